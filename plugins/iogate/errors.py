@@ -1,0 +1,76 @@
+"""Errors that reach a user: what happened, where, and what to do about it.
+
+Everything that iogate raises on purpose derives from :class:`IogateError`; anything else is a defect of iogate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a file that a person wrote; `line` and `column` count from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class IogateError(Exception):
+    """Base of all errors shown to a user.
+
+    `position` says where (or None), `remedy` what to do about it (or an empty string).
+    """
+
+    def __init__(self, message: str, *, position: Position | None = None, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.position = position
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        where = f"{self.position}: " if self.position else ""
+        remedy = f"\n  {self.remedy}" if self.remedy else ""
+        return f"{where}{self.message}{remedy}"
+
+
+class InputError(IogateError):
+    """A file or value written by a person does not say anything that iogate can do."""
+
+
+class InputErrors(InputError):
+    """Several mistakes found in one file, all shown at once."""
+
+    def __init__(self, errors: list[InputError]) -> None:
+        super().__init__("\n".join(str(error) for error in errors))
+        self.errors = errors
+
+
+class BaselineError(IogateError):
+    """A baseline file is corrupt, foreign or locked."""
+
+
+class TargetError(IogateError):
+    """The target was refused; `rule` names the rule that refused it."""
+
+    def __init__(
+        self, message: str, *, rule: str, position: Position | None = None, remedy: str = ""
+    ) -> None:
+        super().__init__(message, position=position, remedy=remedy)
+        self.rule = rule
+
+
+class EngineError(IogateError):
+    """The engine is missing, failed, hung, or said something that cannot be understood."""
+
+
+class OutputError(EngineError):
+    """An engine's output does not parse, or reports a run that must not be judged."""
+
+
+class MeasurementError(IogateError):
+    """The measurement was made and cannot be trusted."""

@@ -1,0 +1,298 @@
+"""What the layers hand to each other: frozen values without behaviour of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from iogate.errors import Position
+
+Direction = Literal["higher", "lower"]
+Severity = Literal["note", "suspect", "invalid"]
+VerdictName = Literal[
+    "pass", "improved", "drift", "regressed", "inconclusive", "no_baseline", "invalid", "recorded"
+]
+PASSED: frozenset[str] = frozenset({"pass", "improved", "drift", "recorded"})
+"""The verdicts that leave a pytest test passed."""
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named number: `unit` is B/s, IOPS, ns, s or empty (a ratio); `direction` is the better one."""
+
+    name: str
+    unit: str
+    direction: Direction
+
+
+_KINDS: Mapping[str, tuple[str, Direction]] = {
+    "iops": ("IOPS", "higher"),
+    "bandwidth": ("B/s", "higher"),
+    "slat": ("ns", "lower"),
+    "clat": ("ns", "lower"),
+    "lat": ("ns", "lower"),
+    "latency": ("ns", "lower"),
+    "wall_time": ("s", "lower"),
+    "speedup": ("", "higher"),
+    "efficiency": ("", "higher"),
+    "serial_fraction": ("", "lower"),
+}
+_SPREADS = frozenset({"stddev", "dev"})
+
+
+@cache
+def metric(name: str) -> Metric:
+    """The metric of that name: one part of it says what it is (`read.iops`, `write.clat.p99.9`, `wall_time`).
+
+    A standard deviation is better when lower, of whatever it is. Raises KeyError for a name without a known kind.
+    """
+    parts = name.split(".")
+    for part in reversed(parts):
+        if part in _KINDS:
+            unit, direction = _KINDS[part]
+            return Metric(name, unit, "lower" if parts[-1] in _SPREADS else direction)
+    raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The smallest change that matters, as fractions: `worse` in the bad direction, `better` in the good one.
+
+    None: `worse` comes from the data; `better` has no bound.
+    """
+
+    worse: float | None = None
+    better: float | None = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One declared I/O pattern.
+
+    `options` are the engine's, checked and in plain types. `gate` maps gating metrics to tolerances and is empty where
+    the engine's default holds. `fixed` says that the protocol is a published one: its repetitions run back to back
+    and are not interleaved with other workloads.
+    """
+
+    name: str
+    suite: str
+    engine: str
+    options: Mapping[str, Any]
+    position: Position
+    description: str = ""
+    markers: tuple[str, ...] = ()
+    gate: Mapping[str, Tolerance] = field(default=_EMPTY)
+    repetitions: int | None = None
+    fixed: bool = False
+    waive: Mapping[str, str] = field(default=_EMPTY)
+    procedure: Mapping[str, Any] = field(default=_EMPTY)
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What a baseline of this workload depends on: the engine, its options, and how it is brought to rest."""
+        return {"engine": self.engine, **self.options, **self.procedure}
+
+    @property
+    def definition_hash(self) -> str:
+        """Twelve hexadecimal digits that change with the definition, not with the order of its keys."""
+        text = json.dumps(self.definition, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one repetition of a workload asks of its target.
+
+    `size` bytes of laid-out data (0: none), whether it `reads` and `writes` them, past the page cache if `direct`, in blocks of
+    `block` bytes. `seconds` is the longest that the engine should take, `written` the most bytes that it writes
+    (None: bounded by time alone). `target` is False for an engine that does no I/O (memory).
+    """
+
+    size: int = 0
+    reads: bool = False
+    writes: bool = False
+    direct: bool = False
+    block: int = 0
+    seconds: float = 0.0
+    written: int | None = 0
+    target: bool = True
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a repetition works: its `data` (a laid-out file or a block device), a `scratch` folder for files of the engine's own
+    (None on a block device), and the `folder` that keeps the job file and the raw output.
+    """
+
+    data: Path
+    scratch: Path | None
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: `argv`; `files` (name to text) to write into the folder first; the time limit in seconds; and the
+    file in the folder that holds the output (empty: stdout)."""
+
+    argv: tuple[str, ...]
+    timeout: float
+    files: Mapping[str, str] = field(default=_EMPTY)
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the audit says of a measurement, with its evidence in numbers and a remedy."""
+
+    check: str
+    severity: Severity
+    message: str
+    remedy: str = ""
+    waived: str = ""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What an engine claims to have moved in one direction: bytes, operations, seconds, short operations."""
+
+    bytes: int
+    operations: int
+    seconds: float
+    short: int = 0
+
+
+@dataclass(frozen=True)
+class Output:
+    """An engine's output, parsed: one value per metric, and the claims that the audit checks.
+
+    `metrics` by name in the units of `Metric`; `traffic` by direction (`read`, `write`, `trim`). `user` and `system` are the
+    mean CPU shares of a job, as fractions of one core. `jobs` counts the processes or threads whose I/O is in here.
+    `options` are the engine's options as its output states them. `text` is what it said besides its figures.
+    """
+
+    metrics: Mapping[str, float]
+    traffic: Mapping[str, Traffic]
+    engine_version: str = ""
+    jobs: int = 1
+    user: float | None = None
+    system: float | None = None
+    options: Mapping[str, Any] = field(default=_EMPTY)
+    steady: bool | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One engine invocation of a workload; `seconds` is its wall time, `folder` holds its raw files.
+
+    `judged` is False for those before the steady state.
+    """
+
+    output: Output
+    seconds: float
+    folder: str
+    findings: tuple[Finding, ...] = ()
+    judged: bool = True
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        return self.output.metrics
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where a session ran, in three parts of flat names and values.
+
+    `identity` must match or there is no verdict; `subject` (kernel, image, firmware) is what the gate is there to judge;
+    `state` (governor, load, temperature) explains.
+    """
+
+    identity: Mapping[str, str] = field(default=_EMPTY)
+    subject: Mapping[str, str] = field(default=_EMPTY)
+    state: Mapping[str, str] = field(default=_EMPTY)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A named machine under test with its profile.
+
+    `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or a block device, `link` the
+    limit of its link in B/s. `suites` are the names of the suites that apply (empty: all). `overrides` are engine options by suite name
+    (`*`: all suites). `missing` says what a workload without a baseline means.
+    """
+
+    name: str
+    target: str
+    description: str = ""
+    identity: Mapping[str, str] = field(default=_EMPTY)
+    host: str = ""
+    link: float | None = None
+    suites: tuple[str, ...] = ()
+    overrides: Mapping[str, Mapping[str, Any]] = field(default=_EMPTY)
+    missing: Literal["fail", "skip", "record"] = "fail"
+    wear: Mapping[str, Any] = field(default=_EMPTY)
+    position: Position | None = None
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What is known of one workload on one device.
+
+    `metrics` maps a name to replicate values `[session][repetition]`, or to a single number where the baseline is a published
+    one; `sessions` are the identifiers of those sessions, `source` says where published figures come from. `environment` is that of the newest session.
+    """
+
+    workload: str
+    definition: Mapping[str, Any]
+    metrics: Mapping[str, float | tuple[tuple[float, ...], ...]]
+    sessions: tuple[str, ...] = ()
+    source: str = ""
+    environment: Environment = field(default_factory=Environment)
+
+    @property
+    def published(self) -> bool:
+        return not self.sessions
+
+
+@dataclass(frozen=True)
+class MetricVerdict:
+    """What the gate says of one metric; `change`, `interval` and `tolerance` are relative and signed as the number moved.
+
+    `bound` is the value beyond which it fails, `values` the judged repetitions.
+    """
+
+    metric: Metric
+    verdict: VerdictName
+    value: float
+    values: tuple[float, ...]
+    gating: bool
+    reason: str = ""
+    baseline: float | None = None
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    tolerance: float | None = None
+    bound: float | None = None
+    minimum_detectable: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the gate says of a workload: the worst of its gating metrics, with the reason in a sentence."""
+
+    verdict: VerdictName
+    reason: str
+    metrics: tuple[MetricVerdict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    repetitions: int = 0
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict in PASSED

@@ -1,0 +1,147 @@
+"""Quantities as people write and read them.
+
+Inside the code and in files: bytes, bytes/s, IOPS, nanoseconds, seconds, fractions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtpe]?)(?:i?b)?\s*", re.IGNORECASE)
+_RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*/\s*s\s*", re.IGNORECASE)
+_DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
+_FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes of a size as fio's manual means it: `4k` = 4096, `16G` = 16 GiB, `512` = 512 bytes.
+
+    `kB` and `KiB` also mean 1024 (fio reads `KiB` as 1000, which nobody expects; job files get plain suffixes).
+    Raises ValueError.
+    """
+    if isinstance(text, bool):
+        raise ValueError(f"{text!r} is not a size")
+    match = _SIZE.fullmatch(str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a size such as 4k, 1M or 16G")
+    value = float(match[1]) * _BINARY[match[2].lower()]
+    if value != int(value):
+        raise ValueError(f"{text!r} is not a whole number of bytes")
+    if value >= 2**63:
+        raise ValueError(f"{text!r} is more than any device holds")
+    return int(value)
+
+
+def parse_rate(text: str | float) -> float:
+    """Bytes per second of `7.88 GB/s` (decimal) or `3700 MiB/s` (binary); a bare number is bytes/s.
+
+    Raises ValueError.
+    """
+    if isinstance(text, (int, float)) and not isinstance(text, bool):
+        return float(text)
+    match = _RATE.fullmatch(str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a rate such as 7.88 GB/s or 3700 MiB/s")
+    power = " kmgt".index(match[2].lower() or " ")
+    return float(match[1]) * float(1024 if match[3] else 1000) ** power
+
+
+def parse_duration(text: str | float) -> float:
+    """Seconds of `60`, `90s`, `10m`, `500ms` or `2h`. Raises ValueError."""
+    if isinstance(text, bool):
+        raise ValueError(f"{text!r} is not a duration")
+    match = _DURATION.fullmatch(str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a duration such as 60, 90s or 10m")
+    return float(match[1]) * _DURATIONS[match[2].lower()]
+
+
+def parse_fraction(text: str | float) -> float:
+    """A fraction written `5%` or `0.05` (both 0.05), signed if need be. Raises ValueError.
+
+    A bare number of 1 or more is refused: `5` could mean 5% or 500%.
+    """
+    match = None if isinstance(text, bool) else _FRACTION.fullmatch(str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a tolerance such as 5% or 0.05")
+    value = float(match[1])
+    if match[2]:
+        return value / 100
+    if abs(value) >= 1:
+        raise ValueError(f"{text!r} is ambiguous: write {match[1]}% or {value / 100:g}")
+    return value
+
+
+def size_text(size: float) -> str:
+    """The shortest exact size in fio's suffixes: 4096 -> `4k`, 1000 -> `1000`."""
+    for suffix in "EPTGMk":
+        unit = _BINARY[suffix.lower()]
+        if size >= unit and size % unit == 0:
+            return f"{int(size // unit)}{suffix}"
+    return str(int(size))
+
+
+def _significant(value: float, digits: int = 4) -> str:
+    """`value` with about `digits` significant digits, never in exponent notation."""
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{places}f}"
+
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "B/s": ((2**40, "TiB/s"), (2**30, "GiB/s"), (2**20, "MiB/s"), (2**10, "KiB/s"), (1, "B/s")),
+    "B": ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B")),
+    "IOPS": ((1e6, "M IOPS"), (1e3, "k IOPS"), (1, "IOPS")),
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")),
+    "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
+}
+
+
+def format_quantity(value: float, unit: str) -> str:
+    """A number as people read it: 2023543603 B/s -> `1930 MiB/s`, 32960680 ns -> `32.96 ms`.
+
+    Bandwidth stays in MiB/s up to 10 GiB/s, as fio and the field print it.
+    """
+    if not math.isfinite(value):
+        return f"{value} {unit}".strip()
+    if unit == "B/s" and 2**20 <= abs(value) < 10 * 2**30:
+        return f"{_significant(value / 2**20)} MiB/s"
+    scales = _SCALES.get(unit)
+    if scales is None:
+        return f"{_significant(value)} {unit}".strip()
+    for factor, name in scales:
+        if abs(value) >= factor:
+            return f"{_significant(value / factor)} {name}"
+    factor, name = scales[-1]
+    return f"{_significant(value / factor)} {name}"
+
+
+def format_change(change: float) -> str:
+    """A relative change with its sign: -0.0712 -> `-7.1%`."""
+    return f"{change * 100:+.1f}%"
+
+
+def format_duration(seconds: float) -> str:
+    """A duration as people say it: 4.2 -> `4.2 s`, 75 -> `1 min 15 s`, 7265 -> `2 h 1 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        minutes, rest = divmod(whole, 60)
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, rest = divmod(whole, 3600)
+    return f"{hours} h {rest // 60} min" if rest >= 60 else f"{hours} h"
+
+
+def printable(text: str) -> str:
+    """`text` without control characters: what comes from files of others must not steer a terminal.
+
+    Newlines and tabs stay; anything else below U+0020, DEL, C1 controls and bidirectional overrides become `?`.
+    """
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "?", text)

@@ -1,10 +1,12 @@
 """Errors that reach a user: what happened, where, and what to do about it.
 
-Everything that iogate raises on purpose derives from :class:`IogateError`; anything else is a defect of iogate.
+Everything that iogate raises on purpose derives from :class:`IogateError`; anything else is a defect of
+iogate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -42,12 +44,31 @@ class InputError(IogateError):
     """A file or value written by a person does not say anything that iogate can do."""
 
 
+class OptionError(InputError):
+    """A mistake at a `path` of keys and indexes within what was given; `key` if the key itself is the
+    mistake.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        path: tuple[str | int, ...],
+        *,
+        key: bool = False,
+        position: Position | None = None,
+        remedy: str = "",
+    ) -> None:
+        super().__init__(message, position=position, remedy=remedy)
+        self.path = path
+        self.key = key
+
+
 class InputErrors(InputError):
     """Several mistakes found in one file, all shown at once."""
 
-    def __init__(self, errors: list[InputError]) -> None:
+    def __init__(self, errors: Sequence[InputError]) -> None:
         super().__init__("\n".join(str(error) for error in errors))
-        self.errors = errors
+        self.errors = list(errors)
 
 
 class BaselineError(IogateError):

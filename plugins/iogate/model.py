@@ -52,7 +52,8 @@ _SPREADS = frozenset({"stddev", "dev"})
 def metric(name: str) -> Metric:
     """The metric of that name: one part of it says what it is (`read.iops`, `write.clat.p99.9`, `wall_time`).
 
-    A standard deviation is better when lower, of whatever it is. Raises KeyError for a name without a known kind.
+    A standard deviation is better when lower, of whatever it is. Raises KeyError for a name without a known
+    kind.
     """
     parts = name.split(".")
     for part in reversed(parts):
@@ -77,9 +78,9 @@ class Tolerance:
 class Workload:
     """One declared I/O pattern.
 
-    `options` are the engine's, checked and in plain types. `gate` maps gating metrics to tolerances and is empty where
-    the engine's default holds. `fixed` says that the protocol is a published one: its repetitions run back to back
-    and are not interleaved with other workloads.
+    `options` are the engine's, checked and in plain types. `gate` maps gating metrics to tolerances and is
+    empty where the engine's default holds. `fixed` says that the protocol is a published one: its
+    repetitions run back to back and are not interleaved with other workloads.
     """
 
     name: str
@@ -97,7 +98,9 @@ class Workload:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What a baseline of this workload depends on: the engine, its options, and how it is brought to rest."""
+        """What a baseline of this workload depends on: the engine, its options, and how it is brought to
+        rest.
+        """
         return {"engine": self.engine, **self.options, **self.procedure}
 
     @property
@@ -111,9 +114,10 @@ class Workload:
 class Needs:
     """What one repetition of a workload asks of its target.
 
-    `size` bytes of laid-out data (0: none), whether it `reads` and `writes` them, past the page cache if `direct`, in blocks of
-    `block` bytes. `seconds` is the longest that the engine should take, `written` the most bytes that it writes
-    (None: bounded by time alone). `target` is False for an engine that does no I/O (memory).
+    `size` bytes of laid-out data (0: none), whether it `reads` and `writes` them, past the page cache if
+    `direct`, in blocks of `block` bytes. `seconds` is the longest that the engine should take, `written` the
+    most bytes that it writes (None: bounded by time alone). `target` is False for an engine that does no I/O
+    (memory).
     """
 
     size: int = 0
@@ -128,8 +132,8 @@ class Needs:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a repetition works: its `data` (a laid-out file or a block device), a `scratch` folder for files of the engine's own
-    (None on a block device), and the `folder` that keeps the job file and the raw output.
+    """Where a repetition works: its `data` (a laid-out file or a block device), a `scratch` folder for files
+    of the engine's own (None on a block device), and the `folder` that keeps the job file and the raw output.
     """
 
     data: Path
@@ -139,8 +143,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Command:
-    """What to run: `argv`; `files` (name to text) to write into the folder first; the time limit in seconds; and the
-    file in the folder that holds the output (empty: stdout)."""
+    """What to run: `argv`; `files` (name to text) to write into the folder first; the time limit in seconds;
+    and the file in the folder that holds the output (empty: stdout)."""
 
     argv: tuple[str, ...]
     timeout: float
@@ -173,9 +177,10 @@ class Traffic:
 class Output:
     """An engine's output, parsed: one value per metric, and the claims that the audit checks.
 
-    `metrics` by name in the units of `Metric`; `traffic` by direction (`read`, `write`, `trim`). `user` and `system` are the
-    mean CPU shares of a job, as fractions of one core. `jobs` counts the processes or threads whose I/O is in here.
-    `options` are the engine's options as its output states them. `text` is what it said besides its figures.
+    `metrics` by name in the units of `Metric`; `traffic` by direction (`read`, `write`, `trim`). `user` and
+    `system` are the mean CPU shares of a job, as fractions of one core. `jobs` counts the processes or
+    threads whose I/O is in here. `options` are the engine's options as its output states them. `text` is
+    what it said besides its figures.
     """
 
     metrics: Mapping[str, float]
@@ -211,8 +216,8 @@ class Repetition:
 class Environment:
     """Where a session ran, in three parts of flat names and values.
 
-    `identity` must match or there is no verdict; `subject` (kernel, image, firmware) is what the gate is there to judge;
-    `state` (governor, load, temperature) explains.
+    `identity` must match or there is no verdict; `subject` (kernel, image, firmware) is what the gate is
+    there to judge; `state` (governor, load, temperature) explains.
     """
 
     identity: Mapping[str, str] = field(default=_EMPTY)
@@ -224,9 +229,10 @@ class Environment:
 class Device:
     """A named machine under test with its profile.
 
-    `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or a block device, `link` the
-    limit of its link in B/s. `suites` are the names of the suites that apply (empty: all). `overrides` are engine options by suite name
-    (`*`: all suites). `missing` says what a workload without a baseline means.
+    `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or
+    a block device, `link` the limit of its link in B/s. `suites` are the names of the suites that apply
+    (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing` says what a
+    workload without a baseline means.
     """
 
     name: str
@@ -246,8 +252,9 @@ class Device:
 class Baseline:
     """What is known of one workload on one device.
 
-    `metrics` maps a name to replicate values `[session][repetition]`, or to a single number where the baseline is a published
-    one; `sessions` are the identifiers of those sessions, `source` says where published figures come from. `environment` is that of the newest session.
+    `metrics` maps a name to replicate values `[session][repetition]`, or to a single number where the
+    baseline is a published one; `sessions` are the identifiers of those sessions, `source` says where
+    published figures come from. `environment` is that of the newest session.
     """
 
     workload: str
@@ -264,7 +271,8 @@ class Baseline:
 
 @dataclass(frozen=True)
 class MetricVerdict:
-    """What the gate says of one metric; `change`, `interval` and `tolerance` are relative and signed as the number moved.
+    """What the gate says of one metric; `change`, `interval` and `tolerance` are relative and signed as the
+    number moved.
 
     `bound` is the value beyond which it fails, `values` the judged repetitions.
     """

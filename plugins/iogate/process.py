@@ -24,7 +24,9 @@ _OUTPUT_LIMIT = 64 * 2**20
 
 @dataclass(frozen=True)
 class Completed:
-    """What a program did: `status` as subprocess has it (negative: died of that signal), `seconds` of wall time."""
+    """What a program did: `status` as subprocess has it (negative: died of that signal), `seconds` of wall
+    time.
+    """
 
     status: int
     stdout: str
@@ -52,9 +54,9 @@ def run(
 ) -> Completed:
     """Run a program to its end, or to `timeout` seconds.
 
-    stdout and stderr are written to files of those names in `folder`, where the user finds them; stdin is empty.
-    `tick` is called about four times a second with the seconds since the start. Whatever ends this call
-    (time limit, Ctrl-C, an error in `tick`), the whole process group is gone when it returns.
+    stdout and stderr are written to files of those names in `folder`, where the user finds them; stdin is
+    empty. `tick` is called about four times a second with the seconds since the start. Whatever ends this
+    call (time limit, Ctrl-C, an error in `tick`), the whole process group is gone when it returns.
     Raises EngineError if the program cannot be started.
     """
     started = time.monotonic()

@@ -19,8 +19,8 @@ _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
 def parse_size(text: str | int) -> int:
     """Bytes of a size as fio's manual means it: `4k` = 4096, `16G` = 16 GiB, `512` = 512 bytes.
 
-    `kB` and `KiB` also mean 1024 (fio reads `KiB` as 1000, which nobody expects; job files get plain suffixes).
-    Raises ValueError.
+    `kB` and `KiB` also mean 1024 (fio reads `KiB` as 1000, which nobody expects; job files get plain
+    suffixes). Raises ValueError.
     """
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a size")
@@ -142,6 +142,7 @@ def format_duration(seconds: float) -> str:
 def printable(text: str) -> str:
     """`text` without control characters: what comes from files of others must not steer a terminal.
 
-    Newlines and tabs stay; anything else below U+0020, DEL, C1 controls and bidirectional overrides become `?`.
+    Newlines and tabs stay; anything else below U+0020, DEL, C1 controls and bidirectional overrides become
+    `?`.
     """
     return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "?", text)

@@ -1,17 +1,18 @@
 """YAML that remembers where everything stands.
 
-The data are plain mappings, lists and scalars; `marks` gives the line and column of each by its path. Scalars follow
-YAML 1.2's core schema, because YAML 1.1 reads a ratio such as `75:25` as the sexagesimal number 4525 and `on` as a
-truth. A duplicate key, a tag, a document of more than one part or an explosion by aliases is an error.
+The data are plain mappings, lists and scalars; `marks` gives the line and column of each by its path.
+Scalars follow YAML 1.2's core schema, because YAML 1.1 reads a ratio such as `75:25` as the sexagesimal
+number 4525 and `on` as a truth. A duplicate key, a tag, a document of more than one part or an explosion by
+aliases is an error.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -33,7 +34,7 @@ _TAGS = {
 }
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-Path_ = tuple["str | int", ...]
+Path_: TypeAlias = "tuple[str | int, ...]"
 """The keys and indexes that lead to a value."""
 
 
@@ -132,13 +133,14 @@ class _Reader:
                     f"{printable(key)!r} is here twice (first in line {first.line})", position=place
                 )
             seen[key] = place
-            self.keys[(*path, key)] = place
+            where = (*path, key)
+            self.keys[where] = place
             yield key, item
 
 
 def _scalar(node: yaml.Node) -> Any:
     """The value of a scalar by YAML 1.2's core schema; anything quoted is text."""
-    return str(node.value) if node.style else _plain(str(node.value))
+    return str(node.value) if getattr(node, "style", None) else _plain(str(node.value))
 
 
 def _plain(text: str) -> Any:
@@ -151,7 +153,7 @@ def _plain(text: str) -> Any:
     return text
 
 
-def nearest(word: str, known: Iterator[str] | list[str] | tuple[str, ...]) -> str:
+def nearest(word: str, known: Iterable[str]) -> str:
     """`, did you mean X?` for the known word nearest to a mistyped one, or an empty string."""
     import difflib
 

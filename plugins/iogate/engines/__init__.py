@@ -1,7 +1,8 @@
 """The engines: the programs that do the I/O, one file each.
 
-An engine is two pure functions around one impure call: `command` says what to run, `iogate.process` runs it, `parse` turns
-what it said into metrics. Adding an engine is adding a module here that has an object named `engine`.
+An engine is two pure functions around one impure call: `command` says what to run, `iogate.process` runs it,
+`parse` turns what it said into metrics. Adding an engine is adding a module here that has an object named
+`engine`.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ class Engine(Protocol):
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The engine's options, checked, in plain types and one spelling (`16384` and `16k` both give `16k`).
 
-        Raises InputErrors whose members carry in `args[1]` the path of the option at fault within `given`.
+        Raises InputErrors of OptionError, whose paths lead to the options at fault within `given`.
         """
         ...
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
-        """What the engine itself would refuse of these workloads, found without I/O; empty if nothing, or if it is missing."""
+        """What the engine itself would refuse of these workloads, found without I/O; empty if nothing, or if
+        it is missing.
+        """
         ...
 
     def gating(self, workload: Workload) -> tuple[str, ...]:
@@ -50,7 +53,8 @@ class Engine(Protocol):
         ...
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
-        """The metrics of an output; `name` is what messages call it, `completed` how the program ended (None: not known).
+        """The metrics of an output; `name` is what messages call it, `completed` how the program ended
+        (None: not known).
 
         Raises OutputError for what does not parse and for a run that must not be judged.
         """

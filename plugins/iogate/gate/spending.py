@@ -1,0 +1,86 @@
+"""How much of the allowed error each look at the data may spend (group-sequential boundaries).
+
+Lan & DeMets (1983), Biometrika 70: with information fraction t (0..1) at a look, the error spent so far is a
+function of t fixed beforehand. The boundaries follow by the recursive integration of Armitage, McPherson &
+Rowe (1969), J. R. Stat. Soc. A 132; see Jennison & Turnbull (2000), "Group Sequential Methods", ch. 19.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+
+_NODES = 256  # Gauss-Legendre nodes per look; the bounds are then good to about 1e-5
+_LEAST_INFORMATION = 0.003  # looks closer together than this cannot be integrated and teach nothing
+_REACH = 8.0  # standard deviations of the integration range away from the boundary
+
+
+def power_spending(error: float, power: float) -> Callable[[float], float]:
+    """The spending function `error * t ** power`."""
+    return lambda information: error * min(1.0, information) ** power
+
+
+def boundaries(information: Sequence[float], spending: Callable[[float], float]) -> list[float]:
+    """One-sided z boundaries c_k such that the chance of Z_k > c_k at any look up to k is spending(t_k).
+
+    `information` is the increasing sequence of fractions t_k in (0, 1].
+    """
+    import numpy as np
+    from scipy.special import ndtr, ndtri
+
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    bounds: list[float] = []
+    spent = before = 0.0
+    points = density = np.empty(0)  # sub-density of S = Z sqrt(t) over the paths that have not crossed
+    for t in information:
+        share = max(spending(t) - spent, 1e-300)
+        if not bounds:
+            limit = float(-ndtri(share)) * math.sqrt(t)
+        else:
+            step = math.sqrt(t - before)
+            low, high = -_REACH, 40.0
+            while high - low > 1e-10:
+                limit = (low + high) / 2
+                crossed = float(np.dot(density, ndtr((points - limit) / step)))
+                low, high = (limit, high) if crossed > share else (low, limit)
+        bounds.append(limit / math.sqrt(t))
+        bottom = min(-_REACH * math.sqrt(t), limit - 1.0)
+        fresh = (limit - bottom) / 2 * (nodes + 1) + bottom
+        width = (limit - bottom) / 2 * weights
+        if len(bounds) == 1:
+            density = width * np.exp(-(fresh**2) / (2 * t)) / math.sqrt(2 * math.pi * t)
+        else:
+            kernel = np.exp(-((fresh[:, None] - points[None, :]) ** 2) / (2 * step**2))
+            density = width * (kernel @ density) / (step * math.sqrt(2 * math.pi))
+        points, spent, before = fresh, spending(t), t
+    return bounds
+
+
+def nominal_levels(error: float, power: float, ratio: float, first: int, last: int) -> tuple[float, ...]:
+    """The one-sided p value that the looks after `first`, first + 1, ..., `last` repetitions may use.
+
+    `ratio` is the variance that repetitions cannot reduce over the variance of one repetition, so the
+    information at n repetitions is (ratio + 1/last) / (ratio + 1/n). It is rounded to 5% of itself:
+    the boundaries barely depend on it, and few ratios mean that the cache answers.
+    """
+    logarithm = math.log(ratio) if ratio > 0 else -math.inf
+    rounded = round(min(max(logarithm, -9.0), 9.0) * 10)
+    return _nominal_levels(error, power, rounded, first, last)
+
+
+@functools.lru_cache(maxsize=4096)
+def _nominal_levels(error: float, power: float, ratio: int, first: int, last: int) -> tuple[float, ...]:
+    from scipy.special import ndtr
+
+    unreduced = math.exp(ratio / 10)
+    fractions = [(unreduced + 1 / last) / (unreduced + 1 / n) for n in range(first, last + 1)]
+    looks: list[float] = []
+    position = []  # the look whose boundary serves after each repetition
+    for fraction in fractions:
+        if not looks or fraction - looks[-1] >= _LEAST_INFORMATION:
+            looks.append(fraction)
+        position.append(len(looks) - 1)
+    looks[-1] = 1.0  # nothing is gained after the last informative look: it may spend all that is left
+    levels = [float(ndtr(-bound)) for bound in boundaries(looks, power_spending(error, power))]
+    return tuple(levels[index] for index in position)

@@ -1,0 +1,174 @@
+"""What a baseline can resolve, known before anything runs: the tolerance that applies and what it costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from iogate.gate.noise import Noise, baseline_noise
+from iogate.gate.spending import nominal_levels
+from iogate.gate.values import Baseline, Scale, Unusable, check_options, read_sessions
+
+if TYPE_CHECKING:
+    from iogate.model import Direction
+
+SMALLEST_TOLERANCE = 0.03  # nobody is woken for less without having asked for it
+LARGEST_MARGIN = math.log(10)  # a baseline that cannot tell a factor of ten apart judges nothing
+ALPHA_POWER, BETA_POWER = 1.5, 1.0  # spending functions alpha t^1.5 and beta t
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The error rates of one decision: `alpha` is already shared between the metrics."""
+
+    alpha: float
+    beta: float
+    first: int
+    last: int
+
+    def quantiles(self, unreduced: float, repetition: float, degrees: float, n: int) -> tuple[float, float]:
+        """Student's t for FAIL and for PASS at the look after `n` repetitions."""
+        from scipy.special import stdtrit
+
+        ratio = unreduced / repetition if repetition > 0 else math.inf
+        fail = nominal_levels(self.alpha, ALPHA_POWER, ratio, self.first, self.last)[n - self.first]
+        passed = nominal_levels(self.beta, BETA_POWER, ratio, self.first, self.last)[n - self.first]
+        degrees = min(degrees, 1e6)
+        return -float(stdtrit(degrees, fail)), -float(stdtrit(degrees, passed))
+
+
+def plan(alpha: float, beta: float, metrics: int, max_repetitions: int, measured: int = 0) -> Plan:
+    """Looks after 2, 3, ... repetitions; a protocol of one repetition has one look."""
+    return Plan(alpha / metrics, beta, min(2, max_repetitions), max(max_repetitions, measured))
+
+
+def _expected(noise: Noise, plan: Plan, n: int) -> tuple[float, float, float]:
+    """Standard error and the two quantiles that a decision after n repetitions will have, typically."""
+    degrees = max(1.0, noise.session_degrees)
+    error = math.sqrt(noise.unreduced + noise.repetition / n)
+    return (error, *plan.quantiles(noise.unreduced, noise.repetition, degrees, n))
+
+
+def minimum_detectable(noise: Noise, plan: Plan) -> float:
+    """The loss (a logarithm) that is found with probability 1 - beta at false alarms of alpha.
+
+    (t_alpha + t_beta) SE at the last look. Student's t carries the uncertainty of the estimated variance:
+    averaged over baselines, the rates hold exactly.
+    """
+    error, fail, passed = _expected(noise, plan, plan.last)
+    return (fail + passed) * error
+
+
+def default_margin(noise: Noise, plan: Plan) -> float:
+    """The tolerance (a logarithm) that the data can support: max(3%, 2 x resolution, minimum detectable)."""
+    return max(-math.log1p(-SMALLEST_TOLERANCE), 2 * noise.resolution, minimum_detectable(noise, plan))
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What a baseline can do.
+
+    `tolerance` applies (given or from the data); `minimum_detectable` is the smallest relative loss that it
+    resolves at the error rates; `resolves` says whether the tolerance is no smaller than that.
+    `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has lost
+    the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `advice` what would help
+    (empty if nothing is needed).
+    """
+
+    tolerance: float
+    minimum_detectable: float
+    resolves: bool
+    repetitions: float
+    repetitions_to_detect: float
+    session_noise: float
+    repetition_noise: float
+    text: str
+    advice: str
+
+
+def strength(
+    baseline: Baseline,
+    *,
+    direction: Direction,
+    tolerance: float | None = None,
+    alpha: float = 0.01,
+    beta: float = 0.05,
+    max_repetitions: int = 12,
+    metrics: int = 1,
+    assumed_session_noise: float | None = None,
+) -> Strength | None:
+    """What `decide` with the same arguments can resolve; None for a baseline that cannot be judged against
+    with error rates: a published number, or values that are no measurements.
+
+    Raises InputError for an option that says nothing.
+    """
+    check_options(direction, tolerance, alpha, beta, max_repetitions, metrics, assumed_session_noise)
+    try:
+        sessions = read_sessions(baseline)
+    except Unusable:
+        return None
+    scale = Scale(reference_of(sessions), direction)
+    noise = baseline_noise(
+        tuple(tuple(map(scale.worse, session)) for session in sessions), assumed_session_noise
+    )
+    looks = plan(alpha, beta, metrics, max_repetitions)
+    detectable = minimum_detectable(noise, looks)
+    margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
+    quiet, loud = _expected_repetitions(noise, looks, margin)
+    applied = scale.tolerance(margin)
+    resolves = margin >= detectable
+    found = max(margin, detectable)
+    _, needed = _expected_repetitions(noise, looks, found)
+    text = (
+        f"detects {scale.tolerance(found):.1%} at {1 - alpha:.4g}/{1 - beta:.4g} in about "
+        f"{needed:.0f} repetition{'s' if round(needed) != 1 else ''}"
+    ).replace(f"{1 - alpha:.4g}/{1 - beta:.4g}", f"{100 * (1 - alpha):.4g}%/{100 * (1 - beta):.4g}%")
+    if noise.young:
+        text += f" (session noise assumed: {math.sqrt(noise.session):.1%})"
+    return Strength(
+        applied,
+        scale.tolerance(detectable),
+        resolves,
+        quiet,
+        loud,
+        math.sqrt(noise.session),
+        math.sqrt(noise.repetition),
+        text,
+        "" if resolves else _advice(noise, looks, margin),
+    )
+
+
+def reference_of(sessions: tuple[tuple[float, ...], ...]) -> float:
+    """A value of the baseline that does not depend on the order of its sessions."""
+    values = sorted(value for session in sessions for value in session)
+    return values[len(values) // 2]
+
+
+def _expected_repetitions(noise: Noise, plan: Plan, margin: float) -> tuple[float, float]:
+    """Mean repetitions until PASS without a change, and until FAIL at a loss of the margin."""
+    from scipy.special import ndtr
+
+    quiet = loud = float(plan.first)
+    for n in range(plan.first, plan.last):
+        error, fail, passed = _expected(noise, plan, n)
+        quiet += float(ndtr(passed - margin / error))
+        loud += float(ndtr(fail - margin / error))
+    return quiet, loud
+
+
+def _advice(noise: Noise, plan: Plan, margin: float) -> str:
+    """What would make this margin resolvable, cheapest first."""
+    longer = replace(noise, repetition=noise.repetition / 4)
+    if minimum_detectable(longer, plan) <= margin:
+        return "more or longer repetitions would resolve it"
+    for sessions in (3, 5, 8, 12, 20, 40):
+        if sessions <= noise.sessions:
+            continue
+        more = replace(noise, sessions=sessions, session_degrees=sessions - 1.0)
+        if minimum_detectable(more, plan) <= margin:
+            return f"{sessions} baseline sessions would resolve it, if their noise stays as it is"
+    return (
+        f"sessions differ by {math.sqrt(noise.session):.1%}: only a quieter machine, or alternating two "
+        f"targets, resolves it"
+    )

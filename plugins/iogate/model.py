@@ -79,8 +79,10 @@ class Workload:
     """One declared I/O pattern.
 
     `options` are the engine's, checked and in plain types. `gate` maps gating metrics to tolerances and is
-    empty where the engine's default holds. `fixed` says that the protocol is a published one: its
-    repetitions run back to back and are not interleaved with other workloads.
+    empty where the engine's default holds. `repetitions` is the number that a fixed protocol asks for (None:
+    as many as the gate needs, at most `max_repetitions` if given). `procedure` says how the target is
+    brought to rest before (steady state, precondition), `waive` which checks of the audit do not count here,
+    and why.
     """
 
     name: str
@@ -92,9 +94,14 @@ class Workload:
     markers: tuple[str, ...] = ()
     gate: Mapping[str, Tolerance] = field(default=_EMPTY)
     repetitions: int | None = None
-    fixed: bool = False
+    max_repetitions: int | None = None
     waive: Mapping[str, str] = field(default=_EMPTY)
     procedure: Mapping[str, Any] = field(default=_EMPTY)
+
+    @property
+    def fixed(self) -> bool:
+        """True for a fixed protocol: its repetitions run back to back, apart from other workloads."""
+        return self.repetitions is not None or bool(self.procedure)
 
     @property
     def definition(self) -> dict[str, Any]:

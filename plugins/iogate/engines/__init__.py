@@ -34,6 +34,10 @@ class Engine(Protocol):
         """
         ...
 
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the options (an object with `properties`), for editors and for messages."""
+        ...
+
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
         """What the engine itself would refuse of these workloads, found without I/O; empty if nothing, or if
         it is missing.

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from iogate.errors import Position
+from iogate.errors import IogateError, Position
 
 Direction = Literal["higher", "lower"]
 Severity = Literal["note", "suspect", "invalid"]
@@ -311,3 +311,20 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.verdict in PASSED
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that a session found out about one workload; `id` is its pytest id.
+
+    `failure` says why the measurement cannot be trusted (then the verdict is `invalid`), or is None.
+    `device_seconds` is the wall time of its engine runs.
+    """
+
+    id: str
+    workload: Workload
+    verdict: Verdict
+    repetitions: tuple[Repetition, ...] = ()
+    failure: IogateError | None = None
+    device_seconds: float = 0.0
+    differences: tuple[str, ...] = ()

@@ -1,0 +1,116 @@
+"""The bench: where one repetition of a workload is run and looked at."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from iogate import engines, process
+from iogate.audit import audit, snapshot
+from iogate.errors import EngineError
+from iogate.model import Device, Needs, Place, Repetition, Workload
+from iogate.scratch import Scratch
+from iogate.target import Target, opened
+
+_OUTPUT_LIMIT = 256 * 2**20
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how a session goes on: the terminal, or nobody."""
+
+    def repetition(self, workload: Workload, number: int, limit: int, seconds: float, left: float) -> None:
+        """Repetition `number` of at most `limit` begins; it takes about `seconds`, the rest `left`."""
+
+    def tick(self, elapsed: float) -> None:
+        """The repetition has been running for `elapsed` seconds."""
+
+    def repeated(self, workload: Workload, number: int, repetition: Repetition) -> None:
+        """The repetition is over."""
+
+    def laying_out(self, done: int, total: int) -> None:
+        """`done` of `total` bytes of a data file are written."""
+
+
+class Bench:
+    """A target with its scratch files, opened when first needed; at `close` the target is as it was."""
+
+    def __init__(
+        self, device: Device, target: Target, folder: Path, watcher: Watcher, consent: str | None
+    ) -> None:
+        self.device = device
+        self.target = target
+        self.folder = folder
+        self.watcher = watcher
+        self.consent = consent
+        self._scratch: Scratch | None = None
+        self._stack = contextlib.ExitStack()
+
+    def close(self) -> None:
+        """Remove what was laid out and let go of the target."""
+        self._scratch = None
+        self._stack.close()
+
+    def open(self) -> Scratch:
+        """Take the target. Raises TargetError if another run has it."""
+        if self._scratch is None:
+            self._scratch = self._stack.enter_context(
+                opened(self.target, device=self.device, consent=self.consent)
+            )
+        return self._scratch
+
+    def repeat(self, id: str, workload: Workload, number: int, gating: Sequence[str]) -> Repetition:
+        """Run one repetition, keep its raw files in the results folder, and audit what it says.
+
+        Raises EngineError, OutputError or TargetError; findings of the audit are in the repetition.
+        """
+        engine = engines.load(workload.engine)
+        needs = engine.needs(workload)
+        folder = self.folder / folder_name(id) / str(number)
+        folder.mkdir(parents=True, exist_ok=True)
+        command = engine.command(workload, self._place(needs, folder))
+        for name, text in command.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        before = snapshot(self.target.number, self.target.path)
+        completed = process.run(command.argv, folder=folder, timeout=command.timeout, tick=self.watcher.tick)
+        after = snapshot(self.target.number, self.target.path)
+        text = _read(folder / command.output) if command.output else completed.stdout
+        output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
+        findings = audit(
+            workload,
+            output,
+            needs=needs,
+            seconds=completed.seconds,
+            before=before,
+            after=after,
+            link=self.device.link,
+            gating=gating,
+        )
+        return Repetition(output, completed.seconds, str(folder), findings)
+
+    def _place(self, needs: Needs, folder: Path) -> Place:
+        if not needs.target:
+            return Place(folder, None, folder)
+        scratch = self.open()
+        return Place(scratch.data(needs, tick=self.watcher.laying_out), scratch.folder, folder)
+
+
+def folder_name(id: str) -> str:
+    """A folder's name for a pytest id: readable, safe, and unlike that of any other id."""
+    readable = re.sub(r"[^A-Za-z0-9=,.-]+", "_", id.rsplit("::", 1)[-1])[:80].strip("._")
+    return f"{readable}-{sha256(id.encode()).hexdigest()[:8]}"
+
+
+def _read(path: Path) -> str:
+    """An engine's output file; empty if it wrote none. Raises EngineError if it is absurdly large."""
+    try:
+        if path.stat().st_size > _OUTPUT_LIMIT:
+            raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise EngineError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,87 @@
+"""Suites as pytest modules, workloads as pytest tests.
+
+A workload is a `pytest.Function` made of one generic check function, so that fixtures, `-k`, `-m`, `--lf`,
+`-x`, JUnit and other plugins treat it as any test; its place is the line of the YAML file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from iogate.errors import InputErrors, IogateError
+from iogate.fixtures import check_workload
+
+if TYPE_CHECKING:
+    from _pytest._code.code import ExceptionInfo, TerminalRepr
+
+    from iogate.model import Workload
+
+
+def is_suite(path: Path, patterns: list[str]) -> bool:
+    """True if a path matches one of the `io_suites` patterns, wherever the folder that they begin with
+    lies.
+    """
+    return any(fnmatch(path.as_posix(), "*/" + pattern.replace("**/", "*")) for pattern in patterns)
+
+
+class WorkloadItem(pytest.Function):
+    """A workload as a pytest test."""
+
+    workload: Workload
+
+    @classmethod
+    def of(cls, parent: SuiteModule, workload: Workload) -> WorkloadItem:
+        """The test of a workload, marked with its markers."""
+        item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check_workload)
+        item.workload = workload
+        for name in workload.markers:
+            item.add_marker(name)
+        return item
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        return self.path, self.workload.position.line - 1, self.name
+
+
+class SuiteModule(pytest.Module):
+    """A suite file. `overrides` and `limits` are those of `iogate.suite.load_suite`."""
+
+    def __init__(
+        self, *, overrides: Mapping[str, Any], limits: Mapping[str, Any], shown: str, **rest: Any
+    ) -> None:
+        super().__init__(**rest)
+        self.overrides = overrides
+        self.limits = limits
+        self.shown = shown
+
+    def _getobj(self) -> ModuleType:
+        """There is no Python module behind a suite; fixtures and marks of this one are none."""
+        return ModuleType(self.path.stem)
+
+    def collect(self) -> Iterator[WorkloadItem]:
+        """The workloads of the file, checked as far as can be without I/O. Raises InputErrors."""
+        from iogate import engines
+        from iogate.suite import load_suite
+
+        suite = load_suite(self.path, name=self.shown, overrides=self.overrides, limits=self.limits)
+        mistakes = []
+        for name in dict.fromkeys(workload.engine for workload in suite.workloads):
+            mistakes += engines.load(name).check([item for item in suite.workloads if item.engine == name])
+        if mistakes:
+            raise InputErrors(mistakes)
+        for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
+            self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
+        for workload in suite.workloads:
+            yield WorkloadItem.of(self, workload)
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:
+        """Mistakes in a suite are told in words, not by a traceback."""
+        if isinstance(excinfo.value, IogateError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)

@@ -1,0 +1,89 @@
+"""What would run: the workloads, commands, device time, space and bytes written; nothing is run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from iogate import engines
+from iogate.errors import EngineError
+from iogate.model import Device, Needs, Place, Workload
+from iogate.session import Course
+from iogate.target import Target, refusals
+from iogate.units import format_duration, format_quantity, printable, size_text
+
+
+def plan_text(device: Device, target: Target, courses: Sequence[Course], consent: str | None) -> str:
+    """The plan as a table, with what would be refused below it."""
+    from tabulate import tabulate
+
+    rows, problems, usual, most, written, files = [], [], 0.0, 0.0, 0.0, set()
+    for course in courses:
+        needs = engines.load(course.workload.engine).needs(course.workload)
+        refused = refusals(target, needs, device=device, consent=consent)
+        problems += [f"refused: {course.workload.name}: {error}" for error in refused]
+        count = 0 if course.record else course.usual
+        usual += count * needs.seconds
+        most += (0 if course.record else course.limit) * needs.seconds
+        written += count * (needs.written or 0)
+        files.add(needs.size)
+        rows.append(
+            (
+                course.workload.name,
+                _repetitions(course),
+                format_duration(needs.seconds),
+                *_bytes(needs),
+                _what(course),
+            )
+        )
+    headers = ("workload", "runs", "each", "data", "written by each", "against")
+    lines = [
+        f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
+        + (" free" if target.kind == "directory" else ""),
+        "",
+        tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
+        "",
+        f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
+        f"space: {format_quantity(sum(files), 'B')} in {len(files - {0})} data files",
+        *problems,
+        "",
+        *(_command(course.workload, target) for course in courses),
+    ]
+    return printable("\n".join(lines))
+
+
+def _repetitions(course: Course) -> str:
+    if course.record:
+        return "0"
+    return str(course.limit) if course.usual == course.limit else f"{course.usual} to {course.limit}"
+
+
+def _bytes(needs: Needs) -> tuple[str, str]:
+    if not needs.writes:
+        return size_text(needs.size), "nothing"
+    return size_text(
+        needs.size
+    ), "no limit but time" if needs.written is None else f"at most {size_text(needs.written)}"
+
+
+def _what(course: Course) -> str:
+    """What the workload would be judged against, or why it would not be measured."""
+    if course.record:
+        return course.record.verdict.verdict
+    if course.judge is None or course.baseline is None:
+        return "to be recorded"
+    if course.baseline.published:
+        return "a published baseline"
+    return f"{len(course.baseline.sessions)} sessions"
+
+
+def _command(workload: Workload, target: Target) -> str:
+    folder = Path("results") / workload.name
+    data = target.path / "data" if target.kind == "directory" else target.path
+    try:
+        command = engines.load(workload.engine).command(workload, Place(data, target.path, folder))
+    except EngineError as error:
+        return f"{workload.name}: {error}"
+    text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())
+    return f"{workload.name}: {shlex.join(command.argv)}{text}\n"

@@ -1,0 +1,1 @@
+"""Reports: each reads the results of a session and nothing else."""

@@ -1,0 +1,68 @@
+"""The results of a session as a table for people."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from iogate.units import format_change, format_duration, format_quantity, printable
+
+_HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance", "runs", "verdict")
+
+
+def results_table(results: Mapping[str, Any]) -> str:
+    """One row for each gating metric; a workload without measurements has a row that says why."""
+    from tabulate import tabulate
+
+    rows = [row for workload in results["workloads"] for row in _rows(workload)]
+    alignment = ("left", "left", "right", "right", "left", "right", "right", "left")
+    return printable(
+        tabulate(rows, headers=_HEADERS, tablefmt="simple", colalign=alignment, disable_numparse=True)
+    )
+
+
+def summary_lines(results: Mapping[str, Any], width: int = 100) -> list[str]:
+    """What the table does not say: findings, and the device time."""
+    lines: list[str] = []
+    for workload in results["workloads"]:
+        for finding in workload["findings"]:
+            if finding["severity"] == "note" and "waived" not in finding:
+                continue
+            waived = f" (waived: {finding['waived']})" if "waived" in finding else ""
+            text = f"{finding['severity']}: {workload['workload']}: {finding['message']}{waived}"
+            lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
+    seconds = sum(workload["device_seconds"] for workload in results["workloads"])
+    runs = sum(workload["repetitions"] for workload in results["workloads"])
+    lines.append(f"{runs} repetitions, {format_duration(seconds)} of device time")
+    return lines
+
+
+def _rows(workload: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    verdict, runs = str(workload["verdict"]), str(workload["repetitions"])
+    gating = {name: item for name, item in workload["metrics"].items() if item["gating"]}
+    if not gating:
+        yield (workload["workload"], "", "", "", "", "", runs, verdict)
+        return
+    for index, (name, item) in enumerate(gating.items()):
+        yield (
+            workload["workload"] if index == 0 else "",
+            name,
+            format_quantity(item["value"], item["unit"]),
+            "" if item["baseline"] is None else format_quantity(item["baseline"], item["unit"]),
+            change_text(item),
+            "" if item["tolerance"] is None else f"{item['tolerance']:.1%}",
+            runs if index == 0 else "",
+            str(item["verdict"]),
+        )
+
+
+def change_text(item: Mapping[str, Any]) -> str:
+    """`-7.1% [-8.3%, -5.9%]`, or as much of it as is known."""
+    if item["change"] is None:
+        return ""
+    text = format_change(item["change"])
+    if item["interval"]:
+        low, high = item["interval"]
+        text += f" [{format_change(low)}, {format_change(high)}]"
+    return text

@@ -1,0 +1,228 @@
+"""One pytest run: the settings, the device, the measuring session behind the tests, and what is kept of
+it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from iogate.collect import WorkloadItem
+from iogate.device import load_device
+from iogate.errors import Position
+from iogate.fixtures import Gate
+from iogate.model import Baseline, Device, Record
+
+if TYPE_CHECKING:
+    from iogate.results import Results
+    from iogate.session import Course, Session
+    from iogate.settings import Settings
+
+
+class Run:
+    """What the plugin's hooks and the fixtures share. The session begins with the first measurement."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, json_path: Path | None) -> None:
+        self.config = config
+        self.settings = settings
+        self.gate = Gate(settings.inconclusive, settings.missing or "fail")
+        self.json_path = json_path
+        self.results: Results | None = None
+        self.changes: list[str] = []
+        self._device: Device | None = None
+        self._session: Session | None = None
+        self._courses: dict[str, Course] = {}
+        self._records: list[Record] = []
+
+    @property
+    def device(self) -> Device:
+        """The device under test. Raises InputError if there is none of that name, or its profile is wrong."""
+        if self._device is None:
+            self._device = load_device(self.settings.device, self.settings.baselines)
+            self.gate = Gate(self.settings.inconclusive, self.settings.missing or self._device.missing)
+        return self._device
+
+    def overrides(self, suite: str) -> dict[str, Any]:
+        """The engine options that the device's profile sets for a suite."""
+        return {**self.device.overrides.get("*", {}), **self.device.overrides.get(suite, {})}
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The engine options that the command line sets."""
+        given = {"size": self.settings.size, "runtime": self.settings.runtime}
+        return {key: value for key, value in given.items() if value is not None}
+
+    @property
+    def session(self) -> Session:
+        """The measuring session. Raises TargetError or InputError if there can be none."""
+        if self._session is None:
+            self._begin()
+        assert self._session is not None
+        return self._session
+
+    def _begin(self) -> None:
+        from iogate.report.progress import Progress
+        from iogate.results import Results
+        from iogate.session import Session
+        from iogate.target import resolve
+
+        target = resolve(self.device, self.settings.root, self.settings.target)
+        terminal = self.config.get_terminal_writer()
+        progress = Progress(
+            self._write,
+            living=terminal.hasmarkup,
+            quiet=self.config.option.verbose < 0,
+            number=target.number,
+        )
+        self._session = Session(self.settings, self.device, target, progress)
+        self.results = Results(self.device.name, self._session.id, self._session.environment, self.json_path)
+        ignore = self.settings.results.parent / ".gitignore"
+        if self.settings.results.parent.name == ".iogate" and not ignore.exists():
+            ignore.parent.mkdir(parents=True, exist_ok=True)
+            ignore.write_text("*\n", encoding="utf-8")
+
+    def _write(self, text: str) -> None:
+        """Put text on the screen, past pytest's capture if a test is running."""
+        capture = self.config.pluginmanager.getplugin("capturemanager")
+        terminal = self.config.get_terminal_writer()
+        if capture is None:
+            terminal.write(text, flush=True)
+            return
+        with capture.global_and_fixture_disabled():
+            terminal.write(text, flush=True)
+
+    # ------------------------------------------------------------ the tests
+
+    def enroll(self, items: Sequence[WorkloadItem]) -> None:
+        """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
+        courses = self.session.enroll((item.nodeid, item.workload) for item in items)
+        self._courses.update({course.id: course for course in courses})
+
+    def plan(self) -> str:
+        """What would run, for people."""
+        from iogate.plan import plan_text
+
+        courses = list(self._courses.values())
+        return plan_text(self.device, self.session.target, courses, self.settings.destroy)
+
+    def ordered(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+        """The tests in the order in which they are decided, each with the one that may come next.
+
+        Workloads change places within their suite only, so that set-up and teardown of modules stay as
+        pytest has them.
+        """
+        pending = list(items)
+        while pending:
+            item = self._next(pending)
+            pending.remove(item)
+            yield item, (pending[0] if pending else None)
+
+    def _next(self, pending: Sequence[pytest.Item]) -> pytest.Item:
+        first = pending[0]
+        if first.nodeid not in self._courses:
+            return first
+        same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
+        block = {item.nodeid: item for item in same if item.nodeid in self._courses}
+        decided = self.session.decide([self._courses[id] for id in block])
+        self._keep(decided)
+        return block[decided.id]
+
+    def record_of(self, item: pytest.Item) -> Record:
+        """The record of a workload's test."""
+        course = self._courses[item.nodeid]
+        record = course.record or self.session.decide([course]).record
+        assert record is not None
+        item.user_properties += list(_properties(record))
+        return record
+
+    def baseline_of(self, item: pytest.Item) -> Baseline | None:
+        """The baseline of a workload's test, if it is judged by one."""
+        course = self._courses.get(item.nodeid)
+        return course.baseline if course else None
+
+    def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> Record:
+        """Measure a workload declared in a test written in Python. Raises IogateError."""
+        from iogate.workload import declared
+
+        path, line, _ = item.location
+        suite = Path(path).stem
+        label = f"{item.name}.{name}" if name else item.name
+        position = Position(path, (line or 0) + 1)
+        workload = declared(label, suite, {**declaration, **self.overrides(suite)}, position, self.limits)
+        course = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
+        record = self.session.decide([course]).record
+        assert record is not None
+        self._keep(course)
+        item.user_properties += list(_properties(record))
+        return record
+
+    # ------------------------------------------------------------ what is kept
+
+    def _keep(self, course: Course) -> None:
+        if course.record and all(record.id != course.id for record in self._records):
+            self._records.append(course.record)
+            if self.results:
+                self.results.add(course.record)
+
+    def finish(self) -> None:
+        """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""
+        if self._session is None:
+            return
+        self._session.close()
+        for record in self._session.interrupt(self._courses.values()):
+            if self.results:
+                self.results.add(record)
+        self.changes = self._write_baselines(self._session)
+
+    def _write_baselines(self, session: Session) -> list[str]:
+        """Write what was recorded into the baseline files; the tables of what changed."""
+        from iogate.baseline import changes_table, update
+
+        tables = []
+        recorded = [record for record in self._records if record.verdict.verdict == "recorded"]
+        for suite in dict.fromkeys(record.workload.suite for record in recorded):
+            records = [record for record in recorded if record.workload.suite == suite]
+            changes = update(
+                self.settings.baselines / self.device.name / f"{suite}.yaml",
+                device=self.device.name,
+                suite=suite,
+                session=session.id,
+                environment=_with_versions(session, records),
+                reason=self.settings.reason,
+                measured={
+                    record.workload.name: (record.workload.definition, _values(record)) for record in records
+                },
+                mode=self.settings.update or "replace",
+            )
+            tables.append(changes_table(changes))
+        return tables
+
+
+def _values(record: Record) -> dict[str, list[float]]:
+    return {item.metric.name: list(item.values) for item in record.verdict.metrics}
+
+
+def _with_versions(session: Session, records: Sequence[Record]) -> Any:
+    versions = {
+        record.workload.engine: record.repetitions[-1].output.engine_version
+        for record in records
+        if record.repetitions and record.repetitions[-1].output.engine_version
+    }
+    subject = {**session.environment.subject, **versions}
+    return replace(session.environment, subject=subject)
+
+
+def _properties(record: Record) -> Iterator[tuple[str, object]]:
+    """What JUnit shows of a measurement."""
+    yield "verdict", record.verdict.verdict
+    yield "repetitions", record.verdict.repetitions
+    yield "device_seconds", round(record.device_seconds, 3)
+    for item in record.verdict.metrics:
+        yield item.metric.name, item.value
+        if item.gating and item.change is not None:
+            yield f"{item.metric.name}.change", round(item.change, 5)

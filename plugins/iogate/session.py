@@ -1,0 +1,236 @@
+"""The measuring session: drives repetitions until the gate is sure.
+
+Repetitions of the workloads of one suite are interleaved in rounds (A B C, A B C, ...), so that a slow drift
+of the machine shows as noise between repetitions instead of hiding in the difference of two workloads. Fixed
+protocols run apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+
+from iogate import engines
+from iogate.baseline import find, load_baselines
+from iogate.bench import Bench, Watcher
+from iogate.environment import differences, identity_changes, identity_mismatch, observe
+from iogate.errors import InputError, IogateError, MeasurementError
+from iogate.judge import Judge, noted
+from iogate.model import Baseline, Device, Environment, Finding, Record, Repetition, Verdict, Workload
+from iogate.settings import Settings
+from iogate.target import Target, refusals
+
+_ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
+_USUAL = 3  # repetitions that a quiet device takes
+_TO_RECORD = 5  # repetitions that a baseline is made of, at least
+
+
+@dataclass
+class Course:
+    """One workload on its way to a verdict: at most `limit` repetitions of about `seconds`."""
+
+    id: str
+    workload: Workload
+    gating: tuple[str, ...]
+    baseline: Baseline | None = None
+    judge: Judge | None = None
+    limit: int = _TO_RECORD
+    seconds: float = 0.0
+    repetitions: list[Repetition] = field(default_factory=list)
+    record: Record | None = None
+
+    @property
+    def usual(self) -> int:
+        """The repetitions that it usually takes."""
+        return min(self.limit, _USUAL) if self.judge else self.limit
+
+    @property
+    def sure(self) -> bool:
+        """True when no further repetition is needed: the gate is sure, or the limit is reached."""
+        decided = self.judge is not None and self.judge.look(self.repetitions)
+        return decided or len(self.repetitions) >= self.limit
+
+
+def new_session_id() -> str:
+    """A session's name: its start in UTC and four random hexadecimal digits."""
+    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}-{os.urandom(2).hex()}"
+
+
+class Session:
+    """All repetitions of one run on a device. Close it, and the target is as it was.
+
+    Raises InputError if this machine is not the device.
+    """
+
+    def __init__(self, settings: Settings, device: Device, target: Target, watcher: Watcher) -> None:
+        self.settings = settings
+        self.device = device
+        self.target = target
+        self.id = new_session_id()
+        self.environment: Environment = observe(target.number, target.path)
+        mismatch = identity_mismatch(device.identity, self.environment.identity)
+        if mismatch:
+            raise InputError(
+                f"this machine is not the device {device.name}: {'; '.join(mismatch)}",
+                position=device.position,
+                remedy="name the right --device, or mend the identity in its profile",
+            )
+        self.watcher = watcher
+        self.courses: list[Course] = []
+        self.bench = Bench(device, target, settings.results / self.id, watcher, settings.destroy)
+        self._rates = settings.rates
+        self._baselines: dict[str, Mapping[str, Baseline]] = {}
+
+    def close(self) -> None:
+        """Remove what was laid out and let go of the target."""
+        self.bench.close()
+
+    def enroll(self, workloads: Iterable[tuple[str, Workload]]) -> list[Course]:
+        """Prepare workloads, given with their ids; those that need no measuring are decided at once.
+
+        Raises BaselineError for a baseline file that cannot be read.
+        """
+        courses = [Course(id, workload, self._gating(workload)) for id, workload in workloads]
+        metrics = sum(len(course.gating) for course in courses)
+        self._rates = replace(self._rates, metrics=max(metrics, self._rates.metrics))
+        for course in courses:
+            course.record = self._prepare(course)
+        self.courses += courses
+        return courses
+
+    def decide(self, courses: Sequence[Course]) -> Course:
+        """Measure in rounds until one of these workloads is decided, and return the first that is.
+
+        Raises TargetError if the target cannot be opened.
+        """
+        while True:
+            decided = next((course for course in courses if course.record), None)
+            if decided:
+                return decided
+            group = courses[:1]
+            if not courses[0].workload.fixed:
+                loose = itertools.takewhile(lambda course: not course.workload.fixed, courses)
+                group = list(itertools.islice(loose, _ROUND))
+            self._advance(min(group, key=lambda course: len(course.repetitions)))
+
+    def interrupt(self, courses: Iterable[Course]) -> list[Record]:
+        """What is known of workloads that were begun and not decided when the session was stopped."""
+        begun = [course for course in courses if course.record is None and course.repetitions]
+        return [self._record(course, "the session was interrupted") for course in begun]
+
+    # ------------------------------------------------------------ before measuring
+
+    def _gating(self, workload: Workload) -> tuple[str, ...]:
+        return tuple(workload.gate) or engines.load(workload.engine).gating(workload)
+
+    def _known(self, workload: Workload) -> tuple[Baseline | None, str]:
+        """The baseline of a workload, or the reason why it has none."""
+        if workload.suite not in self._baselines:
+            path = self.settings.baselines / self.device.name / f"{workload.suite}.yaml"
+            self._baselines[workload.suite] = load_baselines(path)
+        return find(self._baselines[workload.suite], workload)
+
+    def _prepare(self, course: Course) -> Record | None:
+        """Find the baseline of a workload and what to do with it; a record if that needs no measuring."""
+        workload = course.workload
+        needs = engines.load(workload.engine).needs(workload)
+        course.seconds = needs.seconds
+        refused = refusals(self.target, needs, device=self.device, consent=self.settings.destroy)
+        if refused:
+            return self._failed(course, refused[0])
+        course.limit = max(_TO_RECORD, workload.repetitions or 0)
+        if self.settings.update:
+            return None
+        course.baseline, why = self._known(workload)
+        if course.baseline is None:
+            if (self.settings.missing or self.device.missing) == "record":
+                return None
+            why = why or f"{self.device.name} has no baseline of this workload"
+            reason = f"{why}; record one with --update-baselines (or see --io-missing)"
+            return Record(course.id, workload, Verdict("no_baseline", reason))
+        mismatch = identity_changes(course.baseline.environment.identity, self.environment.identity)
+        if mismatch:
+            message = f"the baseline is of another machine: {'; '.join(mismatch)}"
+            remedy = "name the right --device, or record this machine with --update-baselines"
+            return self._failed(course, MeasurementError(message, remedy=remedy))
+        course.judge = Judge(workload, course.baseline, course.gating, self._rates)
+        course.limit = course.judge.maximum
+        return None
+
+    # ------------------------------------------------------------ measuring
+
+    def _advance(self, course: Course) -> None:
+        """One more repetition of a workload, and the question whether it was the last."""
+        workload, number = course.workload, len(course.repetitions) + 1
+        self.bench.open()
+        self.watcher.repetition(workload, number, course.limit, course.seconds, self._left())
+        try:
+            repetition = self.bench.repeat(course.id, workload, number, course.gating)
+            self.watcher.repeated(workload, number, repetition)
+            course.repetitions.append(repetition)
+            invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
+            if invalid:
+                message = "; ".join(finding.message for finding in invalid)
+                raise MeasurementError(message, remedy=invalid[0].remedy)
+            if course.sure:
+                course.record = self._record(course)
+        except IogateError as error:
+            course.record = self._failed(course, error)
+
+    def _left(self) -> float:
+        """Seconds of device time still to come, if each workload takes as many repetitions as usual."""
+        open_courses = [course for course in self.courses if course.record is None]
+        return sum(course.seconds * max(1, course.usual - len(course.repetitions)) for course in open_courses)
+
+    # ------------------------------------------------------------ deciding
+
+    def _record(self, course: Course, cut_short: str = "") -> Record:
+        if course.judge:
+            verdict = course.judge.verdict(course.repetitions, cut_short)
+        elif cut_short:
+            verdict = Verdict("inconclusive", cut_short, noted(course.repetitions, {}))
+        else:
+            verdict = self._recorded(course)
+        failure = MeasurementError(verdict.reason) if verdict.verdict == "invalid" else None
+        return self._complete(course, verdict, failure)
+
+    def _recorded(self, course: Course) -> Verdict:
+        """The verdict on a workload that is to become a baseline: recorded, if its gating metrics are
+        there.
+        """
+        measured = course.repetitions[-1].metrics
+        lacking = [name for name in course.gating if name not in measured]
+        if lacking:
+            known = ", ".join(sorted(measured))
+            reason = f"the gating metric {lacking[0]} was not measured; measured were: {known}"
+            return Verdict("invalid", reason, noted(course.repetitions, {}))
+        reason = f"{len(course.repetitions)} repetitions recorded as the baseline"
+        return Verdict("recorded", reason, noted(course.repetitions, {}, gating=course.gating))
+
+    def _failed(self, course: Course, error: IogateError) -> Record:
+        verdict = Verdict("invalid", error.message, noted(course.repetitions, {}))
+        return self._complete(course, verdict, error)
+
+    def _complete(self, course: Course, verdict: Verdict, failure: IogateError | None) -> Record:
+        """The record of a decided workload, with what else is known: findings, and what changed around it."""
+        findings = tuple(dict.fromkeys(finding for item in course.repetitions for finding in item.findings))
+        changed: tuple[str, ...] = ()
+        if course.baseline and course.baseline.sessions:
+            changed = tuple(differences(course.baseline.environment, self.environment))
+        return Record(
+            course.id,
+            course.workload,
+            replace(verdict, findings=_once(findings), repetitions=len(course.repetitions)),
+            tuple(course.repetitions),
+            failure,
+            sum(item.seconds for item in course.repetitions),
+            changed,
+        )
+
+
+def _once(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """One finding of each check and severity: the first, as the others differ in their figures alone."""
+    return tuple({(item.check, item.severity): item for item in reversed(findings)}.values())[::-1]

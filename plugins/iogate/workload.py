@@ -1,0 +1,159 @@
+"""One declared workload: the keys that every engine's workloads share, and the options of its engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field
+
+from iogate import engines
+from iogate.errors import InputErrors, OptionError, Position
+from iogate.model import Tolerance, Workload, metric
+from iogate.schema import Schema, check
+from iogate.units import parse_fraction, printable
+from iogate.yamlio import nearest
+
+_MARKER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
+    """`5%`, `0.05`, null (from the data), or ReFrame's pair of a lower and an upper bound."""
+    if value is None:
+        return Tolerance()
+    if isinstance(value, list):
+        if len(value) != 2:
+            raise ValueError("a pair of tolerances is [lower, upper], as in [-5%, 10%]")
+        lower, upper = (None if bound is None else parse_fraction(bound) for bound in value)
+        if (lower is not None and not -1 < lower <= 0) or (upper is not None and upper < 0):
+            raise ValueError(
+                "a pair of tolerances is [lower, upper] with lower <= 0 <= upper, as in [-5%, 10%]"
+            )
+        return {"lower": lower, "upper": upper}
+    if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+        raise ValueError("a tolerance is 5%, 0.05, a pair [lower, upper], or empty to take it from the data")
+    tolerance = parse_fraction(value)
+    if not 0 < tolerance < 1:
+        raise ValueError("a tolerance is above 0% and below 100%")
+    return Tolerance(worse=tolerance)
+
+
+def _gate(value: Any) -> dict[str, Tolerance]:
+    """A list of metrics (tolerance from the data), or metrics with their tolerances."""
+    if isinstance(value, list):
+        value = dict.fromkeys(value)
+    if not isinstance(value, Mapping):
+        raise ValueError("gate is a mapping of metrics to tolerances, or a list of metrics")
+    found: dict[str, Tolerance] = {}
+    for name, written in value.items():
+        try:
+            direction = metric(str(name)).direction
+        except KeyError:
+            hint = nearest(str(name), _COMMON_METRICS)
+            raise ValueError(f"unknown metric {name!r}{hint}") from None
+        tolerance = _tolerance(written)
+        if isinstance(tolerance, Mapping):
+            lower, upper = tolerance["lower"], tolerance["upper"]
+            worse, better = (lower, upper) if direction == "higher" else (upper, lower)
+            tolerance = Tolerance(_magnitude(worse), _magnitude(better))
+        found[str(name)] = tolerance
+    return found
+
+
+def _magnitude(bound: float | None) -> float | None:
+    return None if bound is None else abs(bound)
+
+
+_COMMON_METRICS = [
+    f"{direction}.{kind}"
+    for direction in ("read", "write", "trim")
+    for kind in (
+        "iops",
+        "bandwidth",
+        *(f"{lat}.{stat}" for lat in ("slat", "clat", "lat") for stat in ("mean", "p99")),
+    )
+] + ["wall_time", "speedup", "efficiency"]
+
+
+def _named(pattern: re.Pattern[str], what: str, value: Any) -> Any:
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise ValueError(f"{value!r} is not a {what}: letters, digits, _ . and - make one")
+    return value
+
+
+Marker = Annotated[str, BeforeValidator(partial(_named, _MARKER, "marker"))]
+Gate = Annotated[dict[str, Any], BeforeValidator(_gate)]
+Matrix = dict[str, Annotated[list[Any], Field(min_length=1)]]
+
+
+class WorkloadEntry(Schema):
+    """One declared workload; keys that are not here are options of its engine."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    engine: str = Field("fio", description="the program that does the I/O")
+    description: str = Field("", description="what it is for, in free text")
+    markers: list[Marker] = Field([], description="pytest markers, for -m")
+    matrix: Matrix = Field({}, description="keys and the values to combine")
+    exclude: list[dict[str, Any]] = Field([], description="points of the matrix to leave out")
+    gate: Gate = Field({}, description="the metrics that decide, each with its tolerance")
+    repetitions: int | None = Field(None, ge=1, le=1000, description="a fixed number of repetitions")
+    max_repetitions: int | None = Field(None, ge=2, le=1000, description="the most repetitions to ask for")
+    waive: dict[str, str] = Field(
+        {}, description="checks of the audit that do not count here, with the reason"
+    )
+
+
+def declared(
+    name: str,
+    suite: str,
+    data: Mapping[str, Any],
+    position: Position,
+    limits: Mapping[str, Any],
+) -> Workload:
+    """The workload that these keys declare. `limits` replace those options that its engine knows.
+
+    Raises InputErrors of OptionError, with paths within `data`.
+    """
+    entry = check(WorkloadEntry, data)
+    try:
+        engine = engines.load(entry.engine)
+    except KeyError:
+        hint = nearest(entry.engine, engines.names()) or f"; there are {', '.join(engines.names())}"
+        message = f"unknown engine {printable(entry.engine)!r}{hint}"
+        raise InputErrors([OptionError(message, ("engine",))]) from None
+    given = dict(entry.model_extra or {})
+    try:
+        options = engine.options(given)
+        known = {key: value for key, value in limits.items() if key in options}
+        if known:
+            options = engine.options({**given, **known})
+    except InputErrors as errors:
+        raise InputErrors([_hinted(error, engine) for error in errors.errors]) from None
+    return Workload(
+        name=name,
+        suite=suite,
+        engine=entry.engine,
+        options=options,
+        position=position,
+        description=entry.description,
+        markers=tuple(entry.markers),
+        gate=entry.gate,
+        repetitions=entry.repetitions,
+        max_repetitions=entry.max_repetitions,
+        waive=entry.waive,
+    )
+
+
+def _hinted(error: Exception, engine: engines.Engine) -> OptionError:
+    """An engine's word on an unknown key, with the shared keys among those that may have been meant."""
+    assert isinstance(error, OptionError)
+    if not error.key or len(error.path) != 1:
+        return error
+    word = str(error.path[0])
+    known = [*WorkloadEntry.model_fields, *engine.schema()["properties"]]
+    hint = nearest(word, known)
+    remedy = "" if hint else f"the keys of a workload: {', '.join(sorted(known))}"
+    return OptionError(f"unknown key {printable(word)!r}{hint}", error.path, key=True, remedy=remedy)

@@ -1,0 +1,80 @@
+"""fio's job files (fio(1), section JOB FILE FORMAT)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from iogate.errors import EngineError
+from iogate.model import Place, Workload
+
+PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
+_TIMES = ("runtime", "ramp_time", "startdelay")
+_SWITCHES = ("time_based", "group_reporting")
+"""Options that fio documents without a value: no is said by leaving them out."""
+
+
+def job_file(workload: Workload, place: Place) -> str:
+    """The job file of a workload on its target.
+
+    Raises EngineError for a path that a job file cannot hold.
+    """
+    lines = [
+        f"# {plain(workload.suite)}: {plain(workload.name)}",
+        "# To run this again by hand: cd into this folder, then",
+        "#   fio --output=again.json --output-format=json+ job.fio",
+        f"[{section(workload.name)}]",
+        f"filename={_filename(place.data)}",
+        *assignments(workload.options),
+    ]
+    if "percentile_list" not in workload.options.get("fio", {}):
+        lines.append(f"percentile_list={PERCENTILES}")
+    return "\n".join(lines) + "\n"
+
+
+def assignments(options: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of a section, one option each."""
+    for key, value in options.items():
+        if key == "fio":
+            for name, passed in value.items():
+                for item in passed if isinstance(passed, list) else [passed]:
+                    yield assignment(name, item)
+        elif key not in _SWITCHES or value:
+            yield assignment(key, _said(key, value))
+
+
+def assignment(key: str, value: str) -> str:
+    """One line; an option without a value stands alone."""
+    return f"{key}={value}" if value else key
+
+
+def section(name: str) -> str:
+    """A workload's name as the name of a section: without what ends a section or starts a comment."""
+    return re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip()[:128] or "workload"
+
+
+def plain(text: str) -> str:
+    """Text of one line, for comments."""
+    return re.sub(r"[^ -~]", "?", text)
+
+
+def _said(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    if key in _TIMES:
+        return str(value) if isinstance(value, int) else f"{math.ceil(value * 1000)}ms"
+    return str(value)
+
+
+def _filename(path: Path) -> str:
+    """A path as fio reads it: colons, which part several files, are escaped."""
+    text = str(path)
+    if re.search(r"[\x00-\x1f\x7f;#$'\"\\]", text) or text != text.strip():
+        raise EngineError(
+            f"fio cannot be told the path {text!r}",
+            remedy="choose a target without such characters in its path",
+        )
+    return text.replace(":", "\\:")

@@ -1,0 +1,237 @@
+"""fio's options as a suite gives them: checked, in one spelling, and without those that would leave the target.
+
+Names and meanings are fio's (fio(1), HOWTO). Whatever has no field of its own here goes through `fio:`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from iogate.errors import InputErrors, OptionError
+from iogate.schema import Duration, Schema, Size, check
+from iogate.units import parse_size, size_text
+
+Value: TypeAlias = "str | int | float | bool | None"
+
+_PATTERNS = (
+    "read", "write", "trim", "randread", "randwrite", "randtrim",
+    "rw", "readwrite", "randrw", "trimwrite", "randtrimwrite",
+)  # fmt: skip
+MIXED = frozenset({"rw", "randrw"})
+_KEY = re.compile(r"[a-z][a-z0-9_-]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+Permission = Literal["exec"]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why options that match one of these shell patterns are refused; `permission` names what could allow
+    them.
+    """
+
+    names: tuple[str, ...]
+    reason: str
+    permission: Permission | None = None
+
+
+_REFUSALS = (
+    Refusal(("exec_*",), "it runs a command", "exec"),
+    Refusal(("include*",), "it would read another job file into this one"),
+    Refusal(
+        ("filename", "filename_*", "unique_filename", "directory", "opendir", "replay_redirect", "lockfile"),
+        "what is read and written is the target's, given by the device or --io-target",
+    ),
+    Refusal(("read_iolog*", "merge_blktrace*"), "a trace names files of its own beside the target"),
+    Refusal(
+        ("write_*_log", "write_iolog", "log_*", "per_job_logs", "output*", "aux-path", "aux_path"),
+        "it writes files outside of the results folder",
+    ),
+    Refusal(("verify_state_*", "verify_dump"), "it reads or writes files beside the target"),
+    Refusal(("profile",), "a profile replaces the options that are declared here"),
+    Refusal(("unlink", "unlink_each_loop"), "the laid-out file is shared by workloads"),
+    Refusal(
+        ("filesize", "fill_device", "fill_fs", "file_append"), "size says how much of the target is used"
+    ),
+    Refusal(("allow_mounted_write",), "whether a target may be written is not for a suite to say"),
+    Refusal(("ioscheduler", "cgroup*"), "it changes the system for others than this workload"),
+    Refusal(("kb_base",), "it changes what sizes mean: k is 1024 here"),
+    Refusal(("unified_rw_reporting",), "reads and writes are reported apart"),
+    Refusal(("name", "wait_for", "stonewall", "wait_for_previous"), "a workload is a job of its own"),
+    Refusal(("create_only", "verify_only", "stats"), "nothing would be measured"),
+)
+_INSTEAD = {
+    "readwrite": "rw", "blocksize": "bs", "buffered": "direct", "rwmixwrite": "rwmixread",
+    "timeout": "runtime", "start_delay": "startdelay",
+}  # fmt: skip
+
+IOENGINES = (
+    "libaio", "io_uring", "io_uring_cmd", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2",
+    "mmap", "splice", "sg", "mtd", "dev-dax", "libpmem", "nbd", "null",
+)  # fmt: skip
+ELSEWHERE = frozenset({"nbd", "null"})
+"""The ioengines that do not touch the target: a network block device of their own `uri`, and nothing."""
+
+_UNTIMED = ("rate", "rate_iops", "rate_process", "thinktime", "flow", "latency_target")
+"""Options that slow a job down, so that its size says nothing about how long it takes."""
+
+
+def _pattern(value: Any) -> str:
+    text = str(value)
+    kind, colon, modifier = text.partition(":")
+    if kind not in _PATTERNS:
+        raise ValueError(f"{text!r} is not one of {', '.join(_PATTERNS)}")
+    if colon:
+        size_text(parse_size(modifier))
+    return ("rw" if kind == "readwrite" else kind) + (f":{modifier.strip()}" if colon else "")
+
+
+def _block(value: Any) -> str:
+    """One block size, or those of reads, writes and trims: `8k`, `4k,64k`."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f"{value!r} is not a block size")
+    sizes = [parse_size(part) for part in str(value).split(",")]
+    if len(sizes) > 3 or not all(sizes):
+        raise ValueError(f"{value!r} is not a block size such as 4k, or 4k,64k for reads and writes")
+    return ",".join(size_text(size) for size in sizes)
+
+
+def _ioengine(value: Any) -> str:
+    text = str(value)
+    if text == "exec":
+        raise ValueError("ioengine 'exec' is refused: it runs a command")
+    if text.startswith("external"):
+        raise ValueError(f"ioengine {text!r} is refused: it loads code from a file")
+    if text not in IOENGINES:
+        raise ValueError(f"ioengine {text!r} does no I/O on the target; use one of {', '.join(IOENGINES)}")
+    return text
+
+
+def _passed(value: Any) -> Any:
+    """A value of the pass-through as job files state it: text, or a list of texts for a repeated option."""
+    if isinstance(value, list):
+        if not value or any(isinstance(item, (list, dict)) for item in value):
+            raise ValueError("a repeated option is a list of plain values")
+        return [_scalar(item) for item in value]
+    return _scalar(value)
+
+
+def _scalar(value: Value) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (bool, int)):
+        return str(int(value))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a value of fio's")
+        return f"{value:.9f}".rstrip("0").rstrip(".")
+    if not isinstance(value, str):
+        raise ValueError("an option is text, a number, true, false, empty, or a list of these")
+    if _CONTROL.search(value):
+        raise ValueError("line breaks and control characters are refused: they could start another option")
+    for character, meaning in {";": "a comment", "#": "a comment", "$": "a variable", "'": "a file"}.items():
+        if character in value:
+            raise ValueError(f"{character!r} is refused: to fio it begins {meaning}")
+    if value != value.strip():
+        raise ValueError("blanks around a value are refused: fio drops them")
+    if re.match("mmap[a-z]*:", value):
+        raise ValueError(f"{value!r} is refused: it writes to a file outside of the target")
+    return value
+
+
+class Options(Schema):
+    """fio's options by fio's names."""
+
+    rw: Annotated[str, BeforeValidator(_pattern)] = Field(
+        description="I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite"
+    )
+    size: Size = Field(description="how much of the target each job works on")
+    bs: Annotated[str, BeforeValidator(_block)] = Field("4k", description="block size")
+    iodepth: int = Field(1, ge=1, le=2**20, description="I/Os that each job keeps in flight")
+    numjobs: int = Field(1, ge=1, le=4096, description="jobs of the same kind, all on the same data")
+    rwmixread: int | None = Field(None, ge=0, le=100, description="per cent of reads in a mixed pattern")
+    ioengine: Annotated[str, BeforeValidator(_ioengine)] = Field("libaio", description="how I/O is issued")
+    direct: bool = Field(True, description="past the page cache (O_DIRECT)")
+    runtime: Duration | None = Field(None, gt=0, description="end after this time")
+    ramp_time: Duration = Field(0.0, ge=0, description="time before figures are taken")
+    startdelay: Duration = Field(0.0, ge=0, description="rest before the job starts")
+    time_based: bool = Field(
+        False, description="go on until runtime has passed, over the data again if need be"
+    )
+    group_reporting: bool = Field(True, description="let fio merge the figures of the jobs")
+    fio: dict[str, Annotated[Any, BeforeValidator(_passed)]] = Field(
+        default_factory=dict, description="further options of fio, by fio's names"
+    )
+
+
+def normalised(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with their defaults, one spelling for one meaning. Raises InputErrors of OptionError."""
+    if isinstance(given.get("fio"), Mapping):
+        given = {**given, "fio": dict(given["fio"])}
+    options = check(Options, dict(given))
+    problems = [*_refused(options.fio), *_contradictions(options)]
+    if problems:
+        raise InputErrors(problems)
+    found = options.model_dump(exclude_none=True)
+    for key in ("runtime", "ramp_time", "startdelay"):
+        if key in found and found[key] == int(found[key]):
+            found[key] = int(found[key])
+    if options.rw.partition(":")[0] in MIXED:
+        found.setdefault("rwmixread", 50)
+    else:
+        found.pop("rwmixread", None)
+    if not found["fio"]:
+        del found["fio"]
+    return found
+
+
+def refusal(key: str, allowed: frozenset[Permission] = frozenset()) -> Refusal | None:
+    """The rule that refuses an option of fio, or None; rules whose permission is `allowed` do not hold."""
+    for rule in _REFUSALS:
+        if rule.permission not in allowed and any(fnmatchcase(key, name) for name in rule.names):
+            return rule
+    return None
+
+
+def _refused(passed: Mapping[str, Any]) -> list[OptionError]:
+    problems = []
+    for key in passed:
+        path = ("fio", key)
+        rule = refusal(key)
+        if not _KEY.fullmatch(key):
+            problems.append(OptionError(f"{key!r} is not the name of an option of fio", path, key=True))
+        elif key in _INSTEAD or key in Options.model_fields:
+            name = _INSTEAD.get(key, key)
+            problems.append(
+                OptionError(f"fio's {key!r} is said by {name!r} of the workload itself", path, key=True)
+            )
+        elif rule:
+            problems.append(OptionError(f"fio's {key!r} is refused: {rule.reason}", path, key=True))
+    return problems
+
+
+def _contradictions(options: Options) -> list[OptionError]:
+    problems = []
+    if options.time_based and options.runtime is None:
+        problems.append(OptionError("time_based needs runtime", ("time_based",)))
+    if options.runtime is None:
+        problems += [
+            OptionError(f"{key} makes a job slower without an end in sight: add runtime", ("fio", key))
+            for key in options.fio
+            if key in _UNTIMED
+        ]
+    if options.ioengine == "nbd" and "uri" not in options.fio:
+        problems.append(OptionError("ioengine nbd needs its uri, under fio", ("ioengine",)))
+    blocks = [parse_size(block) for block in options.bs.split(",")]
+    if max(blocks) > parse_size(options.size):
+        problems.append(
+            OptionError(f"size: {options.size} is less than one block of {options.bs}", ("size",))
+        )
+    return problems

@@ -1,0 +1,222 @@
+"""fio's JSON output, of fio 2.2 to 3.42, as metrics.
+
+Nothing in an output is believed before it was checked: fio's exit status does not say whether a run was
+whole, so what was done decides (I/O, runtime, errors), and figures that contradict each other are refused.
+The fields: fio(1), section JSON OUTPUT; and stat.c of fio.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iogate.engines import _fio_figures as figures
+from iogate.engines._fio_json import Report, read_report
+from iogate.errors import OutputError
+from iogate.model import Output, Traffic
+from iogate.process import Completed
+from iogate.units import printable
+
+DIRECTIONS = ("read", "write", "trim")
+_ALL_CLIENTS = "All clients"
+_UNKNOWN_TIME_LEFT = 2**31 - 1
+_SUMS_GROUPS = (3, 13)
+_SHOWN = 600
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One entry of `jobs` or `client_stats`, and what messages call it."""
+
+    label: str
+    data: Mapping[str, Any]
+
+
+def parse(text: str, *, name: str, completed: Completed | None = None) -> Output:
+    """The metrics of a whole output, all jobs together. Raises OutputError."""
+    _check_end(text, name, completed)
+    try:
+        report = read_report(text, name)
+    except OutputError as error:
+        if completed and completed.status:
+            said = _said(text, completed)
+            raise OutputError(f"{name}: fio ended with status {completed.status}{said}") from error
+        raise
+    jobs = _jobs(report)
+    _check_jobs(report, jobs, completed)
+    if len({str(job.data.get("groupid")) for job in jobs}) > 1:
+        raise OutputError(
+            f"{name}: holds groups of jobs that may have run one after another: their rates do not add up",
+            remedy="look at the jobs one by one: iogate show FILE",
+        )
+    _check_sum(report, jobs)
+    return _output(report, _apart(jobs), completed)
+
+
+def parts(text: str, *, name: str) -> dict[str, Output]:
+    """The metrics of each entry by itself, under its job's name. Raises OutputError."""
+    _check_end(text, name, None)
+    report = read_report(text, name)
+    jobs = _jobs(report)
+    _check_jobs(report, jobs, None)
+    found: dict[str, Output] = {}
+    for job in _apart(jobs):
+        label, count = job.label, 2
+        while label in found:
+            label, count = f"{job.label} #{count}", count + 1
+        if any(figures.busy(job.data, direction, name) for direction in (*DIRECTIONS, "mixed")):
+            found[label] = _output(report, [job], None)
+    return found
+
+
+def _jobs(report: Report) -> list[_Job]:
+    entries = report.data.get("jobs")
+    if entries is None:
+        entries = report.data.get("client_stats")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise OutputError(f"{report.name}: is not fio's output: it lists no jobs")
+    if not entries:
+        raise OutputError(f"{report.name}: fio ran no job{_said(report.said, None)}")
+    return [_Job(_label(entry), entry) for entry in entries]
+
+
+def _label(entry: Mapping[str, Any]) -> str:
+    host = entry.get("hostname")
+    return printable(f"{entry.get('jobname', 'job')}" + (f" on {host}" if host else ""))
+
+
+def _apart(jobs: Sequence[_Job]) -> list[_Job]:
+    """The jobs without the closing sum that fio adds over its clients."""
+    summed = len(jobs) > 1 and jobs[-1].data.get("jobname") == _ALL_CLIENTS and "hostname" in jobs[-1].data
+    return list(jobs[:-1]) if summed else list(jobs)
+
+
+def _check_sum(report: Report, jobs: Sequence[_Job]) -> None:
+    """fio's own sum over its clients must be that of its jobs; its latencies lack percentiles."""
+    apart = _apart(jobs)
+    if len(apart) == len(jobs):
+        return
+    for direction in DIRECTIONS:
+        whole = figures.moved(jobs[-1].data, direction, report)
+        if whole != sum(figures.moved(job.data, direction, report) for job in apart):
+            raise OutputError(f"{report.name}: the sum over all clients is not the sum of its jobs")
+
+
+def _check_end(text: str, name: str, completed: Completed | None) -> None:
+    """Refuse a run that did not come to its own end."""
+    if completed and completed.timed_out:
+        raise OutputError(
+            f"{name}: fio hung: it was ended after {completed.seconds:.0f} s{_said('', completed)}",
+            remedy="look at the kernel's log for a stalled device: dmesg",
+        )
+    if completed and completed.status < 0:
+        number = -completed.status
+        try:
+            called = signal.Signals(number).name
+        except ValueError:
+            called = f"signal {number}"
+        raise OutputError(f"{name}: fio died of {called}{_said('', completed)}")
+    everything = "\n".join([text, completed.stdout, completed.stderr] if completed else [text])
+    stopped = re.search(r"^fio: terminating on signal (\d+)", everything, re.MULTILINE)
+    if stopped or (completed and completed.status == 128):
+        why = f"by signal {stopped[1]}" if stopped else "(status 128)"
+        raise OutputError(f"{name}: the run was aborted {why}; its figures are partial")
+
+
+def _check_jobs(report: Report, jobs: Sequence[_Job], completed: Completed | None) -> None:
+    """Refuse jobs that failed, did nothing or had not ended."""
+    name = report.name
+    for job in jobs:
+        for key in ("error", "first_error"):
+            code = figures.whole_number(job.data.get(key, 0), f"{job.label}: {key}", name)
+            if code:
+                reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
+                raise OutputError(f"{name}: {job.label} failed: {reason}{_said(report.said, completed)}")
+        failed = figures.whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", name)
+        if failed:
+            raise OutputError(f"{name}: {job.label}: {failed} I/Os failed{_said(report.said, completed)}")
+        left = job.data.get("eta", 0)
+        if completed is None and left != _UNKNOWN_TIME_LEFT and figures.whole_number(left, "eta", name):
+            raise OutputError(f"{name}: {job.label} had not ended: {left} s were left")
+    if completed and completed.status:
+        said = _said(report.said, completed)
+        raise OutputError(f"{name}: fio ended with status {completed.status}{said}")
+    if not any(
+        figures.busy(job.data, direction, name) for job in jobs for direction in (*DIRECTIONS, "mixed")
+    ):
+        raise OutputError(
+            f"{name}: fio did no I/O{_said(report.said, completed)}",
+            remedy="nothing was measured: did the job end within its ramp_time, or was the target refused?",
+        )
+
+
+def _said(text: str, completed: Completed | None) -> str:
+    """What fio said in words, as a tail for a message."""
+    parts = [text.partition("\n{")[0], completed.stderr, completed.stdout] if completed else [text]
+    lines = [line.strip() for part in parts for line in part.splitlines()]
+    words = [line for line in lines if line and not line.startswith("{")]
+    shown = printable("; ".join(dict.fromkeys(words)))
+    return f": {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}" if shown else ""
+
+
+def _output(report: Report, jobs: Sequence[_Job], completed: Completed | None) -> Output:
+    metrics: dict[str, float] = {}
+    traffic: dict[str, Traffic] = {}
+    options = _options(report, jobs)
+    count = _count(options, len(jobs))
+    sampled = count == 1 or report.version >= _SUMS_GROUPS
+    active = [d for d in DIRECTIONS if any(figures.busy(job.data, d, report.name) for job in jobs)]
+    for direction in active or ["mixed"]:
+        sides = [
+            figures.side(job.data, direction, job.label, report)
+            for job in jobs
+            if figures.busy(job.data, direction, report.name)
+        ]
+        traffic[direction] = Traffic(
+            bytes=sum(side.bytes for side in sides),
+            operations=sum(side.operations for side in sides),
+            seconds=max(side.seconds for side in sides),
+            short=sum(side.short for side in sides),
+        )
+        values = figures.merged(sides, report.name, sampled=sampled)
+        metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
+    metrics.update(figures.synced([job.data for job in jobs], report))
+    return Output(
+        metrics=metrics,
+        traffic=traffic,
+        engine_version=report.engine,
+        jobs=count,
+        user=figures.cpu([job.data for job in jobs], "usr_cpu", report.name),
+        system=figures.cpu([job.data for job in jobs], "sys_cpu", report.name),
+        options=options,
+        steady=_steady(jobs),
+        text=printable("\n".join(filter(None, [report.said, completed.stderr.strip() if completed else ""]))),
+    )
+
+
+def _options(report: Report, jobs: Sequence[_Job]) -> dict[str, Any]:
+    """The options as the output states them: the global ones, and those of the first job on top."""
+    shared = report.data.get("global options")
+    if isinstance(shared, list):
+        shared = shared[0] if shared else None
+    own = jobs[0].data.get("job options")
+    found: dict[str, Any] = {}
+    for source in (shared, own):
+        if isinstance(source, dict):
+            found.update(source)
+    return found
+
+
+def _count(options: Mapping[str, Any], entries: int) -> int:
+    """How many jobs there were: as many as entries, or, of a group told as one entry, its numjobs."""
+    stated = str(options.get("numjobs", ""))
+    return int(stated) if entries == 1 and stated.isdecimal() and 0 < int(stated) < 2**31 else entries
+
+
+def _steady(jobs: Sequence[_Job]) -> bool | None:
+    states = [job.data["steadystate"] for job in jobs if isinstance(job.data.get("steadystate"), dict)]
+    return all(state.get("attained") == 1 for state in states) if states else None

@@ -1,0 +1,176 @@
+"""fio, the flexible I/O tester: https://fio.readthedocs.io."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from iogate.engines import _fio_check, _fio_output
+from iogate.engines._fio_job import job_file
+from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, normalised
+from iogate.errors import EngineError, InputError
+from iogate.model import Command, Needs, Output, Place, Workload
+from iogate.process import Completed, find_program
+from iogate.units import parse_size
+
+OLDEST = (3, 0)
+_OUTPUT = "output.json"
+_PATIENCE = 60.0
+_SLOWEST_BANDWIDTH = 10 * 2**20
+_SLOWEST_IOPS = {"sequential": 1000, "random": 100}
+
+
+class Fio:
+    """The engine `fio`, see `iogate.engines.Engine`."""
+
+    name = "fio"
+    program = "fio"
+    package = "fio"
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return normalised(given)
+
+    def schema(self) -> dict[str, Any]:
+        return Options.model_json_schema()
+
+    def check(self, workloads: Sequence[Workload]) -> list[InputError]:
+        return _fio_check.check(workloads)
+
+    def gating(self, workload: Workload) -> tuple[str, ...]:
+        """Throughput in each direction; mean latency where a rate limit fixes the throughput.
+
+        With a fixed number of I/Os in flight throughput and mean latency are one figure (Little's law), and
+        at a fixed block size bandwidth and IOPS are: to gate on both would only pay for two tests.
+        """
+        options = workload.options
+        limited = any(key in options.get("fio", {}) for key in ("rate", "rate_iops", "thinktime"))
+        large = _blocks(options)[0] >= 64 * 1024
+        figure = "lat.mean" if limited else "bandwidth" if large else "iops"
+        return tuple(f"{direction}.{figure}" for direction in _directions(options))
+
+    def needs(self, workload: Workload) -> Needs:
+        options = workload.options
+        directions = _directions(options)
+        elsewhere = options["ioengine"] in ELSEWHERE
+        return Needs(
+            size=0 if elsewhere else _extent(options),
+            reads="read" in directions,
+            writes="write" in directions or "trim" in directions,
+            direct=options["direct"],
+            block=_blocks(options)[0],
+            seconds=_seconds(options),
+            written=_written(options),
+            target=not elsewhere,
+        )
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        """fio on a job file that anybody can run again by hand. Raises EngineError if fio is missing or too
+        old, or if the target's path cannot be said in a job file.
+        """
+        program = find_program(self.program, self.package)
+        found = version(program)
+        if found < OLDEST:
+            raise EngineError(
+                f"fio {'.'.join(map(str, found))} is too old: its figures are not comparable",
+                remedy=f"install fio {'.'.join(map(str, OLDEST))} or newer",
+            )
+        return Command(
+            argv=(program, f"--output={_OUTPUT}", "--output-format=json+", "job.fio"),
+            timeout=_seconds(workload.options) * 1.1 + _PATIENCE,
+            files={"job.fio": job_file(workload, place)},
+            output=_OUTPUT,
+        )
+
+    def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
+        return _fio_output.parse(text, name=name, completed=completed)
+
+    def parts(self, text: str, *, name: str) -> dict[str, Output]:
+        """The metrics of each job that an output tells apart, by the job's name."""
+        return _fio_output.parts(text, name=name)
+
+
+@cache
+def version(program: str) -> tuple[int, ...]:
+    """The version of a fio program, such as (3, 33). Raises EngineError if it does not say."""
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineError(f"{program} does not say its version: {error}") from error
+    match = re.match(rb"fio-(\d+(?:\.\d+)*)", done.stdout)
+    if not match:
+        raise EngineError(f"{program} does not say its version", remedy="is it the flexible I/O tester?")
+    return tuple(int(part) for part in match[1].split(b"."))
+
+
+def _directions(options: Mapping[str, Any]) -> tuple[str, ...]:
+    kind = str(options["rw"]).partition(":")[0]
+    if kind in MIXED:
+        share = options["rwmixread"]
+        return (("read",) if share > 0 else ()) + (("write",) if share < 100 else ())
+    if kind.endswith("trimwrite"):
+        return ("write", "trim")
+    return (kind.removeprefix("rand"),)
+
+
+def _blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
+    """The block sizes that occur, smallest first."""
+    texts = str(options["bs"]).split(",")
+    passed = options.get("fio", {})
+    for key in ("bssplit", "bsrange", "blocksize_range"):
+        if key in passed:
+            texts += re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(passed[key]))
+    return tuple(sorted({parse_size(text) for text in texts} - {0}))
+
+
+def _passed_size(options: Mapping[str, Any], *keys: str) -> int | None:
+    for key in keys:
+        try:
+            return parse_size(options.get("fio", {})[key])
+        except (KeyError, ValueError):
+            continue
+    return None
+
+
+def _extent(options: Mapping[str, Any]) -> int:
+    """Bytes from the target's beginning to the last that any job touches."""
+    first = _passed_size(options, "offset", "fileoffset") or 0
+    step = _passed_size(options, "offset_increment") or 0
+    return parse_size(options["size"]) + first + step * (options["numjobs"] - 1)
+
+
+def _volume(options: Mapping[str, Any]) -> int:
+    """Bytes that all jobs move together if no time limit ends them."""
+    each = _passed_size(options, "io_size", "io_limit") or parse_size(options["size"])
+    return int(each * options["numjobs"] * (_passed_size(options, "loops") or 1))
+
+
+def _seconds(options: Mapping[str, Any]) -> float:
+    """The longest that a run should take. One that ends by size alone is estimated from a slow device:
+    10 MiB/s, 100 random or 1000 sequential IOPS.
+    """
+    before = float(options["startdelay"] + options["ramp_time"])
+    if "runtime" in options:
+        return before + float(options["runtime"])
+    kind = "random" if options["rw"].startswith("rand") else "sequential"
+    volume = _volume(options)
+    operations = volume / _blocks(options)[0]
+    return before + math.ceil(max(volume / _SLOWEST_BANDWIDTH, operations / _SLOWEST_IOPS[kind]))
+
+
+def _written(options: Mapping[str, Any]) -> int | None:
+    """The most bytes that a run writes, or None where time alone bounds them."""
+    if "write" not in _directions(options) or options["ioengine"] in ELSEWHERE:
+        return 0
+    if options["time_based"] or options["ramp_time"]:
+        return None
+    share = (100 - options["rwmixread"]) / 100 if "rwmixread" in options else 1.0
+    return math.ceil(_volume(options) * share)
+
+
+engine = Fio()

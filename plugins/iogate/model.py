@@ -24,6 +24,10 @@ PASSED: frozenset[str] = frozenset({"pass", "improved", "drift", "recorded"})
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
+def _empty() -> Mapping[str, Any]:
+    return _EMPTY
+
+
 @dataclass(frozen=True)
 class Metric:
     """A named number: `unit` is B/s, IOPS, ns, s or empty (a ratio); `direction` is the better one."""
@@ -92,11 +96,11 @@ class Workload:
     position: Position
     description: str = ""
     markers: tuple[str, ...] = ()
-    gate: Mapping[str, Tolerance] = field(default=_EMPTY)
+    gate: Mapping[str, Tolerance] = field(default_factory=_empty)
     repetitions: int | None = None
     max_repetitions: int | None = None
-    waive: Mapping[str, str] = field(default=_EMPTY)
-    procedure: Mapping[str, Any] = field(default=_EMPTY)
+    waive: Mapping[str, str] = field(default_factory=_empty)
+    procedure: Mapping[str, Any] = field(default_factory=_empty)
 
     @property
     def fixed(self) -> bool:
@@ -155,7 +159,7 @@ class Command:
 
     argv: tuple[str, ...]
     timeout: float
-    files: Mapping[str, str] = field(default=_EMPTY)
+    files: Mapping[str, str] = field(default_factory=_empty)
     output: str = ""
 
 
@@ -196,7 +200,7 @@ class Output:
     jobs: int = 1
     user: float | None = None
     system: float | None = None
-    options: Mapping[str, Any] = field(default=_EMPTY)
+    options: Mapping[str, Any] = field(default_factory=_empty)
     steady: bool | None = None
     text: str = ""
 
@@ -227,9 +231,9 @@ class Environment:
     there to judge; `state` (governor, load, temperature) explains.
     """
 
-    identity: Mapping[str, str] = field(default=_EMPTY)
-    subject: Mapping[str, str] = field(default=_EMPTY)
-    state: Mapping[str, str] = field(default=_EMPTY)
+    identity: Mapping[str, str] = field(default_factory=_empty)
+    subject: Mapping[str, str] = field(default_factory=_empty)
+    state: Mapping[str, str] = field(default_factory=_empty)
 
 
 @dataclass(frozen=True)
@@ -245,13 +249,13 @@ class Device:
     name: str
     target: str
     description: str = ""
-    identity: Mapping[str, str] = field(default=_EMPTY)
+    identity: Mapping[str, str] = field(default_factory=_empty)
     host: str = ""
     link: float | None = None
     suites: tuple[str, ...] = ()
-    overrides: Mapping[str, Mapping[str, Any]] = field(default=_EMPTY)
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=_empty)
     missing: Literal["fail", "skip", "record"] = "fail"
-    wear: Mapping[str, Any] = field(default=_EMPTY)
+    wear: Mapping[str, Any] = field(default_factory=_empty)
     position: Position | None = None
 
 

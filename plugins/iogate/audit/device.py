@@ -1,0 +1,253 @@
+"""Checks of an output against the device: did it really do this, could it, and was it alone?"""
+
+from __future__ import annotations
+
+from iogate.audit.run import Check, Remark, Remarks, Run
+from iogate.audit.snapshot import Counters
+from iogate.mounts import IN_MEMORY
+from iogate.units import format_quantity
+
+_POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
+"""File systems that may spread or shrink data on their way: no single counter proves them wrong."""
+_MISSING = 0.9
+_FOREIGN = 0.1
+_FOREIGN_BYTES = 8 * 2**20
+_FULL = 0.9
+_CACHE_BYTES = 2**30
+
+
+def no_device(run: Run) -> Remarks:
+    """file systems without a device of their own (tmpfs, overlay, network)"""
+    if not run.needs.target or not run.file_system:
+        return
+    if run.file_system in IN_MEMORY:
+        yield Remark(
+            "suspect",
+            f"the target is {run.file_system}: these are the numbers of memory, not of storage",
+            "name a directory on the storage with --io-target",
+        )
+    elif run.after is not None and run.after.disk is None:
+        yield Remark(
+            "note",
+            f"{run.file_system} has no device here: nothing shows what was read from caches",
+            "look at the counters where the storage is",
+        )
+
+
+def cached(run: Run) -> Remarks:
+    """a buffered workload, whose numbers are those of the page cache and the device together"""
+    if run.needs.direct or not run.needs.target or not run.moved:
+        return
+    evidence = ""
+    device = _device(run)
+    if device:
+        moved = device[0].read + device[0].written
+        evidence = f"; of {format_quantity(run.moved, 'B')} the device moved {format_quantity(moved, 'B')}"
+    yield Remark("note", f"buffered I/O: page cache and device together{evidence}")
+
+
+def page_cache(run: Run) -> Remarks:
+    """the device's own counters against the bytes that the engine claims"""
+    device = _device(run)
+    if device is None or not run.needs.direct:
+        return
+    for direction, counted in (("read", device[0].read), ("write", device[0].written)):
+        claimed = run.claimed(direction)
+        if claimed and counted < _MISSING * claimed:
+            yield Remark(
+                "suspect" if run.file_system in _POOLED else "invalid",
+                f"{direction}: the engine claims {format_quantity(claimed, 'B')}, the device moved "
+                f"{format_quantity(counted, 'B')} ({counted / claimed:.1%})",
+                "page cache, holes or unwritten data: lay the file out by writing, and say direct: true",
+            )
+
+
+def unwritten_extents(run: Run) -> Remarks:
+    """holes and unwritten extents, which cost nothing to read"""
+    reading = run.before
+    if reading is None or not reading.unwritten or not reading.size or not run.needs.reads:
+        return
+    share = reading.unwritten / reading.size
+    yield Remark(
+        "invalid" if share > 0.05 else "suspect",
+        f"{format_quantity(reading.unwritten, 'B')} of the data file ({share:.1%}) were never written",
+        "lay the file out by writing data into it",
+    )
+
+
+def others_io(run: Run) -> Remarks:
+    """somebody else's I/O on the same disk"""
+    device = _device(run)
+    if device is None or not run.needs.direct or not run.moved:
+        return
+    whole = device[1]
+    # The engine's claims leave out its ramp, the counters do not.
+    ramp = 1 + (run.number("ramp_time") or 0.0) / run.duration if run.duration else 1.0
+    amplified = 0.5 if run.file_system in _POOLED else 0.0
+    for direction, counted in (("read", whole.read), ("written", whole.written)):
+        claimed = run.claimed("read" if direction == "read" else "write")
+        own = claimed * ramp * (1 + (amplified if direction == "written" else 0.0))
+        foreign = counted - own
+        if foreign > _FOREIGN * run.moved * ramp + _FOREIGN_BYTES:
+            yield Remark(
+                "suspect",
+                f"the disk has {direction} {format_quantity(counted, 'B')}, the engine claims "
+                f"{format_quantity(claimed, 'B')}: {format_quantity(foreign, 'B')} are not its own",
+                "find who else uses the disk (iotop), or what the file system adds",
+            )
+
+
+def link_limit(run: Run) -> Remarks:
+    """faster than the link to the device"""
+    disk = run.after.disk if run.after else None
+    found = disk.link if disk else None
+    limit = run.link or (found.limit if found else None)
+    name = "the device profile's link" if run.link else found.name if found else ""
+    if limit is None or not run.needs.target:
+        return
+    for direction in run.traffic:
+        shown = run.metric(direction, "bandwidth")
+        if shown and shown > limit * 1.01:
+            yield Remark(
+                "invalid" if run.needs.direct else "note",
+                f"{direction} {format_quantity(shown, 'B/s')} is faster than {name} "
+                f"({format_quantity(limit, 'B/s')})",
+                "memory somewhere: page cache, a hypervisor, holes; or a wrong unit",
+            )
+
+
+def link_degraded(run: Run) -> Remarks:
+    """a link that runs below its best"""
+    disk = run.after.disk if run.after else None
+    if disk and disk.link and disk.link.best and run.needs.target:
+        yield Remark(
+            "note",
+            f"{disk.name} is linked by {disk.link.name}, it could do {disk.link.best}",
+            "a better slot or cable, or the firmware's settings",
+        )
+
+
+def loop_cache(run: Run) -> Remarks:
+    """a loop device over the page cache of its backing file"""
+    disk = run.after.disk if run.after else None
+    if disk and disk.cached and run.needs.direct:
+        yield Remark(
+            "suspect",
+            f"{disk.name} goes through the page cache of its backing file, direct or not",
+            "losetup --direct-io=on",
+        )
+
+
+def not_counted(run: Run) -> Remarks:
+    """a device whose counters are switched off"""
+    disk = run.after.disk if run.after else None
+    if disk and not disk.counted and run.needs.target:
+        yield Remark(
+            "note",
+            f"{disk.name} does not count its I/O: page cache and others' I/O cannot be seen",
+            f"echo 1 > /sys/block/{disk.name}/queue/iostats",
+        )
+
+
+def nearly_full(run: Run) -> Remarks:
+    """a file system nearly full, where flash and allocators become slow"""
+    full = run.after.full if run.after else None
+    if full is not None and full > _FULL and run.needs.target:
+        yield Remark("suspect", f"the file system is {full:.0%} full", "make room: below 80% is a fair test")
+
+
+def scheduler(run: Run) -> Remarks:
+    """an I/O scheduler that costs more than it gives on flash"""
+    disk = run.after.disk if run.after else None
+    if disk and disk.scheduler == "bfq" and not disk.rotational and run.needs.target:
+        yield Remark(
+            "note",
+            f"{disk.name} is scheduled by bfq, which costs IOPS on flash",
+            "none, kyber or mq-deadline",
+        )
+
+
+def write_cache(run: Run) -> Remarks:
+    """writes that fit into the device's volatile cache"""
+    disk = run.after.disk if run.after else None
+    written = run.claimed("write")
+    flushed = run.given("fsync", "fdatasync", "end_fsync", "sync", "sync_file_range")
+    if disk and disk.write_cache == "write back" and 0 < written < _CACHE_BYTES and not flushed:
+        yield Remark(
+            "note",
+            f"{format_quantity(written, 'B')} written without a flush may still lie in {disk.name}'s own "
+            "volatile cache",
+            "write more, or add end_fsync",
+        )
+
+
+_MOUNT_OPTIONS = {
+    "sync": "every write waits for the device",
+    "dirsync": "every change of a directory waits for the device",
+    "data=journal": "direct I/O is not honoured, and data are written twice",
+    "nobarrier": "flushes never reach the device",
+    "barrier=0": "flushes never reach the device",
+    "compress": "data are compressed, and direct I/O may not be honoured",
+    "compress-force": "data are compressed, and direct I/O may not be honoured",
+    "dax": "there is no page cache: buffered I/O is direct",
+}
+
+
+def mount_options(run: Run) -> Remarks:
+    """mount options that change what is measured"""
+    mount = run.after.mount if run.after else None
+    for option in sorted(mount.options.split(",") if mount and run.needs.target else ()):
+        reason = _MOUNT_OPTIONS.get(option) or _MOUNT_OPTIONS.get(option.partition("=")[0])
+        if reason and not option.endswith(("=never", "=none", "=no", "=inode")):
+            yield Remark("note", f"mounted with {option}: {reason}", "mount it as it will be used")
+
+
+def disk_health(run: Run) -> Remarks:
+    """critical warnings, heat and wear of the disk"""
+    before = run.before.disk.health if run.before and run.before.disk else None
+    disk = run.after.disk if run.after else None
+    health = disk.health if disk else None
+    if disk is None or health is None or not run.needs.target:
+        return
+    for warning in health.warnings:
+        yield Remark("suspect", f"{disk.name} warns: {warning}", "smartctl -a tells more; think of its data")
+    if before and health.throttled and health.throttled > (before.throttled or 0):
+        yield Remark("suspect", f"{disk.name} was slowed down by heat during the run", "cool it, pause")
+    if health.temperature and health.limit and health.temperature >= health.limit:
+        yield Remark(
+            "suspect",
+            f"{disk.name} is at {health.temperature:.0f} °C, its limit is {health.limit:.0f} °C",
+            "cool it; pause longer",
+        )
+    if health.worn and health.worn >= 0.9:
+        yield Remark("note", f"{disk.name} has used {health.worn:.0%} of its rated life")
+
+
+def _device(run: Run) -> tuple[Counters, Counters] | None:
+    """What the target and its whole disk moved during the run; None if nobody counted."""
+    before, after = (reading.disk if reading else None for reading in (run.before, run.after))
+    if before is None or after is None or before.name != after.name or not after.counted:
+        return None
+    return _moved(before.target, after.target), _moved(before.whole, after.whole)
+
+
+def _moved(before: Counters, after: Counters) -> Counters:
+    return Counters(after.read - before.read, after.written - before.written)
+
+
+CHECKS: tuple[Check, ...] = (
+    no_device,
+    cached,
+    page_cache,
+    unwritten_extents,
+    others_io,
+    link_limit,
+    link_degraded,
+    loop_cache,
+    not_counted,
+    nearly_full,
+    scheduler,
+    write_cache,
+    mount_options,
+    disk_health,
+)

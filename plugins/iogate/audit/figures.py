@@ -1,0 +1,275 @@
+"""Checks of an output against itself: figures that contradict each other, or say too little."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from iogate.audit.run import Check, Remark, Remarks, Run
+from iogate.units import format_duration, format_quantity
+
+SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
+"""The ioengines of fio that have one I/O in flight per job, whatever iodepth says."""
+_PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
+_TAIL_OPERATIONS = 10
+_BIN_ERROR = 0.03
+_SHORTEST_SECONDS = 1.0
+_LATENCIES_PER_RUN = 20
+
+
+def finite(run: Run) -> Remarks:
+    """every figure is a number, and none is negative"""
+    for name, value in run.output.metrics.items():
+        if not math.isfinite(value) or value < 0:
+            yield Remark("invalid", f"{name} is {value}", "run it again; if it stays, the engine is broken")
+
+
+def zero_io(run: Run) -> Remarks:
+    """the engine did the I/O that it was asked for (a status of 0 does not say so)"""
+    wanted = [name for name, asked in (("read", run.needs.reads), ("write", run.needs.writes)) if asked]
+    done = {"mixed": {"read", "write"}, "trim": {"write"}}
+    found = {name for direction in run.traffic for name in done.get(direction, {direction})}
+    missing = [name for name in wanted if name not in found]
+    if not missing:
+        return
+    yield Remark(
+        "invalid",
+        f"no {' and no '.join(missing)} was done: 0 operations, whatever the engine's exit status",
+        "look at the engine's own messages in the raw output",
+    )
+
+
+def short_io(run: Run) -> Remarks:
+    """operations that moved fewer bytes than asked for"""
+    for direction, traffic in run.traffic.items():
+        if traffic.short > 0:
+            share = traffic.short / traffic.operations
+            yield Remark(
+                "invalid" if share >= 0.01 else "suspect",
+                f"{traffic.short} of {traffic.operations} {direction} operations were short ({share:.2%})",
+                "look for errors in the kernel's log; the size should be a multiple of the block size",
+            )
+
+
+def ended_early(run: Run) -> Remarks:
+    """a run by time that ended before its time"""
+    asked = run.number("runtime")
+    ends_by_itself = run.given("steadystate*", "ss", "number_ios", "io_size", "io_limit", "exitall")
+    if not asked or not run.flag("time_based") or ends_by_itself or not run.traffic:
+        return
+    if run.duration < 0.95 * asked:
+        yield Remark(
+            "invalid" if run.duration < 0.9 * asked else "suspect",
+            f"ran for {format_duration(run.duration)} instead of {format_duration(asked)}",
+            "something stopped the engine: read its messages in the raw output",
+        )
+
+
+def clock(run: Run) -> Remarks:
+    """the engine's clock against ours, and clocks of whole seconds"""
+    if run.seconds is not None and run.duration > run.seconds * 1.02 + 0.1:
+        yield Remark(
+            "invalid",
+            f"the engine claims {run.duration:.3f} s, yet it lived for {run.seconds:.3f} s only",
+            "its clock jumped or is not monotonic: check time synchronisation and the clock source",
+        )
+    whole = run.duration == round(run.duration) and 0 < run.duration <= 30
+    if whole and not run.given("runtime") and run.declared:
+        yield Remark(
+            "suspect",
+            f"the engine's clock counts whole seconds: {run.duration:.0f} s may be one more or less",
+            "make the run last for minutes, or use another engine",
+        )
+
+
+def short_run(run: Run) -> Remarks:
+    """a run too short to stand for anything"""
+    if not run.traffic:
+        return
+    mean = max((run.latency(direction) or 0.0 for direction in run.traffic), default=0.0) / 1e9
+    if run.duration < _SHORTEST_SECONDS:
+        yield Remark(
+            "suspect",
+            f"the run took {format_quantity(run.duration, 's')}: start and end weigh as much as the rest",
+            "time_based with a runtime of 10 s or more, or a larger size",
+        )
+    elif run.duration < _LATENCIES_PER_RUN * mean:
+        yield Remark(
+            "suspect",
+            f"the run of {format_duration(run.duration)} is only {run.duration / mean:.1f} times as long as "
+            f"one I/O of it ({format_quantity(mean * 1e9, 'ns')})",
+            f"runtime: at least {math.ceil(_LATENCIES_PER_RUN * mean)} s, or fewer I/Os in flight",
+        )
+
+
+def few_operations(run: Run) -> Remarks:
+    """a percentile that too few I/Os decide (99.99 needs 100,000 of them)"""
+    for direction, traffic in run.traffic.items():
+        unresolved = []
+        for name in run.gating if run.declared else run.output.metrics:
+            match = _PERCENTILE.fullmatch(name)
+            if match and name.startswith(f"{direction}.") and name in run.output.metrics:
+                beyond = traffic.operations * (1 - float(match["percent"]) / 100)
+                if beyond < _TAIL_OPERATIONS * (1 - 1e-9):
+                    unresolved.append((float(match["percent"]), beyond))
+        for percent, beyond in sorted(set(unresolved))[: None if run.declared else 1]:
+            needed = math.ceil(round(_TAIL_OPERATIONS / (1 - percent / 100), 3))
+            yield Remark(
+                "suspect" if run.declared else "note",
+                f"p{percent:g} of {traffic.operations} {direction} operations is decided by {beyond:.1f} of "
+                f"them; it takes {needed}" + ("" if run.declared else ", and higher percentiles more"),
+                "a longer runtime, or gate a lower percentile",
+            )
+
+
+def synchronous_engine(run: Run) -> Remarks:
+    """a synchronous ioengine, which ignores iodepth"""
+    ioengine = str(run.options.get("ioengine", "psync" if run.engine == "fio" and run.declared else ""))
+    depth = run.number("iodepth")
+    if ioengine in SYNCHRONOUS and depth and depth > 1:
+        seen = f" ({run.in_flight:.1f} in flight)" if run.in_flight else ""
+        yield Remark(
+            "suspect",
+            f"ioengine {ioengine} is synchronous: one I/O per job, not iodepth {depth:.0f}{seen}",
+            "ioengine: libaio or io_uring, or say iodepth: 1",
+        )
+
+
+def little_law(run: Run) -> Remarks:
+    """rate x latency = I/Os in flight, which iodepth x jobs bounds"""
+    if not run.possible or run.in_flight is None or run.duration <= 0:
+        return
+    # I/Os that began before the counted time (ramp) are counted with all of their latency.
+    edge = 1 + (run.longest + 0.002) / run.duration
+    queued_outside = run.given("io_submit_mode") and run.given("rate*")
+    evidence = f"{run.in_flight:.1f} I/Os were in flight by Little's law, {run.possible:.0f} were asked for"
+    if run.in_flight > run.possible * 1.1 * edge and not queued_outside:
+        yield Remark(
+            "invalid",
+            f"more than possible: {evidence}",
+            "rate and latency do not belong together: is the latency's unit right, are all jobs counted?",
+        )
+    throttled = run.given("rate*", "thinktime", "iodepth_low", "iodepth_batch*", "latency_target", "flow")
+    enough = sum(traffic.operations for traffic in run.traffic.values()) >= 10 * run.possible
+    synchronous = any(True for _ in synchronous_engine(run))
+    if run.in_flight < run.possible / 3 and enough and not throttled and not synchronous:
+        yield Remark(
+            "suspect",
+            f"the queue was not filled: {evidence}",
+            "a synchronous or buffered engine ignores iodepth; or the CPU cannot submit fast enough",
+        )
+
+
+def bandwidth(run: Run) -> Remarks:
+    """bandwidth = IOPS x block size"""
+    for direction, traffic in run.traffic.items():
+        rate, shown = run.metric(direction, "iops"), run.metric(direction, "bandwidth")
+        if not rate or shown is None:
+            continue
+        block = run.block or traffic.bytes / traffic.operations
+        yield from _identity(run, direction, rate, shown, block)
+
+
+def _identity(run: Run, direction: str, rate: float, shown: float, block: float) -> Remarks:
+    expected = rate * block
+    slack = 1024 + block / max(run.duration, 1e-3)  # fio rounds to KiB/s, and counts the I/O at the edge
+    error = max(0.0, abs(shown - expected) - slack) / expected
+    edge = run.longest / run.duration if run.duration else 0.0
+    if error < 0.01:
+        return
+    yield Remark(
+        "invalid" if error > 0.5 + edge else "suspect" if error > 0.05 + edge else "note",
+        f"{direction} bandwidth {format_quantity(shown, 'B/s')} is {shown / expected - 1:+.1%} off "
+        f"{format_quantity(rate, 'IOPS')} x {block:.0f} B = {format_quantity(expected, 'B/s')}",
+        "I/Os of seconds at the end of a ramp do that; a longer runtime makes it small"
+        if error < 0.05 + edge
+        else "another block size or unit than said",
+    )
+
+
+def latency_order(run: Run) -> Remarks:
+    """min <= mean <= max, percentiles in order and between them"""
+    for series in sorted({name.rpartition(".")[0] for name in run.output.metrics}):
+        yield from _order(run, series)
+
+
+def _order(run: Run, series: str) -> Remarks:
+    low, mean, high = (run.metric(series, part) for part in ("min", "mean", "max"))
+    if not mean:
+        return
+    steps: list[tuple[str, float]] = [
+        (part, value) for part, value in (("min", low), ("mean", mean), ("max", high)) if value is not None
+    ]
+    yield from _falling(run, series, steps)
+    percentiles = _percentiles(run, series)
+    bounds = ([("min", low)] if low is not None else []), ([("max", high)] if high is not None else [])
+    yield from _falling(run, series, [*bounds[0], *percentiles, *bounds[1]])
+
+
+def _percentiles(run: Run, series: str) -> list[tuple[str, float]]:
+    found = []
+    for name, value in run.output.metrics.items():
+        match = _PERCENTILE.fullmatch(name)
+        if match and match["series"] == series and value > 0:
+            found.append((float(match["percent"]), value))
+    return [(f"p{percent:g}", value) for percent, value in sorted(found)]
+
+
+def _falling(run: Run, series: str, steps: Sequence[tuple[str, float]]) -> Remarks:
+    """The first two neighbours that are out of order by more than a histogram's bin."""
+    unit = "ns" if "lat" in series else "B/s" if "bandwidth" in series else "IOPS"
+    for (left, lower), (right, higher) in pairwise(steps):
+        if lower > higher * (1 + _BIN_ERROR) + 1:
+            yield Remark(
+                "invalid",
+                f"{series}: {left} {format_quantity(lower, unit)} is above "
+                f"{right} {format_quantity(higher, unit)}",
+                "figures of different runs or units are mixed",
+            )
+            return
+
+
+def latency_sum(run: Run) -> Remarks:
+    """total latency = submission + completion latency"""
+    for direction in run.traffic:
+        submission = run.metric(direction, "slat", "mean") or 0.0
+        completion, total = (run.metric(direction, kind, "mean") for kind in ("clat", "lat"))
+        if not completion or not total:
+            continue
+        parts = submission + completion
+        if abs(total - parts) > 0.05 * total + 1000:
+            yield Remark(
+                "suspect",
+                f"{direction}: lat {format_quantity(total, 'ns')} is not slat + clat = "
+                f"{format_quantity(parts, 'ns')}",
+                "figures of different runs or units are mixed",
+            )
+
+
+def steady_state(run: Run) -> Remarks:
+    """the steady state that the engine was asked to wait for"""
+    if run.output.steady is False:
+        yield Remark(
+            "suspect",
+            "the steady state was not attained (the engine ends with status 0 all the same)",
+            "a longer runtime, or preconditioning",
+        )
+
+
+CHECKS: tuple[Check, ...] = (
+    finite,
+    zero_io,
+    short_io,
+    ended_early,
+    clock,
+    short_run,
+    few_operations,
+    synchronous_engine,
+    little_law,
+    bandwidth,
+    latency_order,
+    latency_sum,
+    steady_state,
+)

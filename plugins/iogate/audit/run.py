@@ -1,0 +1,138 @@
+"""What a check gets to see, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+from iogate.audit.snapshot import Snapshot
+from iogate.model import Needs, Output, Severity, Traffic
+from iogate.units import parse_size
+
+
+class Remark(NamedTuple):
+    """What a check has to say: how bad, the evidence in numbers, and what to do."""
+
+    severity: Severity
+    message: str
+    remedy: str = ""
+
+
+Remarks: TypeAlias = Iterator[Remark]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One repetition as the checks see it.
+
+    `options` are the workload's over those that the output states. `seconds` is the engine's wall time (None
+    for an existing output), `before` and `after` are the readings around it, `link` is the limit of the link
+    in B/s, `file_system` the type of the target's (empty: none, or not known). `declared` is False for an
+    existing output of which no workload is known.
+    """
+
+    output: Output
+    options: Mapping[str, Any]
+    needs: Needs
+    engine: str = "fio"
+    seconds: float | None = None
+    before: Snapshot | None = None
+    after: Snapshot | None = None
+    link: float | None = None
+    file_system: str = ""
+    gating: tuple[str, ...] = ()
+    declared: bool = True
+
+    @cached_property
+    def duration(self) -> float:
+        """The longest time that the engine claims, in seconds; 0 if it did nothing."""
+        return max((traffic.seconds for traffic in self.traffic.values()), default=0.0)
+
+    @cached_property
+    def traffic(self) -> Mapping[str, Traffic]:
+        """The directions in which something was done."""
+        return {name: traffic for name, traffic in self.output.traffic.items() if traffic.operations > 0}
+
+    @property
+    def moved(self) -> int:
+        """The bytes that the engine claims to have read and written."""
+        return self.claimed("read") + self.claimed("write")
+
+    def claimed(self, direction: str) -> int:
+        """The bytes that the engine claims to have moved in a direction (`mixed` is neither)."""
+        traffic = self.output.traffic.get(direction)
+        return traffic.bytes if traffic else 0
+
+    def metric(self, *parts: str) -> float | None:
+        """The value of a metric, or None."""
+        return self.output.metrics.get(".".join(parts))
+
+    def number(self, name: str) -> float | None:
+        """A numeric option; None if it is not given, not a number, or several numbers."""
+        value = self.options.get(name)
+        if isinstance(value, bool) or value is None:
+            return None
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            return None
+
+    def flag(self, name: str) -> bool:
+        """A truth option as fio states it: `1`, `true`, or present without a value."""
+        value = self.options.get(name, False)
+        return value in (True, 1, "") or str(value).lower() in {"1", "true", "yes"}
+
+    def given(self, *names: str) -> bool:
+        """Whether any option of these names, or beginning with one that ends in `*`, is set."""
+        return any(
+            option == name or (name.endswith("*") and option.startswith(name[:-1]))
+            for option, value in self.options.items()
+            if value not in (None, 0, "0", False)
+            for name in names
+        )
+
+    @cached_property
+    def block(self) -> int | None:
+        """The one block size of all I/O in bytes; None if there are several, or it is not known."""
+        if self.given("bssplit", "bsrange", "blocksize_range", "bs_unaligned"):
+            return None
+        size = self.options.get("bs", self.options.get("blocksize"))
+        try:
+            return parse_size(size) if size else None
+        except (TypeError, ValueError):
+            return None
+
+    @cached_property
+    def possible(self) -> float | None:
+        """The most I/Os that can be in flight: iodepth x jobs; None if not known."""
+        depth = self.number("iodepth") or (1.0 if self.declared and "iodepth" not in self.options else None)
+        return depth * max(self.output.jobs, 1) if depth else None
+
+    @cached_property
+    def in_flight(self) -> float | None:
+        """I/Os in flight by Little's law (Operations Research 9(3), 1961): rate x mean total latency."""
+        total = 0.0
+        for direction in self.traffic:
+            rate, latency = self.metric(direction, "iops"), self.latency(direction)
+            if rate is None or latency is None:
+                return None
+            total += rate * latency / 1e9
+        return total if self.traffic else None
+
+    def latency(self, direction: str) -> float | None:
+        """The mean total latency of a direction in ns: fio's `lat`, other engines' `latency`."""
+        mean = self.metric(direction, "lat", "mean")
+        return mean if mean is not None else self.metric(direction, "latency", "mean")
+
+    @cached_property
+    def longest(self) -> float:
+        """The longest latency that was seen, in seconds."""
+        values = [
+            self.metric(direction, kind, "max") for direction in self.traffic for kind in ("lat", "latency")
+        ]
+        return max((value for value in values if value is not None), default=0.0) / 1e9
+
+
+Check: TypeAlias = "Callable[[Run], Remarks]"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtpe]?)(?:i?b)?\s*", re.IGNORECASE)
@@ -27,8 +28,8 @@ def parse_size(text: str | int) -> int:
     match = _SIZE.fullmatch(str(text))
     if not match:
         raise ValueError(f"{text!r} is not a size such as 4k, 1M or 16G")
-    value = float(match[1]) * _BINARY[match[2].lower()]
-    if value != int(value):
+    value = Fraction(match[1]) * _BINARY[match[2].lower()]
+    if value.denominator != 1:
         raise ValueError(f"{text!r} is not a whole number of bytes")
     if value >= 2**63:
         raise ValueError(f"{text!r} is more than any device holds")
@@ -71,7 +72,7 @@ def parse_fraction(text: str | float) -> float:
     if match[2]:
         return value / 100
     if abs(value) >= 1:
-        raise ValueError(f"{text!r} is ambiguous: write {match[1]}% or {value / 100:g}")
+        raise ValueError(f"{text!r} could mean a percentage or a multiple: write it as 5% or 0.05")
     return value
 
 

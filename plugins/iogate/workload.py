@@ -53,7 +53,10 @@ def _gate(value: Any) -> dict[str, Tolerance]:
         except KeyError:
             hint = nearest(str(name), _COMMON_METRICS)
             raise ValueError(f"unknown metric {name!r}{hint}") from None
-        tolerance = _tolerance(written)
+        try:
+            tolerance = _tolerance(written)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
         if isinstance(tolerance, Mapping):
             lower, upper = tolerance["lower"], tolerance["upper"]
             worse, better = (lower, upper) if direction == "higher" else (upper, lower)

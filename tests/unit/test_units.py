@@ -1,0 +1,116 @@
+"""Sizes, rates, durations and tolerances: read as people write them, shown as people read them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iogate.units import (
+    format_change,
+    format_duration,
+    format_quantity,
+    parse_duration,
+    parse_fraction,
+    parse_rate,
+    parse_size,
+    printable,
+    size_text,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4k", 4096), ("4K", 4096), ("16G", 16 * 2**30), ("16Gb", 16 * 2**30), ("1.5M", 1572864), (512, 512)],
+)
+def test_sizes_follow_fio(text, expected):
+    assert parse_size(text) == expected
+
+
+@pytest.mark.parametrize("text", ["4q", "", "-1", "1.5", "k", "4 k b", "1e3", True, "99999999999E", "0.3k"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(ValueError, match=r"size|whole number|device holds"):
+        parse_size(text)
+
+
+@given(st.integers(0, 2**62))
+def test_a_size_survives_writing_and_reading(size):
+    assert parse_size(size_text(size)) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("7.88 GB/s", 7.88e9), ("3700MiB/s", 3700 * 2**20), (1000, 1000.0), ("512 kB/s", 512e3)],
+)
+def test_rates_tell_decimal_from_binary(text, expected):
+    assert parse_rate(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["7.88 GB", "fast", "7,88 GB/s", ""])
+def test_what_is_no_rate_is_refused(text):
+    with pytest.raises(ValueError, match="rate"):
+        parse_rate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("90s", 90), ("10m", 600), (60, 60), ("0.5", 0.5), ("500ms", 0.5)]
+)
+def test_durations_are_seconds(text, expected):
+    assert parse_duration(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "1y", True])
+def test_what_is_no_duration_is_refused(text):
+    with pytest.raises(ValueError, match="duration"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("5%", 0.05), (0.05, 0.05), ("-5%", -0.05), ("0.5%", 0.005)])
+def test_a_tolerance_is_a_percentage_or_a_fraction(text, expected):
+    assert parse_fraction(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["5", 5, "five", "5 %%", True, "nan", "inf"])
+def test_what_could_be_two_tolerances_is_none(text):
+    with pytest.raises(ValueError, match=r"tolerance|5% or 0.05"):
+        parse_fraction(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (2023543603, "B/s", "1930 MiB/s"),
+        (12 * 2**30, "B/s", "12.00 GiB/s"),
+        (213953.0, "IOPS", "214.0 k IOPS"),
+        (32960680, "ns", "32.96 ms"),
+        (9750, "ns", "9.750 µs"),
+        (0.25, "s", "250.0 ms"),
+        (3.5, "", "3.500"),
+        (0, "IOPS", "0 IOPS"),
+        (float("nan"), "ns", "nan ns"),
+    ],
+)
+def test_quantities_are_shown_in_units_that_people_read(value, unit, expected):
+    assert format_quantity(value, unit) == expected
+
+
+@given(st.floats(min_value=1e-9, max_value=1e15), st.sampled_from(["B/s", "IOPS", "ns", "s", "B", ""]))
+def test_a_quantity_never_shows_an_exponent(value, unit):
+    number = format_quantity(value, unit).split()[0]
+    assert "e" not in number
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(4.21, "4.2 s"), (59.7, "1 min"), (75, "1 min 15 s"), (7265, "2 h 1 min"), (3600, "1 h")],
+)
+def test_durations_are_shown_as_people_say_them(seconds, expected):
+    assert format_duration(seconds) == expected
+
+
+def test_a_change_has_its_sign():
+    assert format_change(-0.0712) == "-7.1%"
+    assert format_change(0.05) == "+5.0%"
+
+
+@given(st.text())
+def test_printable_text_cannot_steer_a_terminal(text):
+    assert not set(printable(text)) & set("\x1b\x07\r\x9b\u202e")

@@ -1,10 +1,139 @@
-"""What fio itself would refuse, asked of `fio --parse-only`."""
+"""What fio itself would refuse, asked of `fio --parse-only` before anything runs.
+
+fio looks at one option after another there (names, values, ranges), and at no combination of options: that
+is left to the run. So it is asked about each distinct setting once, whatever the number of workloads that
+share it: some tens of sections for a matrix of thousands, in one process of about 30 ms, and one more for
+each setting that it refuses and for each ioengine.
+"""
 
 from __future__ import annotations
-from collections.abc import Sequence
-from iogate.errors import InputError
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iogate.engines._fio_job import assignments
+from iogate.errors import EngineError, InputError
 from iogate.model import Workload
+from iogate.process import Completed, run
+from iogate.units import printable
+
+_SECONDS = 30.0
+_MOST_RUNS = 100
+_DROPPED = re.compile(r"^fio: job s(\d+) dropped$", re.MULTILINE)
+_RANGE = re.compile(r"^([\w-]+): (?:min|max) value out of range: .*$", re.MULTILINE)
+_VALID = re.compile(r"^\s+(?:valid values)?: (\S+)", re.MULTILINE)
+_NOISE = re.compile(r"^fio: (job \S+ dropped|failed parsing .*)$|^\s*$")
+
+
+class _Setting(NamedTuple):
+    """A line of a job file, under the ioengine that it is meant for (ioengines have options of their own)."""
+
+    ioengine: str
+    line: str
+
+    @property
+    def key(self) -> str:
+        return self.line.partition("=")[0]
 
 
 def check(workloads: Sequence[Workload]) -> list[InputError]:
-    return []
+    """The settings that fio refuses, each once for each declaration that has it; empty if fio is missing."""
+    program = shutil.which("fio")
+    if program is None:
+        return []
+    users: dict[_Setting, list[Workload]] = {}
+    for workload in workloads:
+        for setting in _settings(workload.options):
+            users.setdefault(setting, []).append(workload)
+    with tempfile.TemporaryDirectory(prefix="iogate-") as folder:
+        fio = _Fio(program, Path(folder))
+        try:
+            refused = {**fio.missing_ioengines(users), **fio.refused(list(users))}
+        except EngineError as error:
+            return [InputError(error.message, remedy=error.remedy)]
+    found: dict[tuple[Any, str], InputError] = {}
+    for setting, reason in refused.items():
+        for workload in users[setting]:
+            message = f"fio refuses {printable(setting.line)!r}: {printable(reason)}"
+            place = (workload.position, message)
+            found.setdefault(place, InputError(message, position=workload.position))
+    return list(found.values())
+
+
+def _settings(options: Mapping[str, Any]) -> Iterator[_Setting]:
+    ioengine = options["ioengine"]
+    return (_Setting(ioengine, line) for line in assignments(options))
+
+
+class _Fio:
+    """fio, asked in a folder of its own."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        self.program = program
+        self.folder = folder
+        self.runs = 0
+
+    def ask(self, *arguments: str) -> Completed:
+        return run([self.program, *arguments], folder=self.folder, timeout=_SECONDS)
+
+    def missing_ioengines(self, settings: Mapping[_Setting, Any]) -> dict[_Setting, str]:
+        """The ioengines that this fio has neither built in nor as a plugin."""
+        chosen = [setting for setting in settings if setting.key == "ioengine"]
+        return {
+            setting: "this fio was built without that ioengine"
+            for setting in chosen
+            if self.ask(f"--enghelp={setting.ioengine}").status
+        }
+
+    def refused(self, settings: Sequence[_Setting]) -> dict[_Setting, str]:
+        """What fio says against each of the settings. It stops at the first that it cannot parse, so it is
+        asked again about those behind. Raises EngineError if it fails for another reason.
+        """
+        found: dict[_Setting, str] = {}
+        left = list(settings)
+        while left and self.runs < _MOST_RUNS:
+            done = self.parse_only(left)
+            dropped = _DROPPED.search(done.stderr)
+            if done.status and not dropped:
+                raise EngineError(f"fio --parse-only failed: {printable(done.stderr.strip())[:400]}")
+            passed = left[: int(dropped[1])] if dropped else left
+            found.update(self.out_of_range(passed, done))
+            if not dropped:
+                break
+            found[left[int(dropped[1])]] = _reason(done)
+            left = left[int(dropped[1]) + 1 :]
+        return found
+
+    def parse_only(self, settings: Sequence[_Setting]) -> Completed:
+        self.runs += 1
+        sections = (
+            f"[s{index}]\nioengine={setting.ioengine}\n{setting.line}\n"
+            for index, setting in enumerate(settings)
+        )
+        (self.folder / "check.fio").write_text("".join(sections))
+        return self.ask("--parse-only", "check.fio")
+
+    def out_of_range(self, settings: Sequence[_Setting], done: Completed) -> dict[_Setting, str]:
+        """The settings that fio only warns about, with status 0, naming the option but not the section."""
+        found: dict[_Setting, str] = {}
+        for match in {match[1]: match for match in _RANGE.finditer(done.stderr)}.values():
+            for setting in settings:
+                if setting.key == match[1] and self.runs < _MOST_RUNS:
+                    alone = _RANGE.search(self.parse_only([setting]).stderr)
+                    if alone:
+                        found[setting] = alone[0]
+        return found
+
+
+def _reason(done: Completed) -> str:
+    """What fio said against the section that it dropped."""
+    words = [line.strip() for line in done.stderr.splitlines() if not _NOISE.match(line)]
+    words = [word for word in words if not _RANGE.match(word)] or words
+    valid = _VALID.findall(done.stdout)
+    if valid:
+        words.append(f"valid values: {', '.join(valid)}")
+    return "; ".join(words) or "the value does not parse"

@@ -1,4 +1,4 @@
-"""fio's options as a suite gives them: checked, in one spelling, and without those that would leave the target.
+"""fio's options as a suite gives them: checked, in one spelling, without those that would leave the target.
 
 Names and meanings are fio's (fio(1), HOWTO). Whatever has no field of its own here goes through `fio:`.
 """
@@ -10,11 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from iogate.errors import InputErrors, OptionError
+from iogate.errors import InputError, InputErrors, OptionError
 from iogate.schema import Duration, Schema, Size, check
 from iogate.units import parse_size, size_text
 
@@ -97,10 +98,16 @@ def _block(value: Any) -> str:
     """One block size, or those of reads, writes and trims: `8k`, `4k,64k`."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise ValueError(f"{value!r} is not a block size")
-    sizes = [parse_size(part) for part in str(value).split(",")]
+    sizes = block_sizes(str(value))
     if len(sizes) > 3 or not all(sizes):
         raise ValueError(f"{value!r} is not a block size such as 4k, or 4k,64k for reads and writes")
     return ",".join(size_text(size) for size in sizes)
+
+
+@lru_cache(maxsize=1024)
+def block_sizes(text: str) -> tuple[int, ...]:
+    """Bytes of each of the block sizes in `4k,64k`. Raises ValueError."""
+    return tuple(parse_size(part) for part in text.split(","))
 
 
 def _ioengine(value: Any) -> str:
@@ -175,7 +182,10 @@ def normalised(given: Mapping[str, Any]) -> dict[str, Any]:
     """Options with their defaults, one spelling for one meaning. Raises InputErrors of OptionError."""
     if isinstance(given.get("fio"), Mapping):
         given = {**given, "fio": dict(given["fio"])}
-    options = check(Options, dict(given))
+    try:
+        options = check(Options, dict(given))
+    except InputErrors as errors:
+        raise InputErrors([_advised(error) for error in errors.errors]) from None
     problems = [*_refused(options.fio), *_contradictions(options)]
     if problems:
         raise InputErrors(problems)
@@ -192,6 +202,19 @@ def normalised(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _advised(error: InputError) -> InputError:
+    """The same error; where it is about an unknown key, with the way to give fio any option."""
+    if not isinstance(error, OptionError) or not error.key or len(error.path) != 1:
+        return error
+    key = str(error.path[0])
+    if key in _INSTEAD:
+        message, remedy = f"{key!r} is said by {_INSTEAD[key]!r} here", error.remedy
+    else:
+        message, remedy = error.message, "options of fio that are not named here go under `fio:`"
+    return OptionError(message, error.path, key=True, position=error.position, remedy=remedy)
+
+
+@lru_cache(maxsize=4096)
 def refusal(key: str, allowed: frozenset[Permission] = frozenset()) -> Refusal | None:
     """The rule that refuses an option of fio, or None; rules whose permission is `allowed` do not hold."""
     for rule in _REFUSALS:
@@ -229,8 +252,7 @@ def _contradictions(options: Options) -> list[OptionError]:
         ]
     if options.ioengine == "nbd" and "uri" not in options.fio:
         problems.append(OptionError("ioengine nbd needs its uri, under fio", ("ioengine",)))
-    blocks = [parse_size(block) for block in options.bs.split(",")]
-    if max(blocks) > parse_size(options.size):
+    if max(block_sizes(options.bs)) > parse_size(options.size):
         problems.append(
             OptionError(f"size: {options.size} is less than one block of {options.bs}", ("size",))
         )

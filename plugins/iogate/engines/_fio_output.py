@@ -73,10 +73,13 @@ def parts(text: str, *, name: str) -> dict[str, Output]:
     return found
 
 
-def _jobs(report: Report) -> list[_Job]:
+def _entries(report: Report) -> Any:
     entries = report.data.get("jobs")
-    if entries is None:
-        entries = report.data.get("client_stats")
+    return report.data.get("client_stats") if entries is None else entries
+
+
+def _jobs(report: Report) -> list[_Job]:
+    entries = _entries(report)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise OutputError(f"{report.name}: is not fio's output: it lists no jobs")
     if not entries:
@@ -167,7 +170,7 @@ def _output(report: Report, jobs: Sequence[_Job], completed: Completed | None) -
     metrics: dict[str, float] = {}
     traffic: dict[str, Traffic] = {}
     options = _options(report, jobs)
-    count = _count(options, len(jobs))
+    count = _count(report, jobs)
     sampled = count == 1 or report.version >= _SUMS_GROUPS
     active = [d for d in DIRECTIONS if any(figures.busy(job.data, d, report.name) for job in jobs)]
     for direction in active or ["mixed"]:
@@ -199,22 +202,27 @@ def _output(report: Report, jobs: Sequence[_Job], completed: Completed | None) -
 
 
 def _options(report: Report, jobs: Sequence[_Job]) -> dict[str, Any]:
-    """The options as the output states them: the global ones, and those of the first job on top."""
+    """The options as the output states them, those that all the jobs share: each job's own on top of the
+    global ones.
+    """
     shared = report.data.get("global options")
     if isinstance(shared, list):
         shared = shared[0] if shared else None
-    own = jobs[0].data.get("job options")
-    found: dict[str, Any] = {}
-    for source in (shared, own):
-        if isinstance(source, dict):
-            found.update(source)
-    return found
+    found = []
+    for job in jobs:
+        own = job.data.get("job options")
+        found.append(
+            {**(shared if isinstance(shared, dict) else {}), **(own if isinstance(own, dict) else {})}
+        )
+    return {key: value for key, value in found[0].items() if all(one.get(key) == value for one in found)}
 
 
-def _count(options: Mapping[str, Any], entries: int) -> int:
-    """How many jobs there were: as many as entries, or, of a group told as one entry, its numjobs."""
-    stated = str(options.get("numjobs", ""))
-    return int(stated) if entries == 1 and stated.isdecimal() and 0 < int(stated) < 2**31 else entries
+def _count(report: Report, jobs: Sequence[_Job]) -> int:
+    """How many jobs these are: numjobs of an entry that stands for a group, else one an entry."""
+    labels = [_label(entry) for entry in _entries(report)]
+    stated = str(_options(report, jobs).get("numjobs", ""))
+    grouped = len(jobs) == 1 and labels.count(jobs[0].label) == 1
+    return int(stated) if grouped and stated.isdecimal() and 0 < int(stated) < 2**31 else len(jobs)
 
 
 def _steady(jobs: Sequence[_Job]) -> bool | None:

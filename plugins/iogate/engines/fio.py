@@ -11,7 +11,7 @@ from typing import Any
 
 from iogate.engines import _fio_check, _fio_output
 from iogate.engines._fio_job import job_file
-from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, normalised
+from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, normalised
 from iogate.errors import EngineError, InputError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.process import Completed, find_program
@@ -120,12 +120,13 @@ def _directions(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
     """The block sizes that occur, smallest first."""
-    texts = str(options["bs"]).split(",")
+    sizes = set(block_sizes(options["bs"]))
     passed = options.get("fio", {})
     for key in ("bssplit", "bsrange", "blocksize_range"):
         if key in passed:
-            texts += re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(passed[key]))
-    return tuple(sorted({parse_size(text) for text in texts} - {0}))
+            texts = re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(passed[key]))
+            sizes.update(parse_size(text) for text in texts)
+    return tuple(sorted(sizes - {0}))
 
 
 def _passed_size(options: Mapping[str, Any], *keys: str) -> int | None:
@@ -141,13 +142,13 @@ def _extent(options: Mapping[str, Any]) -> int:
     """Bytes from the target's beginning to the last that any job touches."""
     first = _passed_size(options, "offset", "fileoffset") or 0
     step = _passed_size(options, "offset_increment") or 0
-    return parse_size(options["size"]) + first + step * (options["numjobs"] - 1)
+    return parse_size(options["size"]) + first + step * (int(options["numjobs"]) - 1)
 
 
 def _volume(options: Mapping[str, Any]) -> int:
     """Bytes that all jobs move together if no time limit ends them."""
     each = _passed_size(options, "io_size", "io_limit") or parse_size(options["size"])
-    return int(each * options["numjobs"] * (_passed_size(options, "loops") or 1))
+    return each * int(options["numjobs"]) * (_passed_size(options, "loops") or 1)
 
 
 def _seconds(options: Mapping[str, Any]) -> float:

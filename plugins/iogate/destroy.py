@@ -1,0 +1,292 @@
+"""Writing to a block device: who may, and when never.
+
+It takes two who agree: the profile names the device by an id that stays with it, and the command line names
+the device itself (`--io-destroy`). In use, or holding anything that looks like data, it is refused in any
+case. The device is then claimed (open(2) with O_EXCL on a block device) before all is checked once more: as
+long as the claim is held, the kernel lets nobody mount it, swap on it, or build anything of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from iogate.blockdevice import BlockDevice, btrfs_members, whole_disks
+from iogate.errors import TargetError
+from iogate.model import Device
+from iogate.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
+from iogate.openers import openers_of, process_text
+from iogate.signatures import signatures
+from iogate.units import printable
+
+BY_ID = Path("/dev/disk/by-id")
+_SYSTEM = ("/", "/boot", "/boot/efi", "/usr")
+_PATTERN = set("*?[")
+_PATIENCE = 2.0  # seconds: udev opens a device for a moment whenever something happens to it
+_CLAIMED: set[str] = set()  # devices that this process has claimed
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan to write to a device: `numbers` are all devices that it would damage."""
+
+    device: BlockDevice
+    path: Path
+    profile: Device
+    consent: str | None
+    numbers: frozenset[str]
+    proc: Path = PROC
+
+    def refuse(self, rule: str, why: str, remedy: str) -> TargetError:
+        name = f"{self.path} ({self.device.number})"
+        return TargetError(printable(f"refusing to write to {name}: {why}"), rule=rule, remedy=remedy)
+
+    def name_of(self, number: str) -> str:
+        """`it` for the device itself, the kernel's name for others."""
+        return "it" if number == self.device.number else BlockDevice(number, self.device.sys).name
+
+
+Rule = Callable[[Plan], Iterator[TargetError]]
+
+
+def refusals(
+    device: BlockDevice, path: Path, profile: Device, consent: str | None, proc: Path = PROC
+) -> list[TargetError]:
+    """Why a device must not be written to: one error for each rule that forbids it; empty if none does."""
+    numbers = frozenset(item.number for item in device.damaged())
+    plan = Plan(device, path, profile, consent, numbers, proc)
+    found = [error for rule in _RULES for error in rule(plan)]
+    return found or [error for rule in _PATIENT_RULES for error in rule(plan)]
+
+
+@contextlib.contextmanager
+def claimed(device: BlockDevice, path: Path) -> Iterator[None]:
+    """Hold the device exclusively. Raises TargetError: `busy` if another has it, `changed` if the path leads
+    to another device by now.
+    """
+    try:
+        descriptor = _claim(path)
+    except OSError as error:
+        raise _not_claimed(device, path, error) from error
+    try:
+        number = number_text(os.fstat(descriptor).st_rdev)
+        if number != device.number:
+            message = f"{path} was the device {device.number} and is {number} now"
+            raise TargetError(message, rule="changed", remedy="find out who replaced it, then run again")
+        _CLAIMED.add(device.number)
+        yield
+    finally:
+        _CLAIMED.discard(device.number)
+        os.close(descriptor)
+
+
+def _claim(path: Path) -> int:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return os.open(path, os.O_RDONLY | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
+
+
+def _not_claimed(device: BlockDevice, path: Path, error: OSError) -> TargetError:
+    if error.errno == errno.EBUSY:
+        message = f"refusing to write to {path} ({device.number}): another has opened it exclusively"
+        remedy = "find out what uses it (lsblk, fuser, /proc/mounts of containers) and end that"
+        return TargetError(message, rule="busy", remedy=remedy)
+    message = f"cannot open {path} ({device.number}): {error.strerror}"
+    return TargetError(message, rule="unreadable", remedy="run as a user who may, such as root")
+
+
+# ------------------------------------------------------------ the two who agree
+
+
+def _named(plan: Plan) -> Iterator[TargetError]:
+    """The profile names it by an id that stays with the device."""
+    named = {kind: value for kind, value in named_ids(plan.profile).items() if not _PATTERN & set(value)}
+    if any(_leads_to(kind, value, plan.device) for kind, value in named.items()):
+        return
+    known = stable_ids(plan.device)
+    if named:
+        why = "the profile names another device: " + ", ".join(
+            f"{kind} {value}" for kind, value in named.items()
+        )
+    else:
+        why = "the profile does not name it by an id that stays with it (a pattern is no name)"
+    has = "; ".join(f"{kind}: {', '.join(values)}" for kind, values in known.items())
+    remedy = f"this device has {has}" if has else "this device has no such id: use another one"
+    yield plan.refuse("not-named", why, printable(remedy))
+
+
+def named_ids(profile: Device) -> dict[str, str]:
+    """The ids by which a profile names the device to write to: `by_id`, `serial`, `backing_file`."""
+    kinds = ("by_id", "serial", "backing_file")
+    found = {
+        kind: profile.identity[f"target.{kind}"] for kind in kinds if f"target.{kind}" in profile.identity
+    }
+    if Path(profile.target).parent == BY_ID:
+        found.setdefault("by_id", profile.target)
+    return found
+
+
+def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]:
+    """The ids that name this device and no other, by kind. A partition has no serial number of its own."""
+    links = sorted(by_id.iterdir()) if by_id.is_dir() else []
+    found = {"by_id": [link.name for link in links if block_number(link) == device.number]}
+    if not device.is_partition:
+        others = [disk for disk in whole_disks(device.sys) if disk != device]
+        taken = {serial for disk in others for serial in disk.serials}
+        found["serial"] = [serial for serial in device.serials if serial not in taken]
+        twins = [disk for disk in others if device.backing_file and disk.backing_file == device.backing_file]
+        found["backing_file"] = [device.backing_file] if device.backing_file and not twins else []
+    return {kind: values for kind, values in found.items() if values}
+
+
+def _leads_to(kind: str, value: str, device: BlockDevice) -> bool:
+    if kind == "by_id":
+        return block_number(BY_ID / Path(value).name) == device.number
+    values = stable_ids(device).get(kind, [])
+    if kind == "backing_file":
+        return any(os.path.realpath(value) == os.path.realpath(item) for item in values)
+    return value in values
+
+
+def _consented(plan: Plan) -> Iterator[TargetError]:
+    """The command line names exactly this device."""
+    if plan.consent is None:
+        yield plan.refuse("no-consent", "its data would be destroyed", f"to agree: --io-destroy={plan.path}")
+        return
+    number = block_number(Path(plan.consent))
+    if number != plan.device.number:
+        other = f"which is {number}" if number else "which is no block device"
+        why = f"--io-destroy names {plan.consent}, {other}"
+        yield plan.refuse("no-consent", why, "name the device that is the target, or drop the option")
+
+
+# ------------------------------------------------------------ refused in any case
+
+
+def _read_only(plan: Plan) -> Iterator[TargetError]:
+    if plan.device.read_only:
+        yield plan.refuse("read-only", "it is read-only", "see blockdev --setrw, or its write protection")
+
+
+def _root_disk(plan: Plan) -> Iterator[TargetError]:
+    system: dict[str, str] = {}
+    for point in _SYSTEM:
+        for disk in _disks_under(point, plan.device.sys, plan.proc):
+            system.setdefault(disk.number, point)
+    for disk in plan.device.disks():
+        if disk.number in system:
+            why = f"it lies on {disk.name}, as {system[disk.number]} of the running system does"
+            yield plan.refuse("root-disk", why, "use a disk that the system does not need")
+
+
+def _disks_under(point: str, sys: Path, proc: Path) -> list[BlockDevice]:
+    """The disks under a directory of the system, those of a btrfs on several included."""
+    mount = mount_of(Path(point), proc)
+    held = backing(mount, proc) if mount else None
+    number = held.block_number if held else None
+    if not number:
+        return []
+    members = list(btrfs_members(sys))
+    systems = {uuid for member, uuid in members if member == number}
+    numbers = [number, *(member for member, uuid in members if uuid in systems)]
+    return [disk for item in numbers for disk in BlockDevice(item, sys).disks()]
+
+
+def _mounted(plan: Plan) -> Iterator[TargetError]:
+    """Mounted: itself, a partition, or what is made of it; for a partition also the whole disk as such."""
+    numbers = plan.numbers | {plan.device.whole.number}
+    found = {
+        (number, mount.point)
+        for mount in mounts(plan.proc)
+        for number in (mount.number, mount.block_number)
+        if number in numbers
+    }
+    for number, point in sorted(found):
+        why = f"{plan.name_of(number)} is mounted at {point}"
+        yield plan.refuse("mounted", why, f"unmount it if you mean it: umount {point}")
+
+
+def _swapped(plan: Plan) -> Iterator[TargetError]:
+    for name, number in swaps(plan.proc):
+        if number in plan.numbers | {plan.device.whole.number}:
+            why = f"{plan.name_of(number)} is swap space in use ({name})"
+            yield plan.refuse("swap", why, f"swap off it if you mean it: swapoff {name}")
+
+
+def _member(plan: Plan) -> Iterator[TargetError]:
+    """Part of something that the kernel made: LVM, md, dm, bcache, a btrfs of several devices."""
+    for device in {item.number: item for item in (plan.device.whole, *plan.device.damaged())}.values():
+        if device.number in plan.numbers or device == plan.device.whole:
+            holders = device.holders
+            if holders:
+                why = f"{plan.name_of(device.number)} is part of {', '.join(item.name for item in holders)}"
+                yield plan.refuse("member", why, "take it out of its LVM, md or dm set first (see lsblk)")
+    for number, uuid in btrfs_members(plan.device.sys):
+        if number in plan.numbers:
+            why = f"{plan.name_of(number)} is part of the btrfs {uuid}, which is mounted"
+            yield plan.refuse("member", why, "unmount that file system if you mean it")
+
+
+def _partitioned(plan: Plan) -> Iterator[TargetError]:
+    partitions = plan.device.partitions
+    if partitions:
+        names = ", ".join(item.name for item in partitions)
+        yield plan.refuse("partitioned", f"it has partitions: {names}", _EMPTY_IT.format(plan.path))
+
+
+def _signed(plan: Plan) -> Iterator[TargetError]:
+    try:
+        found = signatures(plan.path)
+    except OSError as error:
+        why = f"what is on it cannot be found out: {error.strerror or error}"
+        yield plan.refuse("signature", why, "check that it can be read")
+        return
+    if found:
+        yield plan.refuse("signature", f"it holds {'; '.join(found)}", _EMPTY_IT.format(plan.path))
+
+
+_EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"
+
+
+def _open(plan: Plan) -> Iterator[TargetError]:
+    """Used by a program that does not claim it, such as a virtual machine."""
+    deadline = time.monotonic() + _PATIENCE
+    while (users := openers_of(plan.numbers, plan.proc)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if users:
+        names = ", ".join(process_text(pid, plan.proc) for pid in users)
+        yield plan.refuse("open", f"it is open in {names}", "end that first")
+
+
+def _exclusive(plan: Plan) -> Iterator[TargetError]:
+    """Nobody has opened it exclusively; for a device that this process holds that is so already."""
+    if plan.device.number not in _CLAIMED:
+        try:
+            os.close(_claim(plan.path))
+        except OSError as error:
+            yield _not_claimed(plan.device, plan.path, error)
+
+
+_RULES: tuple[Rule, ...] = (
+    _root_disk,
+    _mounted,
+    _swapped,
+    _member,
+    _read_only,
+    _partitioned,
+    _signed,
+    _named,
+    _consented,
+)
+_PATIENT_RULES: tuple[Rule, ...] = (_open, _exclusive)
+"""Asked last: each waits a little before it says no."""

@@ -1,0 +1,120 @@
+"""Laying out data: incompressible, never the same block twice, written to the device and verified.
+
+A read of a hole, of an unwritten extent or of blocks that a device compressed or deduplicated is faster than
+the device is. Random bytes come from numpy's SFC64: 3.4 GB/s on one core, where os.urandom gave 0.3 and
+numpy's Generator.bytes 0.5.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from iogate import fiemap
+from iogate.errors import TargetError
+from iogate.units import format_quantity
+
+Tick = Callable[[int, int], None]
+"""Called with the bytes done and the bytes in all."""
+
+_CHUNK = 4 * 2**20
+NO_DIRECT = {errno.EINVAL, errno.EOPNOTSUPP}
+
+
+def lay_out(file: Path, size: int, *, direct: bool, tick: Tick | None = None) -> None:
+    """Write a new file of `size` random bytes, past the page cache where the file system can, and verify it.
+
+    When it returns, the data are on the device and no longer in the page cache. Whatever ends it otherwise
+    (Ctrl-C too), the file is gone. Raises TargetError: rule `no-direct-io` if `direct` is asked for and
+    cannot be had, `space`, `io-error`, or `holes` if blocks count as unwritten after all.
+    """
+    try:
+        _write(file, size, direct, tick)
+        _verify(file, size)
+    except BaseException as error:
+        with contextlib.suppress(
+            OSError
+        ):  # never made, or the file system is gone: the first error says more
+            file.unlink()
+        if isinstance(error, OSError):
+            raise refused(error, f"cannot lay out {format_quantity(size, 'B')} in {file.parent}") from error
+        raise
+
+
+def intact(file: Path, size: int) -> bool:
+    """Whether a file still is what was laid out: a regular file of that size without holes."""
+    try:
+        status = file.lstat()
+        return status.st_size == size and not file.is_symlink() and not fiemap.unwritten(file)
+    except OSError:
+        return False
+
+
+def refused(error: OSError, action: str) -> TargetError:
+    """The refusal that an error of the operating system amounts to."""
+    rule, remedy = "io-error", "see what the kernel says of the device: dmesg"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        rule, remedy = "space", "free space on the target, or use a smaller size"
+    elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        rule, remedy = "read-only", "choose a target that this user may write to"
+    return TargetError(f"{action}: {error.strerror}", rule=rule, remedy=remedy)
+
+
+def no_direct_io(what: str) -> TargetError:
+    """The refusal of a target where direct I/O cannot be had."""
+    return TargetError(
+        f"direct I/O was asked for, but {what}",
+        rule="no-direct-io",
+        remedy="choose a target on a block device, or say direct: 0 to measure the page cache",
+    )
+
+
+def _write(file: Path, size: int, direct: bool, tick: Tick | None) -> None:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(file, flags | os.O_EXCL | os.O_DIRECT, 0o600)
+    except OSError as error:
+        if error.errno not in NO_DIRECT:
+            raise
+        if direct:
+            raise no_direct_io(f"the file system at {file.parent} refuses it") from error
+        descriptor = os.open(file, flags, 0o600)  # not O_EXCL: some create the file, and refuse it then
+    try:
+        _fill(descriptor, size, tick)
+        os.ftruncate(descriptor, size)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
+
+
+def _fill(descriptor: int, size: int, tick: Tick | None) -> None:
+    """Write random chunks; the last one in whole pages, as direct I/O takes no less, to be cut later."""
+    import numpy as np
+
+    bits = np.random.SFC64()
+    memory = np.frombuffer(mmap.mmap(-1, _CHUNK), dtype=np.uint64)  # page-aligned, as direct I/O demands
+    for offset in range(0, size, _CHUNK):
+        length = min(_CHUNK, -(-(size - offset) // mmap.PAGESIZE) * mmap.PAGESIZE)
+        memory[: length // 8] = bits.random_raw(length // 8)
+        view = memory.data.cast("B")
+        done = 0
+        while done < length:
+            done += os.pwrite(descriptor, view[done:length], offset + done)
+        if tick:
+            tick(min(offset + length, size), size)
+
+
+def _verify(file: Path, size: int) -> None:
+    holes = fiemap.unwritten(file)
+    if holes:
+        raise TargetError(
+            f"{format_quantity(holes, 'B')} of the {format_quantity(size, 'B')} laid out in {file.parent} "
+            "are not on the device: reading them would measure nothing",
+            rule="holes",
+            remedy="choose a target whose file system writes what it is given",
+        )

@@ -1,0 +1,254 @@
+"""What a run keeps on its target: a folder of its own, and in it the data that engines read and write.
+
+Everything lies in one folder `.iogate-scratch-XXXXXXXX` that only its owner can enter, with a marker that is
+locked while its run lives. Files are made, looked at and removed relative to open directories and never
+through symbolic links. A run that was killed leaves its folder; the next run on that directory removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import Protocol
+
+from iogate.errors import TargetError
+from iogate.layout import Tick, intact, lay_out, refused
+from iogate.model import Needs
+from iogate.openers import openers_below, process_text
+
+PREFIX = ".iogate-scratch-"
+_MARKER = "iogate"
+_MAGIC = b"A folder of iogate: removed by the run that made it, or by the next one.\n"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_RESERVE = 0.05  # of the file system stays free, within the bounds below
+_LEAST_RESERVE, _MOST_RESERVE = 16 * 2**20, 2**30
+
+Check = Callable[[Needs], None]
+"""Raises TargetError if a workload must not run at this moment."""
+
+
+class Scratch(Protocol):
+    """A run's place on its target."""
+
+    folder: Path | None
+    """For files of the engine's own; None on a block device."""
+    written: int
+    """Bytes laid out so far."""
+
+    def data(self, needs: Needs, tick: Tick | None = None) -> Path:
+        """What the engine works on. Everything is checked again right here. Raises TargetError."""
+        ...
+
+
+class FolderScratch:
+    """A run's place in a directory: files of incompressible data, laid out when first asked for and reused
+    by all workloads of that size.
+    """
+
+    def __init__(self, home: Path, check: Check) -> None:
+        self.folder: Path | None = home / "engine"
+        self.written = 0
+        self._home = home
+        self._check = check
+        self._sizes: list[int] = []
+
+    def data(self, needs: Needs, tick: Tick | None = None) -> Path:
+        """A file of `needs.size` bytes; without a size, a path where the engine may make its own file."""
+        self._check(needs)
+        if not needs.size:
+            return self._home / "engine" / "data"
+        file = self._file(needs.size)
+        if needs.size in self._sizes and intact(file, needs.size):
+            return file
+        self._make_room(needs)
+        lay_out(file, needs.size, direct=needs.direct, tick=tick)
+        self._sizes.append(needs.size)
+        self.written += needs.size
+        return file
+
+    def _make_room(self, needs: Needs) -> None:
+        """Remove data of other sizes, largest first, before a workload is refused for lack of space."""
+        try:
+            self._forget(needs.size)
+            while self._sizes and room(self._home) < needs.size:
+                self._forget(max(self._sizes))
+        except OSError as error:
+            raise refused(error, f"cannot make room in {self._home}") from error
+        self._check(needs)
+
+    def _file(self, size: int) -> Path:
+        return self._home / f"data-{size}"
+
+    def _forget(self, size: int) -> None:
+        self._sizes = [other for other in self._sizes if other != size]
+        with contextlib.suppress(FileNotFoundError):
+            self._file(size).unlink()
+
+
+def room(path: Path) -> int:
+    """Bytes that may be laid out on a file system: what is free for this user, less a reserve of 5% of it, at
+    least 16 MiB and at most 1 GiB, since a full file system breaks other programs and slows down.
+
+    Raises OSError.
+    """
+    space = os.statvfs(path)
+    capacity = space.f_blocks * space.f_frsize
+    if not capacity:
+        return 2**63 - 1  # some network file systems do not tell
+    reserve = min(max(int(capacity * _RESERVE), _LEAST_RESERVE), _MOST_RESERVE)
+    return space.f_bavail * space.f_frsize - reserve
+
+
+# ------------------------------------------------------------ folders
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: int, path: Path) -> Iterator[Path]:
+    """A new folder in the open directory `parent`, which `path` leads to; removed with all that is in it.
+
+    Raises TargetError.
+    """
+    name = PREFIX + secrets.token_hex(4)
+    try:
+        os.mkdir(name, 0o700, dir_fd=parent)
+    except OSError as error:
+        raise refused(error, f"cannot make a folder in {path}") from error
+    try:
+        with _marked(parent, name, path):
+            yield path / name
+    finally:
+        _remove_quietly(parent, name)
+
+
+@contextlib.contextmanager
+def _marked(parent: int, name: str, path: Path) -> Iterator[None]:
+    """Mark a new folder as iogate's; the marker is locked as long as this process lives in the folder."""
+    try:
+        with _opened_folder(parent, name) as folder:
+            marker = os.open(_MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+            os.mkdir("engine", 0o700, dir_fd=folder)
+    except OSError as error:
+        raise refused(error, f"cannot make files in {path}") from error
+    try:
+        _lock(marker)
+        try:
+            os.write(marker, _MAGIC)
+        except OSError as error:
+            raise refused(error, f"cannot write in {path}") from error
+        yield
+    finally:
+        os.close(marker)
+
+
+def remove_leftovers(parent: int, path: Path) -> list[str]:
+    """Remove the folders of runs that were killed, and return their names.
+
+    Only those that are this user's, bear the marker, and whose run is gone. Raises TargetError (`locked`) if
+    an engine of such a run is still at work in its folder.
+    """
+    removed = []
+    for name in sorted(os.listdir(parent)):
+        if not name.startswith(PREFIX) or not _abandoned(parent, name):
+            continue
+        users = openers_below(path / name)
+        if users:
+            raise TargetError(
+                f"{path / name} of a run that was killed is still in use: "
+                f"{', '.join(process_text(pid) for pid in users)}",
+                rule="locked",
+                remedy="end that process, or wait for it",
+            )
+        if _remove_quietly(parent, name):
+            removed.append(name)
+    return removed
+
+
+def reclaimable(path: Path) -> int:
+    """Bytes that this user's scratch folders in a directory take: they do not count as used, since each run
+    removes those of its dead predecessors, and its own data when it needs the room.
+    """
+    total = 0
+    try:
+        parent = os.open(path, _FOLDER)
+    except OSError:
+        return 0
+    try:
+        for name in os.listdir(parent):
+            if name.startswith(PREFIX):
+                with contextlib.suppress(OSError), _opened_folder(parent, name) as folder:
+                    if os.fstat(folder).st_uid == os.geteuid():
+                        total += sum(_allocated(folder, file) for file in os.listdir(folder))
+    finally:
+        os.close(parent)
+    return total
+
+
+def _allocated(folder: int, name: str) -> int:
+    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_blocks * 512
+
+
+def _abandoned(parent: int, name: str) -> bool:
+    """Whether this is a folder of iogate, of this user, whose run is gone."""
+    try:
+        with _opened_folder(parent, name) as folder:
+            if os.fstat(folder).st_uid != os.geteuid():
+                return False
+            if not os.listdir(folder):
+                return True  # killed before it could mark it
+            marker = os.open(_MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                marked = stat.S_ISREG(os.fstat(marker).st_mode) and os.read(marker, 200) in (_MAGIC, b"")
+                return marked and _lock(marker)
+            finally:
+                os.close(marker)
+    except OSError:
+        return False
+
+
+def _lock(marker: int) -> bool:
+    try:
+        flock(marker, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a file system without locks: the target's lock alone has to do
+    return True
+
+
+@contextlib.contextmanager
+def _opened_folder(parent: int, name: str) -> Iterator[int]:
+    folder = os.open(name, _FOLDER, dir_fd=parent)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _remove_quietly(parent: int, name: str) -> bool:
+    """Remove a folder; what cannot be removed now (the device fails) the next run will find."""
+    try:
+        with _opened_folder(parent, name) as folder:
+            _empty(folder, os.fstat(folder).st_dev, last=_MARKER)
+        os.rmdir(name, dir_fd=parent)
+    except OSError:
+        return False
+    return True
+
+
+def _empty(folder: int, file_system: int, last: str = "") -> None:
+    """Remove all that is in an open folder, `last` at the end; never through a symbolic link nor into another
+    file system that somebody mounted there.
+    """
+    for name in sorted(os.listdir(folder), key=lambda name: name == last):
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISDIR(status.st_mode):
+            os.unlink(name, dir_fd=folder)
+        elif status.st_dev == file_system:
+            with _opened_folder(folder, name) as inner:
+                _empty(inner, file_system)
+            os.rmdir(name, dir_fd=folder)

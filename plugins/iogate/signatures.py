@@ -1,0 +1,62 @@
+"""What the contents of a block device say that it is: file system, partition table, swap, LVM, md, Ceph...
+
+libblkid knows some 80 kinds; its tool wipefs lists every one on a device, backups at its end included, where
+blkid --probe stops at the first. Without wipefs nothing is known, and then only a device whose first and last
+MiB are all zeros counts as empty.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from iogate.units import printable
+
+_EDGE = 2**20
+_SECONDS = 30.0
+
+
+def signatures(path: Path) -> list[str]:
+    """The signatures on a block device, such as `ext4 at 0x438`; empty if there is none.
+
+    Raises OSError if it cannot be read or found out.
+    """
+    wipefs = shutil.which("wipefs", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    return _listed(wipefs, path) if wipefs else _unknown(path)
+
+
+def _listed(wipefs: str, path: Path) -> list[str]:
+    argv = [wipefs, "--no-act", "--json", str(path)]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OSError(f"wipefs did not answer within {_SECONDS:.0f} s") from error
+    said = printable(done.stderr.decode(errors="replace").strip())
+    if done.returncode or said:
+        raise OSError(said or f"wipefs ended with status {done.returncode}")
+    try:
+        found = json.loads(done.stdout or b"{}").get("signatures", [])
+        return [printable(_described(item)) for item in found]
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise OSError("wipefs said what cannot be understood") from error
+
+
+def _described(item: dict[str, str | None]) -> str:
+    name = item.get("label") or item.get("uuid")
+    return f"{item['type']}{f' {name!r}' if name else ''} at {item['offset']}"
+
+
+def _unknown(path: Path) -> list[str]:
+    """Anything but zeros at the edges, where nothing can say what it is."""
+    with path.open("rb", buffering=0) as device:
+        size = device.seek(0, os.SEEK_END)
+        for start in {0, max(0, size - _EDGE)}:
+            device.seek(start)
+            if any(device.read(_EDGE)):
+                return [f"unknown data in the MiB at {start:#x} (wipefs, of util-linux, is not installed)"]
+    return []

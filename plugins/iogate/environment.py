@@ -45,14 +45,16 @@ def observe(target_number: str | None, target_path: Path, root: Path = Path("/")
     """The environment of a session whose I/O goes to `target_path`.
 
     `target_number` is the `major:minor` of its block device; None: that of the file system which
-    `target_path` is on. `root` is where /sys, /proc and /etc are looked for.
+    `target_path` is on. A target that is a block device has no file system. `root` is where /sys, /proc
+    and /etc are looked for.
     """
-    mount = _mount(target_path, root)
+    mount = {} if target_path.is_block_device() else _mount(target_path, root)
     disk = _disk(target_number or mount.get("number", ""), mount.get("source", ""), root)
+    space = _free_space(target_path) if mount else ""
     return Environment(
         identity=_known({**_machine(root), **_disk_identity(disk)}),
         subject=_known({**_software(root), **_file_system(mount), **_disk_subject(disk)}),
-        state=_known({**_state(root), **_disk_state(disk), "free_space": _free_space(target_path)}),
+        state=_known({**_state(root), **_disk_state(disk), "free_space": space}),
     )
 
 
@@ -304,12 +306,13 @@ def _disk_subject(disks: list[Path]) -> dict[str, str]:
     drivers = [_driver(disk) for disk in disks]
     schedulers = [_read(disk / "queue/scheduler") for disk in disks]
     chosen = [re.search(r"\[(\S+)\]", text) for text in schedulers]
+    read_ahead = _each(disks, "queue/read_ahead_kb")
     return {
         "disk_firmware": _each(disks, "device/firmware_rev", "device/rev", "device/fwrev"),
         "driver": ", ".join(filter(None, drivers)),
         "scheduler": ", ".join(match[1] for match in chosen if match),
         "write_cache": _each(disks, "queue/write_cache"),
-        "read_ahead": _each(disks, "queue/read_ahead_kb") + " KiB" * bool(disks),
+        "read_ahead": f"{read_ahead} KiB" if read_ahead else "",
     }
 
 

@@ -45,8 +45,9 @@ class Gate:
 def failure_text(record: Record) -> str:
     """Why a workload fails, for people: verdict and figures, what else was noticed, where it is declared."""
     verdict = record.verdict
-    count = verdict.repetitions
-    lines = [f"{verdict.verdict}: {verdict.reason}" + (f" ({count} repetitions)" if count else "")]
+    first, *rest = verdict.reason.splitlines()
+    count = f" ({verdict.repetitions} repetitions)" if verdict.repetitions else ""
+    lines = [f"{verdict.verdict}: {first}{count}", *(f"  {line}" for line in rest)]
     lines += [f"  {item.severity}: {item.message}" for item in verdict.findings if item.severity != "note"]
     lines += [f"  changed since the baseline: {item}" for item in record.differences]
     if record.repetitions:

@@ -96,9 +96,10 @@ class Judge:
             return self._unmeasured(repetitions)
         judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
         worst = min((item.verdict for item in judged), key=_ORDER.index)
-        reasons = [_sentence(item) for item in judged if item.verdict == worst]
+        guilty = [item for item in judged if item.verdict == worst]
+        reasons = [*map(_sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
         others = noted(repetitions, self.baseline.metrics, skip=self.gating)
-        return Verdict(worst, "; ".join(reasons), (*judged, *others), repetitions=len(repetitions))
+        return Verdict(worst, "\n".join(reasons), (*judged, *others), repetitions=len(repetitions))
 
     def _unmeasured(self, repetitions: Sequence[Repetition]) -> Verdict:
         name = self.unmeasured[0]
@@ -181,7 +182,7 @@ def _sentence(item: MetricVerdict) -> str:
     """Measured against baseline, the change with its interval, and the bound in absolute numbers."""
     unit, name = item.metric.unit, item.metric.name
     if item.baseline is None:
-        return f"{name}: {item.reason}"
+        return f"{name} is {format_quantity(item.value, unit)}"
     text = f"{name} is {format_quantity(item.value, unit)} against {format_quantity(item.baseline, unit)}"
     if item.change is not None:
         text += f", {format_change(item.change)}"
@@ -190,4 +191,4 @@ def _sentence(item: MetricVerdict) -> str:
     if item.bound is not None and item.tolerance is not None:
         side = "below" if item.metric.direction == "higher" else "above"
         text += f"; fails {side} {format_quantity(item.bound, unit)} (tolerance {item.tolerance:.1%})"
-    return f"{text}: {item.reason}" if item.reason else text
+    return text

@@ -79,7 +79,7 @@ def _what(course: Course) -> str:
 
 
 def _command(workload: Workload, target: Target) -> str:
-    folder = Path("results") / workload.name
+    folder = Path("results") / workload.name / "1"
     data = target.path / "data" if target.kind == "directory" else target.path
     try:
         command = engines.load(workload.engine).command(workload, Place(data, target.path, folder))

@@ -4,9 +4,9 @@ it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,11 +72,11 @@ class Run:
         from iogate.target import resolve
 
         target = resolve(self.device, self.settings.root, self.settings.target)
-        terminal = self.config.get_terminal_writer()
+        terminal = self.config.pluginmanager.getplugin("terminalreporter")
         progress = Progress(
             self._write,
-            living=terminal.hasmarkup,
-            quiet=self.config.option.verbose < 0,
+            living=terminal is not None and terminal.isatty,
+            quiet=terminal is None or self.config.option.verbose < 0,
             number=target.number,
         )
         self._session = Session(self.settings, self.device, target, progress)
@@ -87,13 +87,11 @@ class Run:
             ignore.write_text("*\n", encoding="utf-8")
 
     def _write(self, text: str) -> None:
-        """Put text on the screen, past pytest's capture if a test is running."""
+        """Put text on a line of its own, past pytest's capture if a test is running."""
+        terminal = self.config.pluginmanager.getplugin("terminalreporter")
         capture = self.config.pluginmanager.getplugin("capturemanager")
-        terminal = self.config.get_terminal_writer()
-        if capture is None:
-            terminal.write(text, flush=True)
-            return
-        with capture.global_and_fixture_disabled():
+        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+            terminal.ensure_newline()
             terminal.write(text, flush=True)
 
     # ------------------------------------------------------------ the tests
@@ -192,7 +190,7 @@ class Run:
                 device=self.device.name,
                 suite=suite,
                 session=session.id,
-                environment=_with_versions(session, records),
+                environment=session.environment,
                 reason=self.settings.reason,
                 measured={
                     record.workload.name: (record.workload.definition, _values(record)) for record in records
@@ -205,16 +203,6 @@ class Run:
 
 def _values(record: Record) -> dict[str, list[float]]:
     return {item.metric.name: list(item.values) for item in record.verdict.metrics}
-
-
-def _with_versions(session: Session, records: Sequence[Record]) -> Any:
-    versions = {
-        record.workload.engine: record.repetitions[-1].output.engine_version
-        for record in records
-        if record.repetitions and record.repetitions[-1].output.engine_version
-    }
-    subject = {**session.environment.subject, **versions}
-    return replace(session.environment, subject=subject)
 
 
 def _properties(record: Record) -> Iterator[tuple[str, object]]:

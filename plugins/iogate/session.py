@@ -170,6 +170,7 @@ class Session:
         try:
             repetition = self.bench.repeat(course.id, workload, number, course.gating)
             self.watcher.repeated(workload, number, repetition)
+            self._note_version(workload.engine, repetition.output.engine_version)
             course.repetitions.append(repetition)
             invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
             if invalid:
@@ -179,6 +180,12 @@ class Session:
                 course.record = self._record(course)
         except IogateError as error:
             course.record = self._failed(course, error)
+
+    def _note_version(self, engine: str, version: str) -> None:
+        """An engine's version is part of what is under test: another one measures otherwise."""
+        if version and engine not in self.environment.subject:
+            subject = {**self.environment.subject, engine: version}
+            self.environment = replace(self.environment, subject=subject)
 
     def _left(self) -> float:
         """Seconds of device time still to come, if each workload takes as many repetitions as usual."""

@@ -1,0 +1,65 @@
+"""An engine for tests of the pipeline: `echo` says the figure that the workload asks for.
+
+The figure is `value` times IOGATE_FAKE_FACTOR, with a noise that depends on nothing but the repetition's
+number.
+"""
+
+import os
+
+from iogate.errors import OutputError
+from iogate.model import Command, Needs, Output, Traffic
+from iogate.schema import Schema, check
+
+_NOISE = (0.3, -0.8, 0.5, -0.1, 0.9, -0.6, 0.2, -0.4, 0.7, -0.9, 0.1, -0.2)
+
+
+class Options(Schema):
+    value: float = 1000.0
+    noise: float = 0.01
+    size: str = "1M"
+    runtime: float = 0.1
+    says: str = ""
+    seconds: float = 0.0
+
+
+class FakeEngine:
+    name = "fake"
+    program = "sh"
+    package = "dash"
+
+    def options(self, given):
+        return check(Options, given).model_dump()
+
+    def schema(self):
+        return Options.model_json_schema()
+
+    def check(self, workloads):
+        return []
+
+    def gating(self, workload):
+        return ("read.iops",)
+
+    def needs(self, workload):
+        return Needs(reads=True, seconds=workload.options["runtime"], target=False)
+
+    def command(self, workload, place):
+        options = workload.options
+        factor = float(os.environ.get("IOGATE_FAKE_FACTOR", "1"))
+        share = _NOISE[(int(place.folder.name) - 1) % len(_NOISE)]
+        figure = options["value"] * factor * (1 + options["noise"] * share)
+        says = options["says"] or f"{figure:.6f}"
+        return Command(("sh", "-c", f"sleep {options['seconds']}; echo '{says}'"), timeout=20)
+
+    def parse(self, text, *, name, completed=None):
+        try:
+            figure = float(text)
+        except ValueError:
+            raise OutputError(f"{name}: {text.strip()!r} is no figure") from None
+        operations = max(1, round(figure * 1e-3))
+        traffic = {"read": Traffic(bytes=operations * 4096, operations=operations, seconds=operations / figure)}
+        return Output(
+            {"read.iops": figure, "read.lat.mean": 1e9 / figure}, traffic, engine_version="fake-1.0"
+        )
+
+
+engine = FakeEngine()

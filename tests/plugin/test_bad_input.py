@@ -1,0 +1,131 @@
+"""What bad input gets: a clear message, a non-zero status, nothing lost, no traceback."""
+
+import pytest
+
+
+def refused(result: pytest.RunResult, *words: str, status: int | None = None) -> None:
+    text = result.stdout.str() + result.stderr.str()
+    assert result.ret != 0
+    if status is not None:
+        assert result.ret == status
+    for word in words:
+        assert word in text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+
+
+@pytest.mark.parametrize(
+    ("suite", "words"),
+    [
+        ("workloads: [", ["suites/demo.yaml:2:1", "malformed"]),
+        ("workloads:\n  a: {engine: fake}\n  a: {engine: fake}\n", ["suites/demo.yaml:3:3", "twice"]),
+        ("workloads:\n  a: {engine: fake, vlaue: 1}\n", ["suites/demo.yaml:2:21", "did you mean 'value'?"]),
+        ("workloads:\n  a: {engine: fake, value: fast}\n", ["suites/demo.yaml:2:28", "value"]),
+        ("workload:\n  a: {}\n", ["suites/demo.yaml:1:1", "did you mean 'workloads'?"]),
+        ("workloads:\n  a: {engine: fkae}\n", ["suites/demo.yaml:2:15", "did you mean 'fake'?"]),
+        ("workloads:\n  a: {rw: read, bs: 4q, size: 1M}\n", ["suites/demo.yaml:2:21", "'4q' is not a size"]),
+        (
+            "workloads:\n  a: {engine: fake, gate: {read.iops: much}}\n",
+            ["suites/demo.yaml:2:27", "tolerance"],
+        ),
+        (
+            "workloads:\n  a: {engine: fake, matrix: {value: []}}\n",
+            ["suites/demo.yaml:2:30", "at least one value"],
+        ),
+        ("", ["suites/demo.yaml:1:1", "empty"]),
+        ("- a\n", ["suites/demo.yaml:1:1"]),
+        ("workloads: {}\n", ["suites/demo.yaml:1:12"]),
+        ("workloads:\n  ../../etc: {engine: fake}\n", ["suites/demo.yaml:2:3", "name of a workload"]),
+        (
+            "defaults: {engine: fake}\nworkloads:\n"
+            "  a: {matrix: {value: &x [1,2,3,4,5,6,7,8,9,0], size: *x, runtime: *x, noise: *x, seconds: *x}}\n",
+            ["suites/demo.yaml:3:3", "100000 workloads"],
+        ),
+    ],
+)
+def test_a_wrong_suite_is_told_with_its_place(project, suite, words):
+    project.suite(suite)
+    refused(project.run("suites"), *words, status=pytest.ExitCode.INTERRUPTED)
+
+
+def test_an_unknown_device_lists_the_known_ones(project):
+    project.device("orin", "target: .\n")
+    refused(project.run("suites", "--device=orni"), "orni", "orin", status=pytest.ExitCode.USAGE_ERROR)
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc", "", "a/b"])
+def test_a_device_cannot_climb_out_of_its_folder(project, name):
+    result = project.run("suites", f"--device={name}")
+    if name:
+        refused(result, status=pytest.ExitCode.USAGE_ERROR)
+
+
+def test_a_device_of_another_machine_gives_no_verdict(project):
+    project.device("orin", "target: .\nidentity: {machine: '*Jetson AGX Orin*'}\n")
+    refused(project.run("suites", "--device=orin"), "is not the device orin", "Jetson AGX Orin", status=4)
+
+
+def test_a_corrupt_baseline_is_told_and_kept(project):
+    project.run("suites")
+    project.baseline().write_text("schema: 1\ndevice: local\n  suite: demo\n")
+    refused(project.run("suites"), "demo.yaml:", status=4)
+    assert project.baseline().read_text() == "schema: 1\ndevice: local\n  suite: demo\n"
+
+
+def test_a_baseline_of_another_device_is_foreign(project):
+    project.run("suites")
+    project.device("lab", "target: .\n")
+    project.baseline("lab").write_text(project.baseline().read_text())
+    refused(project.run("suites", "--device=lab"), "local", "lab", status=4)
+
+
+def test_a_baseline_of_another_machine_gives_no_verdict(project):
+    project.run("suites")
+    text = project.baseline().read_text()
+    line = next(line for line in text.splitlines() if line.strip().startswith("cpu:"))
+    project.baseline().write_text(text.replace(line, line.partition(":")[0] + ": Another Processor"))
+    result = project.run("suites")
+    result.assert_outcomes(errors=2)
+    refused(result, "the baseline is of another machine", "Another Processor")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--io-tolerance=much",
+        "--io-alpha=2",
+        "--io-missing=perhaps",
+        "--io-max-repetitions=1",
+        "--io-budget=soon",
+        "--io-size=4q",
+    ],
+)
+def test_a_wrong_option_is_told(project, option):
+    refused(project.run("suites", option), option.split("=")[0], status=pytest.ExitCode.USAGE_ERROR)
+
+
+def test_a_wrong_ini_value_is_told(project):
+    (project.path / "pytest.ini").write_text("[pytest]\nio_tolerance = much\n")
+    refused(project.run("suites"), "io_tolerance", "much", status=pytest.ExitCode.USAGE_ERROR)
+
+
+def test_a_missing_target_is_told(project):
+    refused(project.run("suites", "--io-target=nowhere"), "nowhere", status=pytest.ExitCode.USAGE_ERROR)
+
+
+def test_a_file_is_no_target(project):
+    (project.path / "file").write_text("precious")
+    refused(project.run("suites", "--io-target=file"), "file", status=pytest.ExitCode.USAGE_ERROR)
+    assert (project.path / "file").read_text() == "precious"
+
+
+def test_results_that_cannot_be_written_are_told(project):
+    (project.path / "dir").mkdir()
+    refused(project.run("suites", "--io-json=dir"), "cannot write")
+
+
+def test_control_characters_of_a_suite_do_not_reach_the_terminal(project):
+    project.suite('workloads:\n  a: {engine: fake, says: "\\e[31mred"}\n')
+    result = project.run("suites")
+    assert "\x1b[31m" not in result.stdout.str()
+    refused(result, "is no figure")

@@ -1,0 +1,110 @@
+"""Everything that people know of pytest works on workloads."""
+
+import pytest
+
+
+def test_selection_by_id_keyword_and_marker(project):
+    project.run("suites/demo.yaml::beta").assert_outcomes(passed=1)
+    project.run("suites", "-k", "alpha").assert_outcomes(passed=1, deselected=1)
+    project.run("suites", "-m", "slow", "--strict-markers").assert_outcomes(passed=1, deselected=1)
+
+
+def test_a_matrix_makes_ids_of_its_points(project):
+    project.suite(
+        "workloads:\n"
+        "  x: {engine: fake, matrix: {value: [1, 2], size: [1M, 2M]}, exclude: [{value: 2, size: 1M}]}\n"
+    )
+    result = project.run("suites", "--collect-only", "-q")
+    lines = [line for line in result.outlines if "::" in line]
+    assert lines == [f"suites/demo.yaml::x[value={v},size={s}]" for v, s in ((1, "1M"), (1, "2M"), (2, "2M"))]
+
+
+def test_the_last_failed_run_again(project):
+    project.run("suites")
+    project.suite(
+        "defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  beta: {value: 2000, says: 'x'}\n"
+    )
+    project.run("suites").assert_outcomes(passed=1, errors=1)
+    project.run("suites", "--lf").assert_outcomes(errors=1, deselected=0)
+
+
+def test_x_stops_at_the_first_failure(project):
+    project.run("suites")
+    result = project.run("suites", "-x", factor=0.5)
+    result.assert_outcomes(failed=1)
+    assert "stopping after 1 failures" in result.stdout.str()
+
+
+def test_suites_that_do_not_apply_to_the_device_are_left_out_unless_named(project):
+    project.suite("workloads:\n  gamma: {engine: fake}\n", name="other")
+    project.device("local", "target: .\nsuites: [demo]\nmissing: record\n")
+    project.run("suites").assert_outcomes(passed=2, deselected=1)
+    project.run("suites/other.yaml").assert_outcomes(passed=1)
+
+
+def test_yaml_elsewhere_is_no_suite(project):
+    (project.path / "other.yaml").write_text("a: 1")
+    project.run(".").assert_outcomes(passed=2)
+
+
+def test_a_test_written_in_python_has_the_same_fixtures(project):
+    project.pytester.makepyfile(
+        """
+        def test_mine(measure, gate):
+            gate.check(measure(engine="fake", value=500))
+
+        def test_plain():
+            assert True
+        """
+    )
+    module = next(project.path.glob("test_*.py")).name
+    project.run(module).assert_outcomes(passed=2)
+    project.run(module).assert_outcomes(passed=2)
+    result = project.run(module, factor=0.5)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*regressed: read.iops*", f"{module}:1: test_mine"])
+
+
+def test_a_python_test_can_look_at_the_baseline(project):
+    project.run("suites")
+    (project.path / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture(autouse=True)\ndef look(baseline):\n"
+        "    assert baseline is not None and len(baseline.sessions) == 1\n"
+    )
+    project.run("suites").assert_outcomes(passed=2)
+
+
+def test_running_in_parallel_is_refused(project):
+    pytest.importorskip("xdist")
+    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "2", "suites")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*-n cannot be used with suites*"])
+
+
+def test_other_tests_may_run_in_parallel(project):
+    pytest.importorskip("xdist")
+    project.pytester.makepyfile("def test_plain(): pass")
+    result = project.pytester.runpytest_subprocess(
+        "-p", "iogate.plugin", "-n", "2", next(project.path.glob("test_*.py")).name
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_a_plan_runs_nothing(project):
+    result = project.run("suites", "--io-plan")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["target: *", "alpha *5 *to be recorded*", "device time: about *"])
+    assert not project.baseline().exists()
+    assert not list(project.path.glob(".iogate/results/*"))
+
+
+def test_repetitions_of_workloads_are_interleaved_in_rounds(project):
+    result = project.run("suites")
+    lines = [line.split(":")[1].strip() for line in result.outlines if line.startswith("demo: ")]
+    assert lines == [f"{name} {number}/5" for number in range(1, 6) for name in ("alpha", "beta")]
+
+
+def test_an_ini_file_can_set_every_option(project):
+    (project.path / "pytest.ini").write_text("[pytest]\nio_missing = skip\nio_tolerance = 5%\ndevice = lab\n")
+    project.device("lab", "target: .\n")
+    project.run("suites").assert_outcomes(skipped=2)

@@ -1,0 +1,131 @@
+"""From a declared workload to an outcome of pytest."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+
+def test_the_first_run_records_and_the_second_gates(project):
+    project.run("suites").assert_outcomes(passed=2)
+    first = project.baseline().read_text()
+    second = project.run("suites", "-v")
+    second.assert_outcomes(passed=2)
+    assert "recorded" not in second.stdout.str()
+    assert project.baseline().read_text() == first
+
+
+def test_a_regression_fails_with_figures_bound_and_place(project):
+    project.run("suites")
+    result = project.run("suites", factor=0.7)
+    result.assert_outcomes(failed=2)
+    text = result.stdout.str()
+    assert re.search(r"regressed: read\.iops is \d{3}\.\d IOPS against 1\.00\d k IOPS, -\d+\.\d%", text)
+    assert re.search(r"fails below \d+\.\d IOPS \(tolerance", text)
+    assert "suites/demo.yaml:3: alpha" in text
+    assert "Traceback" not in text
+
+
+def test_an_improvement_passes_and_is_told(project):
+    project.run("suites")
+    result = project.run("suites", "-v", factor=1.3)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*alpha PASSED (improved)*"])
+
+
+def test_a_workload_without_baseline_fails_unless_told_otherwise(project):
+    project.device("bare", "target: .\n")
+    failed = project.run("suites", "--device=bare")
+    failed.assert_outcomes(failed=2)
+    failed.stdout.fnmatch_lines(["*no_baseline: bare has no baseline of this workload*--update-baselines*"])
+    project.run("suites", "--device=bare", "--io-missing=skip").assert_outcomes(skipped=2)
+    project.run("suites", "--device=bare", "--io-missing=record").assert_outcomes(passed=2)
+    project.run("suites", "--device=bare").assert_outcomes(passed=2)
+
+
+def test_a_changed_workload_has_no_baseline_and_says_which_key_changed(project):
+    project.run("suites")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000, size: 2M}\n")
+    result = project.run("suites", "--io-missing=fail")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*no_baseline: *size was 1M, is 2M*"])
+
+
+def test_an_update_replaces_and_append_adds_a_session(project):
+    project.run("suites")
+    replaced = project.run("suites", "--update-baselines", "--io-reason=new firmware", factor=0.5)
+    replaced.assert_outcomes(passed=2)
+    assert "-50" in replaced.stdout.str()
+    text = project.baseline().read_text()
+    assert "new firmware" in text
+    assert text.count("environment:") == 1
+    project.run("suites", "--update-baselines=append", factor=0.5).assert_outcomes(passed=2)
+    assert project.baseline().read_text().count("environment:") == 2
+    project.run("suites", factor=0.5).assert_outcomes(passed=2)
+
+
+def test_what_cannot_be_trusted_is_an_error_and_never_a_baseline(project):
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {says: garbage}\n  beta: {}\n")
+    result = project.run("suites")
+    result.assert_outcomes(errors=1, passed=1)
+    result.stdout.fnmatch_lines(["*'garbage' is no figure*", "*suites/demo.yaml:3: alpha*"])
+    assert "Traceback" not in result.stdout.str()
+    assert "alpha" not in project.baseline().read_text()
+
+
+def test_a_gating_metric_that_is_not_measured_is_never_a_pass(project):
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {gate: [write.iops]}\n")
+    result = project.run("suites")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*write.iops was not measured*"])
+
+
+def test_a_pair_of_tolerances_judges_both_sides(project):
+    declaration = "defaults: {engine: fake}\nworkloads:\n  alpha: {gate: {read.iops: [-5%, 10%]}}\n"
+    project.suite(declaration)
+    project.run("suites").assert_outcomes(passed=1)
+    project.run("suites", factor=0.9).assert_outcomes(failed=1)
+    result = project.run("suites", factor=1.4)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*better than the suite holds possible (at most 10.0%)*"])
+
+
+def test_an_inconclusive_workload_fails_unless_told_otherwise(project):
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {noise: 0.5, gate: {read.iops: 1%}}\n")
+    project.run("suites")
+    result = project.run("suites", "--io-max-repetitions=3")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*inconclusive: read.iops is *"])
+    project.run("suites", "--io-max-repetitions=3", "--io-inconclusive=skip").assert_outcomes(skipped=1)
+
+
+def test_results_are_json_of_schema_1(project):
+    project.run("suites")
+    project.run("suites", "--io-json=out.json", factor=0.7)
+    results = json.loads((project.path / "out.json").read_text())
+    assert results["schema"] == 1
+    assert results["device"] == "local"
+    alpha = next(item for item in results["workloads"] if item["workload"] == "alpha")
+    assert alpha["id"] == "suites/demo.yaml::alpha"
+    assert (alpha["suite"], alpha["engine"], alpha["verdict"]) == ("demo", "fake", "regressed")
+    metric = alpha["metrics"]["read.iops"]
+    assert metric["gating"]
+    assert metric["unit"] == "IOPS"
+    assert len(metric["values"]) == alpha["repetitions"]
+    assert metric["change"] < metric["interval"][1] < 0
+    assert metric["interval"][0] < metric["change"]
+
+
+def test_junit_shows_the_figures(project):
+    project.run("suites", "--junitxml=junit.xml")
+    root = ElementTree.parse(project.path / "junit.xml").getroot()
+    case = next(case for case in root.iter("testcase") if case.get("name") == "alpha")
+    properties = {item.get("name"): item.get("value") for item in case.iter("property")}
+    assert properties["verdict"] == "recorded"
+    assert float(properties["read.iops"]) > 900
+
+
+def test_the_table_is_in_units_that_people_read(project):
+    result = project.run("suites")
+    result.stdout.fnmatch_lines(
+        ["*storage performance of local*", "workload*metric*measured*", "beta*2.00* k IOPS*recorded"]
+    )

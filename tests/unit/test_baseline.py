@@ -162,7 +162,7 @@ class TestStoring:
         assert baseline.published
         assert baseline.source == "a? report"
         assert baseline.metrics == {"write.bandwidth": 3e9, "write.clat.p99": 7e6}
-        assert yamlio.load(path).data["sessions"] == {}
+        assert "sessions" not in yamlio.load(path).data
 
     @pytest.mark.parametrize("mode", ["replace", "append"])
     def test_own_values_take_the_place_of_published_ones(self, path, mode):

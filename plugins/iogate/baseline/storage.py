@@ -18,7 +18,9 @@ from iogate.baseline.file import checked
 from iogate.errors import BaselineError, InputError, IogateError
 from iogate.files import write_atomically
 
-_HEADER = "# Written by --update-baselines: values by session and repetition, in B/s, IOPS, ns and s.\n"
+_HEADER = (
+    "# Written by iogate: values by session and repetition (or published ones), in B/s, IOPS, ns and s.\n"
+)
 _POLL_SECONDS = 0.05
 
 

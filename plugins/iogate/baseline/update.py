@@ -83,14 +83,9 @@ def _update(
     if not source:
         sessions.pop(session, None)
         sessions[session] = _session(environment, reason)
-    data = {
-        "schema": 1,
-        "device": device,
-        "suite": suite,
-        "sessions": {name: session for name, session in sessions.items() if name in used},
-        "workloads": {name: workloads[name] for name in names},
-    }
-    write(path, data)
+    kept = {name: session for name, session in sessions.items() if name in used}
+    data = {"schema": 1, "device": device, "suite": suite, **({"sessions": kept} if kept else {})}
+    write(path, {**data, "workloads": {name: workloads[name] for name in names}})
     return changes
 
 

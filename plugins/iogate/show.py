@@ -125,7 +125,7 @@ def _table(metrics: Mapping[str, float]) -> str:
         figure, statistic = (match[1], match[2]) if match else (name, "mean")
         rows.setdefault(figure, {})[statistic] = format_quantity(value, metric(name).unit)
     present = {statistic for row in rows.values() for statistic in row}
-    columns = [name for name in ("mean", "min", "max", "stddev") if name in present]
+    columns: list[str] = [name for name in ("mean", "min", "max", "stddev") if name in present]
     columns += _percentiles(present)
     lines = [[figure, *(row.get(column, "") for column in columns)] for figure, row in rows.items()]
     return tabulate(lines, headers=["", *columns], disable_numparse=True, stralign="right")

@@ -1,9 +1,9 @@
 """What fio itself would refuse, asked of `fio --parse-only` before anything runs.
 
-fio looks at one option after another there (names, values, ranges), and at no combination of options: that
-is left to the run. So it is asked about each distinct setting once, whatever the number of workloads that
-share it: some tens of sections for a matrix of thousands, in one process of about 30 ms, and one more for
-each setting that it refuses and for each ioengine.
+fio looks at one option after another there (names, words, most ranges; fio 3.33 lets negative counts pass)
+and at no combination of options: that is left to the run. So it is asked about each distinct setting once,
+whatever the number of workloads that share it: some tens of sections for a matrix of thousands, in one
+process of about 30 ms, and one more for each setting that it refuses and for each ioengine.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from iogate.process import Completed, run
 from iogate.units import printable
 
 _SECONDS = 30.0
-_MOST_RUNS = 100
+_MOST_REFUSALS = 100
 _DROPPED = re.compile(r"^fio: job s(\d+) dropped$", re.MULTILINE)
-_RANGE = re.compile(r"^([\w-]+): (?:min|max) value out of range: .*$", re.MULTILINE)
 _VALID = re.compile(r"^\s+(?:valid values)?: (\S+)", re.MULTILINE)
 _NOISE = re.compile(r"^fio: (job \S+ dropped|failed parsing .*)$|^\s*$")
 
@@ -43,7 +42,7 @@ class _Setting(NamedTuple):
 def check(workloads: Sequence[Workload]) -> list[InputError]:
     """The settings that fio refuses, each once for each declaration that has it; empty if fio is missing."""
     program = shutil.which("fio")
-    if program is None:
+    if program is None or not workloads:
         return []
     users: dict[_Setting, list[Workload]] = {}
     for workload in workloads:
@@ -75,7 +74,6 @@ class _Fio:
     def __init__(self, program: str, folder: Path) -> None:
         self.program = program
         self.folder = folder
-        self.runs = 0
 
     def ask(self, *arguments: str) -> Completed:
         return run([self.program, *arguments], folder=self.folder, timeout=_SECONDS)
@@ -95,21 +93,19 @@ class _Fio:
         """
         found: dict[_Setting, str] = {}
         left = list(settings)
-        while left and self.runs < _MOST_RUNS:
+        for _ in range(_MOST_REFUSALS):
             done = self.parse_only(left)
-            dropped = _DROPPED.search(done.stderr)
-            if done.status and not dropped:
-                raise EngineError(f"fio --parse-only failed: {printable(done.stderr.strip())[:400]}")
-            passed = left[: int(dropped[1])] if dropped else left
-            found.update(self.out_of_range(passed, done))
-            if not dropped:
+            if not done.status:
                 break
-            found[left[int(dropped[1])]] = _reason(done)
-            left = left[int(dropped[1]) + 1 :]
+            dropped = _DROPPED.search(done.stderr)
+            if not dropped:
+                raise EngineError(f"fio --parse-only failed: {printable(done.stderr.strip())[:400]}")
+            index = int(dropped[1])
+            found[left[index]] = _reason(done)
+            left = left[index + 1 :]
         return found
 
     def parse_only(self, settings: Sequence[_Setting]) -> Completed:
-        self.runs += 1
         sections = (
             f"[s{index}]\nioengine={setting.ioengine}\n{setting.line}\n"
             for index, setting in enumerate(settings)
@@ -117,22 +113,10 @@ class _Fio:
         (self.folder / "check.fio").write_text("".join(sections))
         return self.ask("--parse-only", "check.fio")
 
-    def out_of_range(self, settings: Sequence[_Setting], done: Completed) -> dict[_Setting, str]:
-        """The settings that fio only warns about, with status 0, naming the option but not the section."""
-        found: dict[_Setting, str] = {}
-        for match in {match[1]: match for match in _RANGE.finditer(done.stderr)}.values():
-            for setting in settings:
-                if setting.key == match[1] and self.runs < _MOST_RUNS:
-                    alone = _RANGE.search(self.parse_only([setting]).stderr)
-                    if alone:
-                        found[setting] = alone[0]
-        return found
-
 
 def _reason(done: Completed) -> str:
     """What fio said against the section that it dropped."""
     words = [line.strip() for line in done.stderr.splitlines() if not _NOISE.match(line)]
-    words = [word for word in words if not _RANGE.match(word)] or words
     valid = _VALID.findall(done.stdout)
     if valid:
         words.append(f"valid values: {', '.join(valid)}")

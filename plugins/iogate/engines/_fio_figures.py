@@ -250,21 +250,23 @@ def _joined(latencies: Sequence[Latency]) -> dict[str, float]:
 
     The variance is that of the union: (sum of (n_i - 1) s_i^2 + n_i (m_i - m)^2) / (n - 1).
     """
-    count = sum(latency.count for latency in latencies)
-    mean = sum(latency.mean * latency.count for latency in latencies) / count
-    squares = sum(
-        (latency.count - 1) * latency.stddev**2 + latency.count * (latency.mean - mean) ** 2
-        for latency in latencies
-    )
+    first = latencies[0]
+    mean, stddev, percentiles = first.mean, first.stddev, dict(first.percentiles)
+    if len(latencies) > 1:
+        count = sum(latency.count for latency in latencies)
+        mean = sum(latency.mean * latency.count for latency in latencies) / count
+        squares = sum(
+            (latency.count - 1) * latency.stddev**2 + latency.count * (latency.mean - mean) ** 2
+            for latency in latencies
+        )
+        stddev = math.sqrt(squares / (count - 1))
+        percentiles = _percentiles_of(latencies)
     found = {
         "min": min(latency.minimum for latency in latencies),
         "mean": mean,
         "max": max(latency.maximum for latency in latencies),
-        "stddev": math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        "stddev": stddev,
     }
-    percentiles = latencies[0].percentiles
-    if len(latencies) > 1:
-        percentiles = _percentiles_of(latencies)
     return found | {f"p{float(key):g}": value for key, value in percentiles.items()}
 
 

@@ -1,0 +1,201 @@
+"""The fio engine with the real fio: on a file, and on network block devices of known speed and faults."""
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from iogate.engines.fio import engine
+from iogate.errors import OutputError, Position
+from iogate.model import Place, Workload
+from iogate.process import run
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed"),
+]
+MIB = 2**20
+
+
+def workload(line=1, **options):
+    given = {"size": "8M", **options}
+    return Workload("a workload", "suite", "fio", engine.options(given), Position("suite.yaml", line, 3))
+
+
+def measure(workload, place, **changes):
+    """One repetition, as a session makes it."""
+    command = dataclasses.replace(engine.command(workload, place), **changes)
+    for name, text in command.files.items():
+        (place.folder / name).write_text(text)
+    completed = run(command.argv, folder=place.folder, timeout=command.timeout)
+    path = place.folder / command.output
+    text = path.read_text() if path.exists() else ""
+    return engine.parse(text, name=str(path), completed=completed)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A laid-out file of 8 MiB, on a file system that takes direct I/O."""
+    data = tmp_path / "data"
+    data.write_bytes(os.urandom(8 * MIB))
+    try:
+        os.close(os.open(data, os.O_RDWR | os.O_DIRECT))
+    except OSError:
+        pytest.skip(f"{tmp_path} is on a file system without direct I/O")
+    (tmp_path / "results").mkdir()
+    return Place(data, tmp_path, tmp_path / "results")
+
+
+@pytest.fixture
+def nbd(tmp_path):
+    """Starts nbdkit on a socket of its own with the given arguments, and tells its URI."""
+    if shutil.which("nbdkit") is None:
+        pytest.skip("nbdkit is not installed")
+    if "nbd" not in subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("this fio was built without the ioengine nbd")
+    started = []
+
+    def start(*arguments):
+        socket = tmp_path / f"nbd{len(started)}"
+        started.append(subprocess.Popen(["nbdkit", "--foreground", "--unix", str(socket), *arguments]))
+        deadline = time.monotonic() + 10
+        while not socket.exists():
+            assert time.monotonic() < deadline and started[-1].poll() is None, "nbdkit did not start"
+            time.sleep(0.01)
+        return f"nbd+unix:///?socket={socket}"
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.wait()
+
+
+def test_a_run_bound_by_size_reads_exactly_that(place):
+    output = measure(workload(rw="read", bs="64k", iodepth=4), place)
+    assert output.traffic["read"].bytes == 8 * MIB
+    assert output.traffic["read"].operations == 128
+    assert set(output.traffic) == {"read"}
+    assert output.engine_version.startswith("fio-3")
+    assert output.metrics["read.lat.min"] > 0
+    expected = {f"read.clat.p{p}" for p in ("50", "90", "95", "99", "99.5", "99.9", "99.95", "99.99")}
+    assert {name for name in output.metrics if ".clat.p" in name} == expected
+
+
+def test_a_timed_mixed_run_of_several_jobs(place):
+    found = workload(rw="randrw", rwmixread=70, bs="4k", iodepth=8, numjobs=2, runtime=1, time_based=True)
+    output = measure(found, place)
+    assert output.jobs == 2
+    assert 0.9 < output.traffic["read"].seconds < 1.5
+    operations = {direction: traffic.operations for direction, traffic in output.traffic.items()}
+    assert operations["read"] / sum(operations.values()) == pytest.approx(0.7, abs=0.1)
+    rate = sum(output.metrics[f"{direction}.iops"] for direction in operations)
+    busy = sum(
+        output.metrics[f"{direction}.iops"] * output.metrics[f"{direction}.lat.mean"]
+        for direction in operations
+    )
+    assert rate > 0 and busy / 1e9 == pytest.approx(16, rel=0.2)  # Little's law: 2 jobs at depth 8
+
+
+def test_jobs_told_apart_are_merged_with_their_percentiles(place):
+    found = workload(rw="randread", numjobs=3, iodepth=2, group_reporting=False)
+    output = measure(found, place)
+    assert output.jobs == 3
+    assert output.traffic["read"].bytes == 3 * 8 * MIB
+    assert output.metrics["read.clat.min"] <= output.metrics["read.clat.p50"]
+    assert output.metrics["read.clat.p50"] <= output.metrics["read.clat.p99.99"]
+
+
+def test_the_job_file_alone_repeats_the_run(place):
+    measure(workload(rw="write", bs="128k"), place)
+    done = subprocess.run(["fio", "job.fio"], cwd=place.folder, capture_output=True, text=True, check=True)
+    assert "WRITE:" in done.stdout and "io=8192KiB" in done.stdout
+
+
+def test_a_path_with_a_colon_is_one_file(place):
+    odd = place.data.with_name("da:ta, odd")
+    place.data.rename(odd)
+    output = measure(workload(rw="read", bs="1M"), dataclasses.replace(place, data=odd))
+    assert output.traffic["read"].bytes == 8 * MIB
+    assert sorted(path.name for path in odd.parent.iterdir()) == [odd.name, "results"]
+
+
+def test_pass_through_options_reach_fio(place):
+    found = workload(
+        rw="randread", runtime=1, time_based=True, fio={"rate_iops": 200, "percentile_list": "75:99.9"}
+    )
+    output = measure(found, place)
+    assert 0 < output.metrics["read.iops"] <= 210
+    assert {name for name in output.metrics if ".clat.p" in name} == {"read.clat.p75", "read.clat.p99.9"}
+
+
+def test_a_device_of_known_latency_is_measured_right(nbd, place):
+    uri = nbd("--filter=delay", "memory", "16M", "rdelay=2ms")
+    found = workload(rw="randread", ioengine="nbd", fio={"uri": uri}, runtime=1, time_based=True)
+    metrics = measure(found, place).metrics
+    assert 100 < metrics["read.iops"] <= 500
+    assert metrics["read.clat.mean"] >= 2e6
+    assert metrics["read.iops"] * metrics["read.lat.mean"] / 1e9 == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("EIO", "Input/output error"), ("ENOSPC", "No space left on device")]
+)
+def test_a_device_with_errors_is_no_measurement(nbd, place, name, said):
+    uri = nbd("--filter=error", "memory", "16M", "error-pwrite-rate=10%", f"error={name}")
+    found = workload(rw="write", ioengine="nbd", fio={"uri": uri})
+    with pytest.raises(OutputError, match=said):
+        measure(found, place)
+
+
+def test_errors_that_fio_was_told_to_pass_over_are_no_measurement_either(nbd, place):
+    uri = nbd("--filter=error", "memory", "16M", "error-pread-rate=1%", "error=EIO")
+    found = workload(rw="read", ioengine="nbd", fio={"uri": uri, "continue_on_error": "all"})
+    with pytest.raises(OutputError, match="Input/output error"):
+        measure(found, place)
+
+
+def test_a_device_that_hangs_is_given_up_and_said_so(nbd, place):
+    uri = nbd("--filter=delay", "memory", "16M", "rdelay=30")
+    found = workload(rw="read", ioengine="nbd", fio={"uri": uri}, runtime=1, time_based=True)
+    with pytest.raises(OutputError, match="hung"):
+        measure(found, place, timeout=1.5)
+
+
+def test_a_server_that_is_not_there_is_no_measurement(nbd, place):
+    found = workload(rw="read", ioengine="nbd", fio={"uri": f"nbd+unix:///?socket={place.folder}/none"})
+    with pytest.raises(OutputError, match="status 1"):
+        measure(found, place)
+
+
+def test_what_fio_accepts_passes_the_check():
+    found = [
+        workload(rw="randrw", rwmixread=30, bs="4k,8k", iodepth=4, numjobs=2, runtime="1.5s", ramp_time=1),
+        workload(rw="randread:8", fio={"norandommap": None, "random_distribution": "zipf:1.2"}),
+        workload(rw="write", fio={"fsync": 8, "bssplit": "4k/50:8k/50"}, group_reporting=False),
+    ]
+    assert engine.check(found) == []
+
+
+def test_what_fio_refuses_is_told_at_its_workload():
+    found = [
+        workload(1, rw="read", fio={"randrepeat": 0}),
+        workload(2, rw="read", fio={"no_such_option": 3}),
+        workload(3, rw="read", fio={"random_distribution": "flat"}),
+        workload(4, rw="read", fio={"prio": 99}),
+        workload(5, rw="read", fio={"fixedbufs": 1}),
+        workload(6, rw="read", iodepth=4, fio={"iodepth_batch": "many"}),
+    ]
+    errors = engine.check(found)
+    assert [error.position.line for error in errors] == [2, 3, 4, 5, 6]
+    assert all(str(error).startswith("suite.yaml:") for error in errors)
+    assert "'no_such_option=3'" in errors[0].message
+    assert "zipf" in errors[1].message
+    assert "max value" in errors[2].message
+
+
+def test_one_mistake_in_a_matrix_of_thousands_is_told_once():
+    found = [workload(7, rw="randread", iodepth=depth, fio={"bogus": 1}) for depth in range(1, 3000)]
+    assert len(engine.check(found)) == 1

@@ -15,21 +15,17 @@ BASELINES = ROOT / "baselines"
 ORIN = load_baselines(BASELINES / "orin/acceptance.yaml")
 ACCEPTANCE = {workload.name: workload for workload in load_suite(ROOT / "suites/acceptance.yaml").workloads}
 
-# The report's rows as printed: min, average and max in MiB/s for bandwidth, in µs for SLAT and CLAT; CLAT's 95th,
-# 99th and 99.99th percentile; TLAT.
-PUBLISHED = {
-    name: row.split()
-    for name, row in {
-        "sequential_write": "948 1929.80 3740  74 192.35 49057  1327 32960.68 119571"
-        " 37000 55000 112000  1610 33153.64 119786",
-        "sequential_read": "3610 3683.47 3720  29 147.19 1189  8342 17219.58 33357"
-        " 17957 18482 25297  9156 17367.35 33393",
-        "random_write_64k": "1534 1937.32 2891  9 83.27 16785  92 4042.62 28713  4752 6063 25297  121 4126.30 28748",
-        "random_read_64k": "3619 3683.59 4097  7 26.46 2016  295 2140.07 9425  2933 3687 5932  308 2166.84 9483",
-        "random_write_8k": "291,4 511,5 935  5 117.1 6988  3 3786.24 24748  5866 7177 20055  141 3903.65 24805",
-        "random_read_8k": "1649 1671.51 1689  3 9.75 4676  146 1185.44 9355  1647 2073 3392  171 1195.36 9366",
-    }.items()
-}
+# The report's rows as printed: min, average and max in MiB/s for bandwidth and in µs for SLAT and CLAT;
+# the 95th, 99th and 99.99th percentile of CLAT; TLAT.
+TABLE = """
+sequential_write 948    1929.80  3740   74 192.35  49057   1327 32960.68  119571   37000 55000 112000   1610 33153.64 119786
+sequential_read  3610   3683.47  3720   29 147.19   1189   8342 17219.58   33357   17957 18482  25297   9156 17367.35  33393
+random_write_64k 1534   1937.32  2891    9  83.27  16785     92  4042.62   28713    4752  6063  25297    121  4126.30  28748
+random_read_64k  3619   3683.59  4097    7  26.46   2016    295  2140.07    9425    2933  3687   5932    308  2166.84   9483
+random_write_8k  291,4  511,5     935    5  117.1   6988      3  3786.24   24748    5866  7177  20055    141  3903.65  24805
+random_read_8k   1649   1671.51  1689    3   9.75   4676    146  1185.44    9355    1647  2073   3392    171  1195.36   9366
+"""  # noqa: E501
+PUBLISHED = {name: row for name, *row in map(str.split, TABLE.strip().splitlines())}
 COLUMNS = [
     *("bandwidth.min", "bandwidth", "bandwidth.max"),
     *("slat.min", "slat.mean", "slat.max"),

@@ -181,7 +181,8 @@ def _identity(run: Run, direction: str, rate: float, shown: float, block: float)
         return
     yield Remark(
         "invalid" if error > 0.5 + edge else "suspect" if error > 0.05 + edge else "note",
-        f"{direction} bandwidth {format_quantity(shown, 'B/s')} is {shown / expected - 1:+.1%} off "
+        f"{direction} bandwidth {format_quantity(shown, 'B/s')} is {abs(shown / expected - 1):.1%} "
+        f"{'above' if shown > expected else 'below'} "
         f"{format_quantity(rate, 'IOPS')} x {block:.0f} B = {format_quantity(expected, 'B/s')}",
         "I/Os of seconds at the end of a ramp do that; a longer runtime makes it small"
         if error < 0.05 + edge

@@ -107,13 +107,15 @@ class Run:
     @cached_property
     def possible(self) -> float | None:
         """The most I/Os that can be in flight: iodepth x jobs; None if not known."""
-        depth = self.number("iodepth") or (1.0 if self.declared and "iodepth" not in self.options else None)
+        depth = self.number("iodepth")
         return depth * max(self.output.jobs, 1) if depth else None
 
     @cached_property
     def in_flight(self) -> float | None:
         """I/Os in flight by Little's law (Operations Research 9(3), 1961): rate x mean total latency."""
         total = 0.0
+        if self.given("verify"):
+            return None  # reading back comes after writing: the two do not add up
         for direction in self.traffic:
             rate, latency = self.metric(direction, "iops"), self.latency(direction)
             if rate is None or latency is None:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple, NoReturn
 
 from iogate.errors import OutputError
@@ -52,6 +53,7 @@ _ISSUED = re.compile(
     r"dropped=\d+,\d+,\d+(?:,\d+)?"
 )
 _STATUS = re.compile(r"Run status group (\d+) \(all jobs\):")
+_SUMMARY = re.compile(r"Run status group|(?:READ|WRITE|TRIM|MIXED): bw=")
 _FIGURES = re.compile(
     r"(?:read|write|trim)\s*: |[sc]?lat \(|(?:slat|clat|lat|sync) perc|sync \(|\||"
     r"bw \(|iops\s*:|cpu\s*:|issued"
@@ -295,19 +297,22 @@ def _scaled(text: str) -> float:
 def blocks(text: str) -> Iterator[tuple[int, str]]:
     """The outputs in a text that may hold several, each with the number of its first line (from 1).
 
-    One begins at the first of the lines that announce its jobs, and ends before the next that does.
+    One begins at the first of the lines that announce its jobs, and ends with the last run status before the
+    next.
     """
-    lines = text.splitlines(keepends=True)
+    lines = [line.strip() for line in text.splitlines()]
     starts: list[int] = []
     reporting = True
     for index, line in enumerate(lines):
-        if _HEAD.fullmatch(line.strip()):
+        if _HEAD.fullmatch(line):
             if reporting:
                 starts.append(index)
             reporting = False
-        elif _JOB.match(line.strip()):
+        elif _JOB.match(line):
             if not starts:
                 starts.append(index)
             reporting = True
-    for start, stop in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield start + 1, "".join(lines[start:stop])
+    for start, limit in pairwise([*starts, len(lines)]):
+        status = [index for index in range(start, limit) if _SUMMARY.match(lines[index])]
+        stop = status[-1] + 1 if status else limit
+        yield start + 1, "\n".join(lines[start:stop]) + "\n"

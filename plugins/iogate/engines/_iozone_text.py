@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from iogate.errors import OutputError
 from iogate.units import printable
 
 _KIB = 1024
+_END = "iozone test complete"
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _RATE = rf"{_NUMBER}\s*kB/sec"
 _CHILDREN = re.compile(
@@ -102,7 +104,7 @@ def parse(text: str, *, name: str) -> Report:
         record=_kib(_first(_RECORD, text)),
         processes=_whole(_first(_PROCESSES, text)),
         tests=tests,
-        complete="iozone test complete" in text,
+        complete=_END in text,
     )
 
 
@@ -129,7 +131,9 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
     first = text.find("Children see throughput for")
     if first >= 0 and (not starts or first < starts[0]):
         starts.insert(0, text.rfind("\n", 0, first) + 1)
-    for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, limit in pairwise([*starts, len(text)]):
+        end = text.find(_END, start, limit)
+        stop = limit if end < 0 else end + len(_END)
         if is_text(text[start:stop]):
             yield _line(text, start), text[start:stop]
 

@@ -14,14 +14,12 @@ _PLACEHOLDERS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 200
-_MAXIMUM_BYTES = 4 * 2**20
 
 
 def read(file: Path) -> str:
     """A small text file, stripped, to its first NUL (the device tree ends text so); empty if unreadable."""
     try:
-        with file.open("rb") as stream:
-            data = stream.read(_MAXIMUM_BYTES)
+        data = file.read_bytes()
     except (OSError, ValueError):
         return ""
     return data.split(b"\0")[0].decode("utf-8", errors="replace").strip()

@@ -558,18 +558,21 @@ def test_updates_at_once_lose_nothing(path, python):
 
 def test_a_kill_at_any_moment_leaves_the_file_whole(path, python):
     """SIGKILL at 50 random moments of an endless series of updates, and the file is whole each time."""
-    store(path, {"read.iops": [1e5] * 3, "read.lat.mean": [6e7] * 3}, "first", definition={"engine": "fio"})
+    started = time.monotonic()
+    for _ in range(5):
+        store(path, {"read.iops": [1e5] * 3}, "first", definition={"engine": "fio"})
+    duration = (time.monotonic() - started) / 5
     parent = python(APPEND_UNTIL_KILLED)
     moments = random.Random(6)
     newest = []
     for child in range(50):
         print(child, file=parent.stdin, flush=True)
         pid = int(parent.stdout.readline())
-        time.sleep(moments.uniform(0.0, 0.06))
+        time.sleep(moments.uniform(0.0, 6 * duration))
         os.kill(pid, signal.SIGKILL)
         assert int(parent.stdout.readline()) == signal.SIGKILL, "it was still updating"
         baseline = load_baselines(path)["seq"]
-        assert all(len(rows) == len(baseline.sessions) for rows in baseline.metrics.values())
+        assert len(baseline.metrics["read.iops"]) == len(baseline.sessions)
         newest.append(baseline.sessions[-1])
     assert len(set(newest)) > 10, "many of the children had updated the file"
     store(path, [1e9], "last")

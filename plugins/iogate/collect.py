@@ -80,7 +80,9 @@ class SuiteModule(pytest.Module):
         for workload in suite.workloads:
             yield WorkloadItem.of(self, workload)
 
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException]) -> str | TerminalRepr:
+    def repr_failure(
+        self, excinfo: ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
         """Mistakes in a suite are told in words, not by a traceback."""
         if isinstance(excinfo.value, IogateError):
             return str(excinfo.value)

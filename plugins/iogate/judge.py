@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from iogate.model import (
 from iogate.units import format_change, format_quantity
 
 if TYPE_CHECKING:
-    from iogate.gate import Decision
+    from iogate.gate import Decision, Strength
 
 # Worst first: a workload is what its worst gating metric is.
 _ORDER: tuple[VerdictName, ...] = ("invalid", "regressed", "inconclusive", "drift", "improved", "pass")
@@ -89,6 +90,38 @@ class Judge:
         if self.rates.tolerance is not None:
             return Tolerance(self.rates.tolerance, declared.better)
         return declared
+
+    def typical(self, name: str) -> float | None:
+        """The baseline's typical value of a metric, or None."""
+        return _typical(self.baseline.metrics.get(name))
+
+    @property
+    def uncertainty(self) -> float:
+        """How far the least certain metric is from a verdict: the width of its interval in tolerances."""
+        widths = [
+            (item.interval[1] - item.interval[0]) / (item.tolerance or 1.0)
+            for item in self.decisions.values()
+            if item.verdict == "continue" and item.interval
+        ]
+        return max(widths, default=math.inf)
+
+    def strengths(self) -> dict[str, Strength | None]:
+        """What the baseline can resolve of each gating metric; None where it has no error rates."""
+        from iogate.gate import strength
+
+        return {
+            name: strength(
+                self.baseline.metrics[name],
+                direction=metric(name).direction,
+                tolerance=self.tolerance(name).worse,
+                alpha=self.rates.alpha,
+                beta=self.rates.beta,
+                max_repetitions=self.maximum,
+                metrics=self.rates.metrics,
+            )
+            for name in self.gating
+            if name in self.baseline.metrics
+        }
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """The verdict on what was measured; `cut_short` says why no more repetitions came, if so."""

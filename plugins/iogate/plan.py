@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iogate import engines
 from iogate.errors import EngineError
-from iogate.model import Device, Needs, Place, Workload
+from iogate.model import Device, Needs, Place, Workload, metric
 from iogate.session import Course
 from iogate.target import Target, refusals
 from iogate.units import format_duration, format_quantity, printable, size_text
@@ -46,11 +46,53 @@ def plan_text(device: Device, target: Target, courses: Sequence[Course], consent
         "",
         f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
         f"space: {format_quantity(sum(files), 'B')} in {len(files - {0})} data files",
+        *(["", known] if (known := expectations(courses)) else []),
         *problems,
         "",
         *(_command(course.workload, target) for course in courses),
     ]
     return printable("\n".join(lines))
+
+
+def expectations(courses: Sequence[Course]) -> str:
+    """What the gate will do with each gating metric: tolerance, bound, and what the baseline can resolve.
+
+    Warnings come below: tolerances that the baseline cannot resolve, with what would help.
+    """
+    from tabulate import tabulate
+
+    rows, warnings = [], []
+    for course in courses:
+        if not course.judge:
+            continue
+        for name, known in course.judge.strengths().items():
+            what, workload = metric(name), course.workload.name
+            typical = course.judge.typical(name)
+            shown = format_quantity(typical, what.unit) if typical else "?"
+            if known is None:
+                tolerance = course.judge.tolerance(name).worse
+                rows.append((workload, name, shown, f"{tolerance:.1%}" if tolerance else "", "not known", ""))
+                continue
+            rows.append(
+                (
+                    workload,
+                    name,
+                    shown,
+                    f"{known.tolerance:.1%}",
+                    f"{known.minimum_detectable:.1%}",
+                    f"{known.repetitions:.0f}",
+                )
+            )
+            if not known.resolves:
+                warnings.append(
+                    f"warning: {workload}: {name}: a tolerance of {known.tolerance:.1%} is less than the "
+                    f"{known.minimum_detectable:.1%} that this baseline can resolve: {known.advice}"
+                )
+    if not rows:
+        return ""
+    headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
+    table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    return printable("\n".join([table, *warnings]))
 
 
 def _repetitions(course: Course) -> str:

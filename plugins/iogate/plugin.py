@@ -106,10 +106,19 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
             reporter: TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
             reporter.write_line("\n" + run.plan())
         else:
+            _show_expectations(config, run)
             _run(session, run)
     except IogateError as error:
         raise pytest.UsageError(str(error)) from None
     return True
+
+
+def _show_expectations(config: pytest.Config, run: Run) -> None:
+    """Tell before the run what each verdict will rest on."""
+    text = run.expectations() if config.option.verbose >= 0 else ""
+    if text:
+        reporter: TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
+        reporter.write_line(f"\n{text}\n")
 
 
 def _run(session: pytest.Session, run: Run) -> None:

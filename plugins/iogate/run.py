@@ -17,6 +17,7 @@ from iogate.device import load_device
 from iogate.errors import Position
 from iogate.fixtures import Gate
 from iogate.model import Baseline, Device, Record
+from iogate.units import printable
 
 if TYPE_CHECKING:
     from iogate.results import Results
@@ -100,6 +101,12 @@ class Run:
         """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
         courses = self.session.enroll((item.nodeid, item.workload) for item in items)
         self._courses.update({course.id: course for course in courses})
+
+    def expectations(self) -> str:
+        """What the gate will do with each workload, for people; empty if nothing is to be judged."""
+        from iogate.plan import expectations
+
+        return expectations(list(self._courses.values()))
 
     def plan(self) -> str:
         """What would run, for people."""
@@ -197,8 +204,22 @@ class Run:
                 },
                 mode=self.settings.update or "replace",
             )
-            tables.append(changes_table(changes))
+            if any(change.old is not None for change in changes):
+                tables.append(changes_table(changes))
+            tables.append(self._strength(session, suite, records))
         return tables
+
+    def _strength(self, session: Session, suite: str, records: Sequence[Record]) -> str:
+        """How strong the baseline of a suite is now, for people."""
+        path = self.settings.baselines / self.device.name / f"{suite}.yaml"
+        lines = [f"{len(records)} workloads recorded in {_shown(path, self.settings.root)}"]
+        for name, known in session.strengths([record.workload for record in records]).items():
+            lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
+        return printable("\n".join(lines))
+
+
+def _shown(path: Path, root: Path) -> Path:
+    return path.relative_to(root) if path.is_relative_to(root) else path
 
 
 def _values(record: Record) -> dict[str, list[float]]:

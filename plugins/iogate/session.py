@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.baseline import find, load_baselines
@@ -23,8 +24,12 @@ from iogate.model import Baseline, Device, Environment, Finding, Record, Repetit
 from iogate.settings import Settings
 from iogate.target import Target, refusals
 
+if TYPE_CHECKING:
+    from iogate.gate import Strength
+
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
 _USUAL = 3  # repetitions that a quiet device takes
+_TO_JUDGE = 2  # repetitions from which on the gate looks
 _TO_RECORD = 5  # repetitions that a baseline is made of, at least
 
 
@@ -46,6 +51,16 @@ class Course:
     def usual(self) -> int:
         """The repetitions that it usually takes."""
         return min(self.limit, _USUAL) if self.judge else self.limit
+
+    @property
+    def spent(self) -> float:
+        """Seconds of device time so far."""
+        return sum(item.seconds for item in self.repetitions)
+
+    @property
+    def uncertainty(self) -> float:
+        """How far it is from a verdict; without a baseline, from having enough repetitions."""
+        return self.judge.uncertainty if self.judge else float(self.limit - len(self.repetitions))
 
     @property
     def sure(self) -> bool:
@@ -82,6 +97,7 @@ class Session:
         self.courses: list[Course] = []
         self.bench = Bench(device, target, settings.results / self.id, watcher, settings.destroy)
         self._rates = settings.rates
+        self._until: dict[str, float] = {}
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
 
     def close(self) -> None:
@@ -110,16 +126,23 @@ class Session:
             decided = next((course for course in courses if course.record), None)
             if decided:
                 return decided
-            group = courses[:1]
-            if not courses[0].workload.fixed:
-                loose = itertools.takewhile(lambda course: not course.workload.fixed, courses)
-                group = list(itertools.islice(loose, _ROUND))
-            self._advance(min(group, key=lambda course: len(course.repetitions)))
+            self._advance(self._next(courses))
 
     def interrupt(self, courses: Iterable[Course]) -> list[Record]:
         """What is known of workloads that were begun and not decided when the session was stopped."""
         begun = [course for course in courses if course.record is None and course.repetitions]
         return [self._record(course, "the session was interrupted") for course in begun]
+
+    def strengths(self, workloads: Iterable[Workload]) -> dict[str, Strength | None]:
+        """What the baselines, as they are on file now, can resolve of `workload: metric`."""
+        self._baselines.clear()
+        found: dict[str, Strength | None] = {}
+        for workload in workloads:
+            baseline, _ = self._known(workload)
+            if baseline:
+                judge = Judge(workload, baseline, self._gating(workload), self._rates)
+                found.update({f"{workload.name}: {name}": known for name, known in judge.strengths().items()})
+        return found
 
     # ------------------------------------------------------------ before measuring
 
@@ -162,9 +185,38 @@ class Session:
 
     # ------------------------------------------------------------ measuring
 
+    def _next(self, courses: Sequence[Course]) -> Course:
+        """The workload whose turn it is: in rounds; by need, once each can be judged, if device time is
+        short.
+        """
+        if courses[0].workload.fixed:
+            return courses[0]
+        loose = itertools.takewhile(lambda course: not course.workload.fixed, courses)
+        if self.settings.budget is None:
+            return min(itertools.islice(loose, _ROUND), key=lambda course: len(course.repetitions))
+        return min(loose, key=lambda course: (min(len(course.repetitions), _TO_JUDGE), -course.uncertainty))
+
+    def _affordable(self, course: Course) -> bool:
+        """False when the suite's share of the device time does not allow another repetition of this workload.
+
+        The time is shared out among the suites by what their workloads usually take, when each begins.
+        """
+        suite, spent = course.workload.suite, sum(item.spent for item in self.courses)
+        if self.settings.budget is None:
+            return True
+        if suite not in self._until:
+            open_courses = [item for item in self.courses if item.record is None]
+            need = sum(item.usual * item.seconds for item in open_courses)
+            own = sum(item.usual * item.seconds for item in open_courses if item.workload.suite == suite)
+            self._until[suite] = spent + (self.settings.budget - spent) * (own / need if need else 1)
+        return spent + course.seconds <= self._until[suite]
+
     def _advance(self, course: Course) -> None:
         """One more repetition of a workload, and the question whether it was the last."""
         workload, number = course.workload, len(course.repetitions) + 1
+        if not self._affordable(course):
+            course.record = self._record(course, "the device time of --io-budget is used up")
+            return
         self.bench.open()
         self.watcher.repetition(workload, number, course.limit, course.seconds, self._left())
         try:
@@ -195,7 +247,9 @@ class Session:
     # ------------------------------------------------------------ deciding
 
     def _record(self, course: Course, cut_short: str = "") -> Record:
-        if course.judge:
+        if not course.repetitions:
+            verdict = Verdict("inconclusive", f"not measured: {cut_short}")
+        elif course.judge:
             verdict = course.judge.verdict(course.repetitions, cut_short)
         elif cut_short:
             verdict = Verdict("inconclusive", cut_short, noted(course.repetitions, {}))
@@ -233,7 +287,7 @@ class Session:
             replace(verdict, findings=_once(findings), repetitions=len(course.repetitions)),
             tuple(course.repetitions),
             failure,
-            sum(item.seconds for item in course.repetitions),
+            course.spent,
             changed,
         )
 

@@ -43,7 +43,7 @@ def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
 def _gate(value: Any) -> dict[str, Tolerance]:
     """A list of metrics (tolerance from the data), or metrics with their tolerances."""
     if isinstance(value, list):
-        value = dict.fromkeys(value)
+        value = {str(name): None for name in value}
     if not isinstance(value, Mapping):
         raise ValueError("gate is a mapping of metrics to tolerances, or a list of metrics")
     found: dict[str, Tolerance] = {}

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Verdict = Literal["continue", "pass", "improved", "drift", "regressed", "inconclusive"]
 PASSING: frozenset[str] = frozenset({"pass", "improved", "drift"})
 IMPLAUSIBLE = math.log(5)  # bits against bytes is 8; no firmware makes the same device five times faster
+RARE = 0.0025  # an error rate near that of two stalls in two repetitions (3% each: 0.1%)
 HOPELESS = 3.0  # standard deviations: a verdict further away than this will not come
 
 
@@ -40,7 +41,7 @@ class Decision:
     (1 - alpha towards the worse, 1 - beta towards the better, corrected for looks and metrics), both relative
     to the baseline and signed as the number moved; None where nothing can be said. `tolerance` is the one
     applied and `bound` the value at which it is exhausted. `minimum_detectable` is the smallest relative loss
-    that the baseline resolves (None for a published one). `baseline` and `value` are in the metric's own unit.
+    that the baseline resolves (None for a published one). `baseline` and `value` have the metric's unit.
     `outliers` of the `repetitions` lie far from the others; they count, but cannot decide alone.
     """
 
@@ -108,7 +109,7 @@ def _replicated(
     margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
     if tolerance is None and margin > LARGEST_MARGIN:
         raise Unusable(
-            f"the baseline's own values differ so much ({math.sqrt(noise.session):.0%} from session to session) "
+            f"the baseline's own sessions differ so much ({math.sqrt(noise.session):.0%}) "
             f"that a factor of ten could not be seen"
         )
     found = difference(noise, [scale.worse(value) for value in values], assumed=assumed)
@@ -186,6 +187,14 @@ class Case:
         )
 
     @property
+    def doubtful(self) -> bool:
+        """Whether stalls could make up a loss: they outvote a good repetition, or there are two repetitions
+        and the error rate asked for is smaller than the chance of two stalls.
+        """
+        two = self.n == 2 < self.looks.last and self.looks.alpha < RARE
+        return self.found.contradicted or two
+
+    @property
     def said(self) -> str:
         """The difference in words."""
         return f"{self.words(self.found.worse)} than the baseline (tolerance {self.tolerance:.1%})"
@@ -234,7 +243,7 @@ def _judge(case: Case, notes: list[str], *, hopeless: bool = False) -> Decision:
     elif most < case.margin:
         verdict = "drift" if least > 0 else "pass"
         said = f"{between}, so within the tolerance" + (" but not unchanged" if least > 0 else "")
-    elif least > case.threshold:
+    elif least > case.threshold and not case.doubtful:
         verdict, said = "regressed", f"worse beyond doubt, {between}"
     elif case.n < case.looks.last and not hopeless:
         verdict, said = "continue", f"still open, {between}"

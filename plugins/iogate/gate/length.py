@@ -12,9 +12,12 @@ _ASSUMED_REPETITION_NOISE = 0.01
 
 @dataclass(frozen=True)
 class RepetitionLength:
-    """`seconds` to run, with the long-run variance of a one-second mean (relative, squared), the noise between
-    repetitions that no length removes (relative), the number of seconds that are worth one independent
-    second (1 for independent seconds), and the reason in words."""
+    """`seconds` to run, and why, in words: `reason`.
+
+    `long_run_variance` is that of a one-second mean (relative, squared), `repetition_noise` the standard
+    deviation between repetitions that no length removes (relative), `inefficiency` the number of seconds that
+    are worth one independent second. They are NaN where there was nothing to learn from.
+    """
 
     seconds: float
     long_run_variance: float
@@ -33,9 +36,10 @@ def repetition_length(
     """The length that gives the most information per second of device time.
 
     `series_per_second` holds one series of one-second values for each repetition measured so far;
-    `setup_seconds` is what a repetition costs besides measuring. n repetitions of L seconds cost n (c + L) and
-    leave a variance of (var_r + lrv / L) / n; the product is least at L = sqrt(c lrv / var_r). With one series
-    var_r is assumed to be 1% squared. Without a usable series the longest is taken, and the reason says so.
+    `setup_seconds` is what a repetition costs besides measuring. n repetitions of L seconds cost n (c + L)
+    and leave a variance of (var_r + lrv / L) / n; the product is least at L = sqrt(c lrv / var_r). With one
+    series var_r is assumed to be 1% squared. Without a usable series the longest is taken, and the reason
+    says so.
     """
     usable = [list(series) for series in series_per_second if _usable(series)]
     if not usable:
@@ -61,8 +65,8 @@ def repetition_length(
     seconds = min(max(ideal, shortest), longest) if long_run > 0 else shortest
     noise = math.sqrt(between)
     reason = (
-        f"{seconds:.0f} s: one second scatters by {math.sqrt(variance):.1%}, {inefficiency:.1f} seconds are worth one "
-        f"independent second, repetitions differ by {noise:.1%} whatever their length ({origin})"
+        f"{seconds:.0f} s: one second scatters by {math.sqrt(variance):.1%}, "
+        f"{inefficiency:.1f} seconds are worth one independent second, repetitions differ by {noise:.1%} whatever their length ({origin})"
     )
     return RepetitionLength(seconds, long_run, noise, inefficiency, reason)
 

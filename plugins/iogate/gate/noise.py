@@ -14,14 +14,17 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from iogate.gate.distributions import student_bound, variance_ratio_bound
 
 YOUNG = 3  # a baseline with fewer sessions cannot know its session noise
 ASSUMED_SESSION_NOISE = 0.01
 ASSUMED_DEGREES = 4.0  # an assumption is worth as much as five sessions, not infinitely many
 NOISE_FLOOR = 0.001  # nobody measures storage better than 0.1%: identical values have this noise
 _HUBER = 1.345  # 95% efficient on normal noise
-_NOISIER = 0.999  # confidence at which a candidate counts as noisier than its baseline
+_NOISIER = 0.999  # confidence at which a candidate counts as noisier than its baseline,
+_DISAGREE = 0.99  # and at which two repetitions do: one of them is a stall, and neither outvotes the other
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Difference:
     """How much worse (positive) the candidate is, in logarithms, and what the noise says about it.
 
     `unreduced` and `repetition` make the squared standard error `unreduced + repetition / n`; `session` is
-    the variance between sessions that it contains.
+    the variance between sessions that it contains. `noisier` says that the repetitions scatter more than the
+    baseline's, `contradicted` that a third of them or more are outliers on the better side.
     """
 
     worse: float
@@ -71,6 +75,7 @@ class Difference:
     outliers: int = 0
     noisier: bool = False
     session: float = 0.0
+    contradicted: bool = False
 
     def error(self, repetitions: int) -> float:
         """Standard error of the difference after so many repetitions."""
@@ -92,12 +97,9 @@ def huber(values: Sequence[float], scale: float) -> float:
     return centre
 
 
-@functools.lru_cache(maxsize=1024)
 def outlier_limit(degrees: float) -> float:
     """From how many standard deviations on a value is an outlier: 3 where the noise is well known."""
-    from scipy.special import stdtrit
-
-    return float(-stdtrit(max(1.0, degrees), 0.00135))
+    return student_bound(max(1.0, degrees), 0.00135)
 
 
 def winsorise(values: Sequence[float], centre: float, reach: float) -> list[float]:
@@ -159,34 +161,46 @@ def baseline_noise(sessions: tuple[tuple[float, ...], ...], assumed: float | Non
 
 def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | None = None) -> Difference:
     """Compare a candidate session's values (logarithms, larger is worse) with a baseline's noise."""
-    n = len(candidate)
     if noise.repetition_degrees == 0:
         return _without_replication(noise, candidate, assumed)
+    n = len(candidate)
     scale = max(math.sqrt(noise.repetition), noise.resolution / math.sqrt(12), NOISE_FLOOR / 10)
     centre = huber(candidate, scale)
     reach = scale * outlier_limit(noise.repetition_degrees)
-    outliers = sum(abs(value - centre) > reach for value in candidate)
+    better = sum(value < centre - reach for value in candidate)
+    found = Difference(
+        worse=centre - noise.centre,
+        unreduced=noise.unreduced,
+        repetition=noise.repetition,
+        degrees=noise.session_degrees,
+        outliers=better + sum(value > centre + reach for value in candidate),
+        session=noise.session,
+        contradicted=3 * better >= n,
+    )
     squares = sum_of_squares(winsorise(candidate, centre, reach))
     if n > 1 and _noisier(squares / (n - 1), n - 1, scale**2, noise.repetition_degrees):
         own = sum_of_squares(candidate) / (n - 1)
-        parts = [(noise.unreduced, noise.session_degrees), (own / n, n - 1.0)]
-        degrees = satterthwaite(parts)
-        return Difference(centre - noise.centre, noise.unreduced, own, degrees, outliers, True, noise.session)
+        degrees = satterthwaite([(noise.unreduced, noise.session_degrees), (own / n, n - 1.0)])
+        return replace(found, repetition=own, degrees=degrees, noisier=True)
+    return _pooled(noise, found, squares, n)
+
+
+def _pooled(noise: Noise, found: Difference, squares: float, n: int) -> Difference:
+    """`found` with the repetition noise of baseline and candidate together."""
     pooled_degrees = noise.repetition_degrees + n - 1
     pooled = (noise.repetition * noise.repetition_degrees + squares) / pooled_degrees
     inverse = 1 / noise.sessions
-    unreduced = noise.session * (1 + inverse) + pooled * inverse / noise.repetitions
+    sessions = noise.session * (1 + inverse)
+    unreduced = sessions + pooled * inverse / noise.repetitions
     if noise.young:
-        parts = [
-            (noise.session * (1 + inverse), noise.session_degrees),
-            (unreduced - noise.session * (1 + inverse) + pooled / n, pooled_degrees),
-        ]
-        degrees = satterthwaite(parts)
+        rest = unreduced - sessions + pooled / n
+        degrees = satterthwaite([(sessions, noise.session_degrees), (rest, pooled_degrees)])
     else:
         spread = max(noise.spread, noise.session) * (1 + inverse)
-        parts = [(spread, noise.session_degrees), (pooled * (1 / n - 1 / noise.repetitions), pooled_degrees)]
-        degrees = max(noise.session_degrees, satterthwaite(parts))
-    return Difference(centre - noise.centre, unreduced, pooled, degrees, outliers, False, noise.session)
+        rest = pooled * (1 / n - 1 / noise.repetitions)
+        degrees = satterthwaite([(spread, noise.session_degrees), (rest, pooled_degrees)])
+        degrees = max(noise.session_degrees, degrees)
+    return replace(found, unreduced=unreduced, repetition=pooled, degrees=degrees)
 
 
 def _without_replication(noise: Noise, candidate: Sequence[float], assumed: float | None) -> Difference:
@@ -217,9 +231,8 @@ def lone(candidate: Sequence[float]) -> Difference:
 
 
 def _noisier(variance: float, degrees: float, known: float, known_degrees: float) -> bool:
-    from scipy.special import fdtri
-
-    return known > 0 and variance / known > float(fdtri(degrees, known_degrees, _NOISIER))
+    confidence = _NOISIER if degrees > 1 else _DISAGREE
+    return known > 0 and variance / known > variance_ratio_bound(degrees, known_degrees, confidence)
 
 
 def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:

@@ -11,6 +11,8 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 
+from iogate.gate.distributions import normal_bound, normal_cdf, normal_tail
+
 _NODES = 256  # Gauss-Legendre nodes per look; the bounds are then good to about 1e-5
 _LEAST_INFORMATION = 0.003  # looks closer together than this cannot be integrated and teach nothing
 _REACH = 8.0  # standard deviations of the integration range away from the boundary
@@ -27,7 +29,6 @@ def boundaries(information: Sequence[float], spending: Callable[[float], float])
     `information` is the increasing sequence of fractions t_k in (0, 1].
     """
     import numpy as np
-    from scipy.special import ndtr, ndtri
 
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     bounds: list[float] = []
@@ -36,13 +37,13 @@ def boundaries(information: Sequence[float], spending: Callable[[float], float])
     for t in information:
         share = max(spending(t) - spent, 1e-300)
         if not bounds:
-            limit = float(-ndtri(share)) * math.sqrt(t)
+            limit = normal_bound(share) * math.sqrt(t)
         else:
             step = math.sqrt(t - before)
             low, high = -_REACH, 40.0
             while high - low > 1e-10:
                 limit = (low + high) / 2
-                crossed = float(np.dot(density, ndtr((points - limit) / step)))
+                crossed = float(np.dot(density, normal_cdf((points - limit) / step)))
                 low, high = (limit, high) if crossed > share else (low, limit)
         bounds.append(limit / math.sqrt(t))
         bottom = min(-_REACH * math.sqrt(t), limit - 1.0)
@@ -71,8 +72,6 @@ def nominal_levels(error: float, power: float, ratio: float, first: int, last: i
 
 @functools.lru_cache(maxsize=4096)
 def _nominal_levels(error: float, power: float, ratio: int, first: int, last: int) -> tuple[float, ...]:
-    from scipy.special import ndtr
-
     unreduced = math.exp(ratio / 10)
     fractions = [(unreduced + 1 / last) / (unreduced + 1 / n) for n in range(first, last + 1)]
     looks: list[float] = []
@@ -82,5 +81,5 @@ def _nominal_levels(error: float, power: float, ratio: int, first: int, last: in
             looks.append(fraction)
         position.append(len(looks) - 1)
     looks[-1] = 1.0  # nothing is gained after the last informative look: it may spend all that is left
-    levels = [float(ndtr(-bound)) for bound in boundaries(looks, power_spending(error, power))]
+    levels = [normal_tail(bound) for bound in boundaries(looks, power_spending(error, power))]
     return tuple(levels[index] for index in position)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from iogate.gate.distributions import normal_tail, student_bound
 from iogate.gate.noise import Noise, baseline_noise
 from iogate.gate.spending import nominal_levels
 from iogate.gate.values import Baseline, Scale, Unusable, check_options, read_sessions
@@ -29,13 +30,10 @@ class Plan:
 
     def quantiles(self, unreduced: float, repetition: float, degrees: float, n: int) -> tuple[float, float]:
         """Student's t for FAIL and for PASS at the look after `n` repetitions."""
-        from scipy.special import stdtrit
-
         ratio = unreduced / repetition if repetition > 0 else math.inf
         fail = nominal_levels(self.alpha, ALPHA_POWER, ratio, self.first, self.last)[n - self.first]
         passed = nominal_levels(self.beta, BETA_POWER, ratio, self.first, self.last)[n - self.first]
-        degrees = min(degrees, 1e6)
-        return -float(stdtrit(degrees, fail)), -float(stdtrit(degrees, passed))
+        return student_bound(degrees, fail), student_bound(degrees, passed)
 
 
 def plan(alpha: float, beta: float, metrics: int, max_repetitions: int, measured: int = 0) -> Plan:
@@ -69,8 +67,8 @@ def default_margin(noise: Noise, plan: Plan) -> float:
 class Strength:
     """What a baseline can do.
 
-    `tolerance` applies (given or from the data); `minimum_detectable` is the smallest relative loss that it
-    resolves at the error rates; `resolves` says whether the tolerance is no smaller than that.
+    `tolerance` applies (given or from the data); `minimum_detectable` is the smallest relative loss that
+    it resolves at the error rates; `resolves` says whether the tolerance is no smaller than that.
     `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has lost
     the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `advice` what would help
     (empty if nothing is needed).
@@ -147,13 +145,11 @@ def reference_of(sessions: tuple[tuple[float, ...], ...]) -> float:
 
 def _expected_repetitions(noise: Noise, plan: Plan, margin: float) -> tuple[float, float]:
     """Mean repetitions until PASS without a change, and until FAIL at a loss of the margin."""
-    from scipy.special import ndtr
-
     quiet = loud = float(plan.first)
     for n in range(plan.first, plan.last):
         error, fail, passed = _expected(noise, plan, n)
-        quiet += float(ndtr(passed - margin / error))
-        loud += float(ndtr(fail - margin / error))
+        quiet += normal_tail(margin / error - passed)
+        loud += normal_tail(margin / error - fail)
     return quiet, loud
 
 

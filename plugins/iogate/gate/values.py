@@ -80,7 +80,7 @@ def check_options(
 
 def checked(value: object, name: str) -> float:
     """`value` as a positive, finite float; raises Unusable."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise Unusable(f"{name} is missing or not a number ({str(value)[:40]!r})")
     number = float(value)
     if not (math.isfinite(number) and number > 0):

@@ -20,7 +20,7 @@ from iogate.bench import Bench, Watcher
 from iogate.environment import differences, identity_changes, identity_mismatch, observe
 from iogate.errors import InputError, IogateError, MeasurementError
 from iogate.judge import Judge, noted
-from iogate.model import Baseline, Device, Environment, Finding, Record, Repetition, Verdict, Workload
+from iogate.model import Baseline, Device, Environment, Finding, Needs, Record, Repetition, Verdict, Workload
 from iogate.settings import Settings
 from iogate.target import Target, refusals
 
@@ -35,7 +35,7 @@ _TO_RECORD = 5  # repetitions that a baseline is made of, at least
 
 @dataclass
 class Course:
-    """One workload on its way to a verdict: at most `limit` repetitions of about `seconds`."""
+    """One workload on its way to a verdict: at most `limit` repetitions."""
 
     id: str
     workload: Workload
@@ -43,7 +43,7 @@ class Course:
     baseline: Baseline | None = None
     judge: Judge | None = None
     limit: int = _TO_RECORD
-    seconds: float = 0.0
+    needs: Needs = field(default_factory=Needs)
     repetitions: list[Repetition] = field(default_factory=list)
     record: Record | None = None
 
@@ -159,9 +159,8 @@ class Session:
     def _prepare(self, course: Course) -> Record | None:
         """Find the baseline of a workload and what to do with it; a record if that needs no measuring."""
         workload = course.workload
-        needs = engines.load(workload.engine).needs(workload)
-        course.seconds = needs.seconds
-        refused = refusals(self.target, needs, device=self.device, consent=self.settings.destroy)
+        course.needs = engines.load(workload.engine).needs(workload)
+        refused = refusals(self.target, course.needs, device=self.device, consent=self.settings.destroy)
         if refused:
             return self._failed(course, refused[0])
         course.limit = max(_TO_RECORD, workload.repetitions or 0)
@@ -206,10 +205,12 @@ class Session:
             return True
         if suite not in self._until:
             open_courses = [item for item in self.courses if item.record is None]
-            need = sum(item.usual * item.seconds for item in open_courses)
-            own = sum(item.usual * item.seconds for item in open_courses if item.workload.suite == suite)
+            need = sum(item.usual * item.needs.seconds for item in open_courses)
+            own = sum(
+                item.usual * item.needs.seconds for item in open_courses if item.workload.suite == suite
+            )
             self._until[suite] = spent + (self.settings.budget - spent) * (own / need if need else 1)
-        return spent + course.seconds <= self._until[suite]
+        return spent + course.needs.seconds <= self._until[suite]
 
     def _advance(self, course: Course) -> None:
         """One more repetition of a workload, and the question whether it was the last."""
@@ -217,8 +218,9 @@ class Session:
         if not self._affordable(course):
             course.record = self._record(course, "the device time of --io-budget is used up")
             return
-        self.bench.open()
-        self.watcher.repetition(workload, number, course.limit, course.seconds, self._left())
+        if course.needs.target:
+            self.bench.open()
+        self.watcher.repetition(workload, number, course.limit, course.needs.seconds, self._left())
         try:
             repetition = self.bench.repeat(course.id, workload, number, course.gating)
             self.watcher.repeated(workload, number, repetition)
@@ -242,7 +244,9 @@ class Session:
     def _left(self) -> float:
         """Seconds of device time still to come, if each workload takes as many repetitions as usual."""
         open_courses = [course for course in self.courses if course.record is None]
-        return sum(course.seconds * max(1, course.usual - len(course.repetitions)) for course in open_courses)
+        return sum(
+            course.needs.seconds * max(1, course.usual - len(course.repetitions)) for course in open_courses
+        )
 
     # ------------------------------------------------------------ deciding
 

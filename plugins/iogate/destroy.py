@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -78,6 +79,8 @@ def claimed(device: BlockDevice, path: Path) -> Iterator[None]:
         if number != device.number:
             message = f"{path} was the device {device.number} and is {number} now"
             raise TargetError(message, rule="changed", remedy="find out who replaced it, then run again")
+        with contextlib.suppress(OSError):  # so that udev does not read it whenever an engine closes it
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # systemd.io/BLOCK_DEVICE_LOCKING
         _CLAIMED.add(device.number)
         yield
     finally:
@@ -145,7 +148,12 @@ def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]
         taken = {serial for disk in others for serial in disk.serials}
         found["serial"] = [serial for serial in device.serials if serial not in taken]
         twins = [disk for disk in others if device.backing_file and disk.backing_file == device.backing_file]
-        found["backing_file"] = [device.backing_file] if device.backing_file and not twins else []
+        lost = device.attribute("loop/backing_file").endswith(
+            " (deleted)"
+        )  # that name may be another file's now
+        found["backing_file"] = (
+            [device.backing_file] if device.backing_file and not twins and not lost else []
+        )
     return {kind: values for kind, values in found.items() if values}
 
 

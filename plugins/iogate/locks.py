@@ -20,7 +20,6 @@ from iogate.errors import TargetError
 from iogate.mounts import PROC
 from iogate.openers import process_text
 
-_HELD: dict[str, int] = {}  # disks that this process holds, by how many of its own targets
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 _UNABLE = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}  # NFS on a directory
 
@@ -49,44 +48,57 @@ def disks_locked(numbers: Iterable[str]) -> Iterator[None]:
         yield
 
 
+class _Held:
+    """The lock file of a disk that this process holds, for as many of its own targets as `users` says."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self.descriptor = descriptor
+        self.users = 0
+
+
+_held: dict[str, _Held] = {}
+
+
 @contextlib.contextmanager
 def _disk_locked(number: str) -> Iterator[None]:
-    if number in _HELD:
-        _HELD[number] += 1
-        try:
-            yield
-        finally:
-            _HELD[number] -= 1
-        return
-    descriptor = _lock_file(number)
+    held = _held.get(number) or _Held(_lock_disk(number))
+    _held[number] = held
+    held.users += 1
     try:
-        if descriptor is not None and not _flock(descriptor):
-            raise _refusal(descriptor, f"another run is on the same disk ({number})")
-        _HELD[number] = 1
-        try:
-            yield
-        finally:
-            del _HELD[number]
+        yield
     finally:
-        if descriptor is not None:
+        held.users -= 1
+        if not held.users:
+            del _held[number]
+            if held.descriptor is not None:
+                os.close(held.descriptor)
+
+
+def _lock_disk(number: str) -> int | None:
+    """The locked lock file of a disk; None where none can be had. Raises TargetError (`locked`)."""
+    descriptor = _lock_file(number)
+    if descriptor is not None and not _flock(descriptor):
+        try:
+            raise _refusal(descriptor, f"another run is on the same disk ({number})")
+        finally:
             os.close(descriptor)
+    return descriptor
 
 
 def _lock_file(number: str) -> int | None:
-    """The lock file of a disk, made if need be; None where none can be had. Anybody may lock it, nobody
-    needs to write it.
-    """
+    """The lock file of a disk, made if need be. Whoever may read it can lock it: nobody needs to write."""
     file = Path(tempfile.gettempdir()) / f"iogate-{number.replace(':', '-')}.lock"
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    for more in (
-        0,
-        os.O_CREAT | os.O_EXCL,
-        0,
-    ):  # O_CREAT on another's file is refused in /tmp (protected_regular)
-        try:
-            return os.open(file, flags | more, 0o644)
-        except OSError:
-            continue
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with contextlib.suppress(OSError):
+        return os.open(
+            file, flags
+        )  # O_CREAT on a file of another user is refused in /tmp (protected_regular)
+    with contextlib.suppress(OSError):
+        descriptor = os.open(file, flags | os.O_CREAT | os.O_EXCL)
+        os.fchmod(descriptor, 0o644)  # whatever the umask
+        return descriptor
+    with contextlib.suppress(OSError):
+        return os.open(file, flags)  # another run has made it meanwhile
     return None
 
 
@@ -113,11 +125,14 @@ def _refusal(descriptor: int, message: str) -> TargetError:
 def holder(descriptor: int, proc: Path = PROC) -> str:
     """Who holds the lock of an open file, by /proc/locks: `pid 4711 (pytest suites)`."""
     status = os.fstat(descriptor)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    found: dict[str, int] = {}
     with contextlib.suppress(OSError, ValueError):
         for line in (proc / "locks").read_text().splitlines():
             fields = line.split()  # 1: FLOCK ADVISORY WRITE 4711 fe:00:131 0 EOF
-            if len(fields) < 8 or fields[1] != "FLOCK":
-                continue
-            if int(fields[5].rpartition(":")[2]) == status.st_ino:
-                return process_text(int(fields[4]), proc)
-    return "a process that cannot be seen from here"
+            if len(fields) >= 8 and fields[1] == "FLOCK":
+                where, _, inode = fields[5].rpartition(":")
+                if int(inode) == status.st_ino:
+                    found[where] = int(fields[4])
+    pid = found.get(device) or next(iter(found.values()), None)  # btrfs shows files another device number
+    return process_text(pid, proc) if pid else "a process that cannot be seen from here"

@@ -54,7 +54,11 @@ def resolve(device: Device, root: Path, override: str | None = None) -> Target:
     try:
         path = named.resolve(strict=True)
         status = path.stat()
-    except (OSError, RuntimeError) as error:  # Python before 3.13 raises RuntimeError for a symlink loop
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # Python before 3.13 raises RuntimeError for a symlink loop
         raise _not_found(named, error) from error
     if stat.S_ISBLK(status.st_mode):
         return _device_target(path, status)
@@ -130,8 +134,8 @@ class _DeviceScratch(contextlib.ExitStack):
 # ------------------------------------------------------------ looking
 
 
-def _not_found(named: Path, error: OSError | RuntimeError) -> TargetError:
-    number = error.errno if isinstance(error, OSError) else errno.ELOOP
+def _not_found(named: Path, error: OSError | RuntimeError | ValueError) -> TargetError:
+    number = errno.ELOOP if isinstance(error, RuntimeError) else getattr(error, "errno", errno.EINVAL)
     if number in (errno.ENOENT, errno.ENOTDIR):
         parts = [parent for parent in named.parents if parent.is_dir()]
         remedy = f"it would be in {parts[0]}, which exists: make it, or mount it" if parts else ""

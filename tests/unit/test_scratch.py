@@ -1,9 +1,11 @@
 """A run keeps to a folder of its own in a directory, and leaves the directory as it was."""
 
 import errno
+import fcntl
 import os
 import tempfile
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -290,6 +292,23 @@ def test_one_run_may_have_two_directories_of_one_disk(tmp_path):
         (tmp_path / name).mkdir()
     with use(tmp_path / "a") as one, use(tmp_path / "b") as two:
         assert one.data(reading()) != two.data(reading())
+
+
+def test_the_disk_stays_taken_until_the_last_of_them_has_ended(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    one, two = use(tmp_path / "a"), use(tmp_path / "b")
+    with one:
+        two.__enter__()
+    [lock] = Path(tempfile.gettempdir()).glob("iogate-*.lock")
+    descriptor = os.open(lock, os.O_RDONLY)
+    try:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        two.__exit__(None, None, None)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(descriptor)
 
 
 # ------------------------------------------------------------ finding the target

@@ -1,0 +1,345 @@
+"""A run in a directory, on real file systems: data that are really there, refusals in time, nothing left."""
+
+# ruff: noqa: F811 (fixtures are imported, and named by parameters)
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import loops
+import pytest
+from loops import MIB, holder, made, need, run  # noqa: F401
+
+from iogate import fiemap, scratch
+from iogate.errors import TargetError
+from iogate.model import Device, Needs
+from iogate.mounts import block_number
+from iogate.target import opened, refusals, resolve
+
+pytestmark = pytest.mark.system
+DIRECT = Needs(size=8 * MIB, reads=True, direct=True, block=4096)
+BUFFERED = Needs(size=8 * MIB, reads=True)
+KINDS = ["ext4", "xfs", "btrfs", "f2fs"]
+
+
+def use(path):
+    device = Device("d", str(path))
+    return opened(resolve(device, path), device=device)
+
+
+def rules(path, needs=DIRECT):
+    device = Device("d", str(path))
+    return [error.rule for error in refusals(resolve(device, path), needs, device=device, consent=None)]
+
+
+def own(path):
+    """What is in a directory, besides what its file system made."""
+    return sorted(entry.name for entry in path.iterdir() if entry.name != "lost+found")
+
+
+def cached(file):
+    """The pages of a file that are in the page cache (fincore(1))."""
+    return int(run("fincore", "--noheadings", "--bytes", "--output", "RES", file))
+
+
+# ------------------------------------------------------------ file systems
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_data_are_on_the_device_and_not_in_the_page_cache(made, kind):
+    need(f"mkfs.{kind}", "fincore")
+    device, point = made.formatted(kind, 400 * MIB)
+    number = block_number(device)
+    target = resolve(Device("d", str(point)), point)
+    assert (target.kind, target.number, target.file_system) == ("directory", number, kind)
+    before = sectors_written(number)
+    with use(point) as place:
+        for needs in (DIRECT, Needs(size=9 * MIB, reads=True)):
+            file = place.data(needs)
+            assert fiemap.unwritten(file) == 0
+            assert cached(file) == 0
+    assert sectors_written(number) - before >= 17 * MIB / 512
+    assert own(point) == []
+
+
+def sectors_written(number):
+    with open(f"/sys/dev/block/{number}/stat") as stream:
+        return int(stream.read().split()[6])
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+def test_a_read_only_mount_is_refused(made, kind):
+    need(f"mkfs.{kind}")
+    device = made.device(400 * MIB)
+    loops.format_device(kind, device)
+    point = made.mount(device, "-o", "ro")
+    assert rules(point) == ["read-only"]
+    with pytest.raises(TargetError) as caught, use(point):
+        pass
+    assert caught.value.rule == "read-only"
+
+
+@pytest.mark.parametrize("kind", ["tmpfs", "ramfs"])
+def test_memory_is_no_target_for_direct_io(made, kind):
+    """tmpfs accepts O_DIRECT from Linux 6.6 on, and still is no device."""
+    point = made.mount("none", "-t", kind)
+    assert rules(point) == ["no-direct-io"]
+    assert resolve(Device("d", str(point)), point).number is None
+    assert rules(point, BUFFERED) == []
+    with use(point) as place:
+        assert place.data(BUFFERED).stat().st_size == 8 * MIB
+        with pytest.raises(TargetError):
+            place.data(DIRECT)
+    assert own(point) == []
+
+
+def overlay(made, upper):
+    for name in ("upper,a:b c", "work"):
+        (upper / name).mkdir()
+    lower = made.folder / "lower"
+    lower.mkdir()
+    option = str(upper / "upper,a:b c").replace(",", "\\,")
+    return made.mount(
+        "overlay", "-t", "overlay", "-o", f"lowerdir={lower},upperdir={option},workdir={upper}/work"
+    )
+
+
+def test_an_overlay_is_as_good_as_its_upper_layer(made):
+    need("mkfs.ext4")
+    device, upper = made.formatted("ext4", 128 * MIB)
+    point = overlay(made, upper)
+    target = resolve(Device("d", str(point)), point)
+    assert (target.file_system, target.backing, target.number) == ("overlay", "ext4", block_number(device))
+    assert rules(point) == []
+    with use(point) as place:
+        assert fiemap.unwritten(place.data(DIRECT)) in (0, None)
+    assert own(point) == []
+
+
+def test_an_overlay_over_memory_is_memory(made):
+    point = overlay(made, made.mount("none", "-t", "tmpfs"))
+    target = resolve(Device("d", str(point)), point)
+    assert (target.file_system, target.backing, target.number) == ("overlay", "tmpfs", None)
+    assert rules(point) == ["no-direct-io"]
+
+
+def test_a_bind_mount_is_what_it_shows(made, tmp_path):
+    need("mkfs.ext4")
+    device, point = made.formatted("ext4", 64 * MIB)
+    (point / "below").mkdir()
+    bound = made.mount(point / "below", "--bind")
+    target = resolve(Device("d", str(bound)), bound)
+    assert (target.number, target.file_system) == (block_number(device), "ext4")
+
+
+def test_another_user_may_not_write(made, tmp_path):
+    point = tmp_path / "target"
+    point.mkdir(mode=0o755)
+    for parent in point.parents:  # pytest's own folders are for their owner only
+        mode = parent.stat().st_mode & 0o7777
+        if mode & 0o011 != 0o011:
+            parent.chmod(mode | 0o011)
+            made.callback(parent.chmod, mode)
+    os.seteuid(65534)
+    try:
+        assert rules(point) == ["read-only"]
+        with pytest.raises(TargetError) as caught, use(point):
+            pass
+        assert caught.value.rule == "read-only"
+    finally:
+        os.seteuid(0)
+
+
+# ------------------------------------------------------------ space
+
+
+def test_a_full_file_system_is_refused_before_anything_is_written(made):
+    need("mkfs.ext4", "fallocate")
+    _, point = made.formatted("ext4", 128 * MIB)
+    run("fallocate", "--length", 90 * MIB, point / "full")
+    free = os.statvfs(point).f_bavail
+    assert rules(point) == ["space"]
+    with pytest.raises(TargetError, match="short of space") as caught, use(point) as place:
+        place.data(DIRECT)
+    assert caught.value.rule == "space"
+    assert own(point) == ["full"] and os.statvfs(point).f_bavail == free
+
+
+def test_a_file_system_that_runs_full_while_laying_out(made):
+    need("mkfs.ext4", "fallocate")
+    _, point = made.formatted("ext4", 128 * MIB)
+
+    def fill(done, total):
+        with contextlib.suppress(AssertionError):
+            run("fallocate", "--length", 60 * MIB, point / f"full{done}")
+
+    with use(point) as place, pytest.raises(TargetError) as caught:
+        place.data(Needs(size=64 * MIB, reads=True, direct=True), tick=fill)
+    assert caught.value.rule == "space"
+    assert all(name.startswith("full") for name in own(point))
+
+
+def test_without_a_single_free_block(made):
+    need("mkfs.ext4")
+    _, point = made.formatted("ext4", 64 * MIB)
+    with contextlib.suppress(OSError), (point / "full").open("wb", buffering=0) as stream:
+        while True:
+            stream.write(bytes(MIB))
+    with pytest.raises(TargetError) as caught, use(point) as place:
+        place.data(DIRECT)
+    assert caught.value.rule == "space"
+    assert own(point) == ["full"]
+
+
+# ------------------------------------------------------------ faults
+
+
+def test_a_device_that_fails_while_laying_out(made):
+    """A compressed RAM disk with a limit: data that cannot be compressed are I/O errors beyond it."""
+    need("mkfs.ext4")
+    device = made.ram_disk(256 * MIB, limit=24 * MIB)
+    loops.format_device("ext4", device)
+    point = made.mount(device)
+    with pytest.raises(TargetError) as caught, use(point) as place:
+        place.data(Needs(size=64 * MIB, reads=True, direct=True))
+    assert caught.value.rule == "io-error"
+
+
+def test_a_loop_device_whose_disk_is_full(made):
+    """What cannot be written there comes back as an error here, though here there is space."""
+    need("mkfs.ext4")
+    file = made.mount("none", "-t", "tmpfs", "-o", "size=64M") / "disk.img"
+    with file.open("wb") as stream:
+        stream.truncate(256 * MIB)
+    device = made.attach(file)
+    loops.format_device("ext4", device)
+    point = made.mount(device)
+    with pytest.raises(TargetError) as caught, use(point) as place:
+        place.data(Needs(size=128 * MIB, reads=True, direct=True))
+    assert caught.value.rule in ("io-error", "space")
+
+
+def test_a_target_that_is_unmounted_during_the_run(made):
+    need("mkfs.ext4")
+    device, point = made.formatted("ext4", 64 * MIB)
+    with use(point) as place:
+        place.data(DIRECT)
+        run("umount", "--lazy", point)
+        with pytest.raises(TargetError) as caught:
+            place.data(DIRECT)
+        assert caught.value.rule == "changed"
+    assert list(point.iterdir()) == []
+    made.mount(device, point=point)
+    assert own(point) == []
+
+
+def test_a_target_that_becomes_read_only_during_the_run(made):
+    need("mkfs.ext4")
+    device, point = made.formatted("ext4", 64 * MIB, "-o", "errors=remount-ro")
+    with use(point) as place:
+        place.data(DIRECT)
+        run("mount", "-o", "remount,abort", point, check=False)  # as ext4 does of itself after an error
+        with pytest.raises(TargetError) as caught:
+            place.data(Needs(size=4 * MIB, reads=True, direct=True))
+        assert caught.value.rule == "read-only"
+    run("umount", point)
+    run("fsck.ext4", "-f", "-y", device, check=False)
+    made.mount(device, point=point)
+    assert len(own(point)) == 1
+    with use(point) as place:
+        assert own(point) == [place.folder.parent.name]
+    assert own(point) == []
+
+
+# ------------------------------------------------------------ runs that are killed, and runs at once
+
+
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(made, holder, tmp_path):
+    point = tmp_path / "target"
+    point.mkdir()
+    (point / "mine").write_text("mine")
+    process = holder(point)
+    kill(process)
+    assert process.data.exists()
+    with use(point) as place:
+        assert own(point) == sorted([place.folder.parent.name, "mine"])
+    assert own(point) == ["mine"]
+
+
+def test_killed_at_any_moment_the_next_run_finds_nothing_in_its_way(made, tmp_path):
+    """SIGKILL at 20 moments between the first file and the end of the layout."""
+    point = tmp_path / "target"
+    point.mkdir()
+    for delay in range(20):
+        process = subprocess.Popen(
+            [sys.executable, "-c", loops.HOLD, str(point), str(64 * MIB)],
+            env={**os.environ, "PYTHONPATH": loops.PLUGINS},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 20
+        while not own(point) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(delay * 0.01)
+        kill(process)
+        process.stdin.close()
+        assert len(own(point)) == 1
+        with use(point) as place:
+            assert own(point) == [place.folder.parent.name]
+        assert own(point) == []
+
+
+def test_a_run_that_lives_is_not_disturbed(made, holder, tmp_path):
+    point = tmp_path / "target"
+    point.mkdir()
+    process = holder(point)
+    with pytest.raises(TargetError, match=f"pid {process.pid}") as caught, use(point):
+        pass
+    assert caught.value.rule == "locked"
+    assert process.data.stat().st_size == MIB
+
+
+def test_a_folder_whose_run_lives_stays_even_where_directories_cannot_be_locked(made, holder, tmp_path):
+    point = tmp_path / "target"
+    point.mkdir()
+    process = holder(point)
+    parent = os.open(point, os.O_RDONLY)
+    try:
+        assert scratch.remove_leftovers(parent, point) == []
+    finally:
+        os.close(parent)
+    assert process.data.exists()
+
+
+def test_an_engine_that_outlived_its_run_is_named(made, holder, tmp_path):
+    point = tmp_path / "target"
+    point.mkdir()
+    process = holder(point)
+    argv = [sys.executable, "-c", "import sys; f = open(sys.argv[1]); print(flush=True); sys.stdin.read()"]
+    with subprocess.Popen([*argv, process.data], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
+        engine.stdout.readline()
+        kill(process)
+        with pytest.raises(TargetError, match=f"pid {engine.pid}") as caught, use(point):
+            pass
+        assert caught.value.rule == "locked" and process.data.exists()
+        engine.stdin.close()
+        engine.wait()
+    with use(point):
+        pass
+    assert own(point) == []
+
+
+def test_sigint_ends_a_run_and_leaves_nothing(made, holder, tmp_path):
+    point = tmp_path / "target"
+    point.mkdir()
+    process = holder(point)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    assert own(point) == []

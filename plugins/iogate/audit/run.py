@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,9 +76,10 @@ class Run:
         if isinstance(value, bool) or value is None:
             return None
         try:
-            return float(value)
+            figure = float(value)
         except (TypeError, ValueError):
             return None
+        return figure if math.isfinite(figure) else None
 
     def flag(self, name: str) -> bool:
         """A truth option as fio states it: `1`, `true`, or present without a value."""
@@ -101,7 +103,7 @@ class Run:
         size = self.options.get("bs", self.options.get("blocksize"))
         try:
             return parse_size(size) if size else None
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
 
     @cached_property

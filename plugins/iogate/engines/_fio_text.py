@@ -46,13 +46,14 @@ _SAMPLED = re.compile(
     rf"(?P<kind>bw|iops)\s*(?:\(\s*(?P<unit>[KMG]?i?)B/s\))?\s*: min={_VALUE}, max={_VALUE}, (?:per=.*?%, )?"
     rf"avg={_VALUE}, stdev={_VALUE}, samples=\s*\d+"
 )
-_SHARES = re.compile(r"lat \([num]sec\)\s*:(?P<shares>(?:\s*(?:>=)?\d+=[\d.]+%,?)+)")
-_CPU = re.compile(r"cpu\s*: usr=([\d.]+)%, sys=([\d.]+)%, ctx=\d+, majf=\d+, minf=\d+")
+_SHARES = re.compile(rf"lat \([num]sec\)\s*:(?P<shares>(?:\s*(?:>=)?\d+={_NUMBER}%,?)+)")
+_CPU = re.compile(rf"cpu\s*: usr=({_NUMBER})%, sys=({_NUMBER})%, ctx=\d+, majf=\d+, minf=\d+")
 _ISSUED = re.compile(
     r"issued rwts?\s*: total=(\d+),(\d+),(\d+)(?:,\d+)?,? short=(\d+),(\d+),(\d+)(?:,\d+)?,? "
     r"dropped=\d+,\d+,\d+(?:,\d+)?"
 )
 _STATUS = re.compile(r"Run status group (\d+) \(all jobs\):")
+_TOO_LONG = re.compile(r"\d{19}")
 _SUMMARY = re.compile(r"Run status group|(?:READ|WRITE|TRIM|MIXED): bw=")
 _FIGURES = re.compile(
     r"(?:read|write|trim)\s*: |[sc]?lat \(|(?:slat|clat|lat|sync) perc|sync \(|\||"
@@ -127,6 +128,8 @@ class _Reader:
         self.ended: set[str] = set()
 
     def read(self, number: int, line: str) -> None:
+        if _TOO_LONG.search(line):
+            self._refuse(number, "has a number too long to be a figure of fio")
         if re.fullmatch(r"fio-\d+\.[\w.-]+", line):
             self.version = line
         elif head := _HEAD.fullmatch(line):

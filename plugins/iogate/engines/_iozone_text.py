@@ -82,6 +82,8 @@ def parse(text: str, *, name: str) -> Report:
     What is not there is None; whoever runs iozone should insist on `complete` and on `Test.whole`. Raises
     OutputError if there are no figures, or if they are in a unit other than kB/s (`-O`, `-N`).
     """
+    if re.search(r"\d{19}", text):
+        raise OutputError(f"{name}: has a number too long to be a figure of iozone")
     other = _OTHER_UNIT.search(text)
     if other:
         raise OutputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +31,7 @@ class Job:
         """The bytes that this job and its clones move, if its size ends it."""
         try:
             return parse_size(self.options["size"]) * (self.number("numjobs") or 1)
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, OverflowError):
             return None
 
     @property
@@ -41,10 +42,12 @@ class Job:
 
     @property
     def runtime(self) -> float | None:
+        """The time limit in seconds."""
         try:
-            return parse_duration(self.options["runtime"])
+            seconds = parse_duration(self.options["runtime"])
         except (KeyError, ValueError):
             return None
+        return seconds if math.isfinite(seconds) else None
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def _raw_tables(lines: Sequence[str]) -> Iterator[_Raw]:
             if current:
                 yield current
             current = None
-            title = line.strip() or title
+            title = line.strip() if re.match(r"\W*\w", line.strip("`= \n")) else title
             continue
         if current is None:
             current = _Raw(number, title)
@@ -197,5 +197,5 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
 def _size(text: str) -> int | None:
     try:
         return parse_size(text.replace(" ", "")) or None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

@@ -27,6 +27,14 @@ from iogate.units import printable
 
 BY_ID = Path("/dev/disk/by-id")
 _SYSTEM = ("/", "/boot", "/boot/efi", "/usr")
+_NAMING = {
+    "target.by_id": "by_id",
+    "target.serial": "serial",
+    "target.backing_file": "backing_file",
+    "disk_serial": "serial",
+    "disk_wwid": "serial",
+}
+"""What of a profile's identity names a device, and the kind of id that it is."""
 _PATTERN = set("*?[")
 _PATIENCE = 2.0  # seconds: udev opens a device for a moment whenever something happens to it
 _CLAIMED: set[str] = set()  # devices that this process has claimed
@@ -113,30 +121,27 @@ def _not_claimed(device: BlockDevice, path: Path, error: OSError) -> TargetError
 
 def _named(plan: Plan) -> Iterator[TargetError]:
     """The profile names it by an id that stays with the device."""
-    named = {kind: value for kind, value in named_ids(plan.profile).items() if not _PATTERN & set(value)}
-    if any(_leads_to(kind, value, plan.device) for kind, value in named.items()):
+    named = named_ids(plan.profile)
+    if any(_leads_to(kind, value, plan.device) for value, kind in named.items()):
         return
     known = stable_ids(plan.device)
+    why = "the profile does not name it by an id that stays with it (a pattern is no name)"
     if named:
-        why = "the profile names another device: " + ", ".join(
-            f"{kind} {value}" for kind, value in named.items()
-        )
-    else:
-        why = "the profile does not name it by an id that stays with it (a pattern is no name)"
+        why = "the profile names another device: "
+        why += ", ".join(f"{kind} {value}" for value, kind in named.items())
     has = "; ".join(f"{kind}: {', '.join(values)}" for kind, values in known.items())
     remedy = f"this device has {has}" if has else "this device has no such id: use another one"
     yield plan.refuse("not-named", why, printable(remedy))
 
 
 def named_ids(profile: Device) -> dict[str, str]:
-    """The ids by which a profile names the device to write to: `by_id`, `serial`, `backing_file`."""
-    kinds = ("by_id", "serial", "backing_file")
-    found = {
-        kind: profile.identity[f"target.{kind}"] for kind in kinds if f"target.{kind}" in profile.identity
-    }
+    """The ids by which a profile names the device to write to, with their kinds: `by_id`, `serial` (or
+    world-wide name), `backing_file`.
+    """
+    found = {key: value for key, value in profile.identity.items() if key in _NAMING}
     if Path(profile.target).parent == BY_ID:
-        found.setdefault("by_id", profile.target)
-    return found
+        found.setdefault("target.by_id", profile.target)
+    return {value: _NAMING[key] for key, value in found.items() if not _PATTERN & set(value)}
 
 
 def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]:

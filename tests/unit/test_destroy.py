@@ -87,6 +87,11 @@ def test_the_profile_must_name_it_and_a_pattern_is_no_name(machine, identity):
     assert "serial: S4EWNX0R123456" in machine.refused(identity=identity)["not-named"]
 
 
+@pytest.mark.parametrize("key", ["target.serial", "disk_serial", "disk_wwid"])
+def test_the_profile_names_it_by_its_serial_number_or_world_wide_name(machine, key):
+    assert machine.refused(identity={key: "S4EWNX0R123456", "machine": "*Orin*"}) == {}
+
+
 def test_a_serial_number_of_two_disks_names_neither(machine):
     machine.add("devices/sdc", "8:32", serial="S4EWNX0R123456")
     assert set(machine.refused()) == {"not-named"}

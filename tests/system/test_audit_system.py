@@ -1,0 +1,156 @@
+"""The audit on real runs of fio: what is sound is not called invalid, and what lies is."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from loops import MIB, Loops, need
+
+from iogate import engines, process
+from iogate.audit import audit, snapshot
+from iogate.errors import Position
+from iogate.model import Place, Workload
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not shutil.which("fio"), reason="needs fio"),
+]
+SIZE = 64 * MIB
+
+
+def findings(data, folder, *, options=None, link=None):
+    """Severity and message by check, of one second of fio on a file or device."""
+    fio = engines.load("fio")
+    asked = {
+        "rw": "randread",
+        "size": "64M",
+        "runtime": 1,
+        "time_based": True,
+        "iodepth": 8,
+        **(options or {}),
+    }
+    workload = Workload("w", "s", "fio", fio.options(asked), Position("s.yaml"))
+    needs = fio.needs(workload)
+    command = fio.command(workload, Place(data, None, folder))
+    for name, text in command.files.items():
+        (folder / name).write_text(text)
+    before = snapshot(None, data)
+    done = process.run(command.argv, folder=folder, timeout=command.timeout)
+    after = snapshot(None, data)
+    output = fio.parse((folder / command.output).read_text(), name="output", completed=done)
+    found = audit(
+        workload, output, needs=needs, seconds=done.seconds, before=before, after=after, link=link,
+        gating=fio.gating(workload),
+    )  # fmt: skip
+    return {finding.check: (finding.severity, finding.message) for finding in found}
+
+
+def invalid(found):
+    return {check for check, (severity, _) in found.items() if severity == "invalid"}
+
+
+def written(path):
+    with path.open("wb") as stream:
+        for _ in range(SIZE // MIB):
+            stream.write(os.urandom(MIB))
+        os.fsync(stream.fileno())
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    found = tmp_path / "run"
+    found.mkdir()
+    return found
+
+
+@pytest.fixture
+def on_disk(tmp_path):
+    """A folder on a device; skips where the tests run in memory."""
+    if snapshot(None, tmp_path).disk is None:
+        pytest.skip("the folder of the tests is on no device")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"rw": "read", "bs": "1M"},
+        {"rw": "randwrite"},
+        {"rw": "write", "bs": "1M"},
+        {"rw": "randrw", "numjobs": 2},
+        {"ioengine": "psync", "iodepth": 1},
+        {"ioengine": "io_uring"},
+        {"ramp_time": 1},
+        {"fio": {"rate_iops": "200"}},
+        {"fio": {"fsync": "16"}, "rw": "randwrite"},
+        {"bs": "4k,64k", "rw": "randrw"},
+        {"iodepth": 256, "numjobs": 4},
+    ],
+    ids=str,
+)
+def test_sound_runs_past_the_page_cache_are_never_invalid(on_disk, folder, options):
+    assert invalid(findings(written(on_disk / "data"), folder, options=options)) == set()
+
+
+def test_reading_a_hole_is_invalid_by_counters_and_by_extents(on_disk, folder):
+    data = on_disk / "sparse"
+    with data.open("wb") as stream:
+        stream.truncate(SIZE)
+    found = findings(data, folder)
+    if snapshot(None, data).unwritten is None:
+        assert "page_cache" in invalid(found)
+    else:
+        assert {"page_cache", "unwritten_extents"} <= invalid(found)
+
+
+def test_buffered_figures_are_labelled_as_cached_with_what_the_device_moved(on_disk, folder):
+    data = written(on_disk / "data")
+    data.read_bytes()
+    found = findings(data, folder, options={"direct": False})
+    assert found["cached"][0] == "note" and "the device moved" in found["cached"][1]
+    assert invalid(found) == set()
+
+
+def test_a_synchronous_ioengine_with_a_depth_is_suspect(on_disk, folder):
+    found = findings(written(on_disk / "data"), folder, options={"ioengine": "psync", "iodepth": 32})
+    assert found["synchronous_engine"][0] == "suspect"
+    assert "not iodepth 32" in found["synchronous_engine"][1]
+    assert "little_law" not in found
+
+
+def test_faster_than_the_link_of_the_profile_is_invalid(on_disk, folder):
+    assert "link_limit" in invalid(findings(written(on_disk / "data"), folder, link=1000.0))
+
+
+def test_memory_is_named(folder):
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK) or snapshot(None, shared).mount.file_system != "tmpfs":
+        pytest.skip("needs a tmpfs")
+    data = shared / f"iogate-audit-{os.getpid()}"
+    try:
+        found = findings(written(data), folder, options={"direct": False})
+        assert found["no_device"][0] == "suspect" and invalid(found) == set()
+    finally:
+        data.unlink()
+
+
+@pytest.mark.parametrize(("option", "expected"), [("on", False), ("off", True)])
+def test_a_loop_device_is_counted_and_its_cache_is_told(tmp_path, folder, option, expected):
+    need()
+    with Loops(tmp_path) as loops:
+        device = loops.attach(written(tmp_path / "disk.img"), f"--direct-io={option}")
+        found = findings(device, folder)
+    assert ("loop_cache" in found) == expected
+    assert invalid(found) == set()
+
+
+def test_a_file_system_on_a_loop_device_is_counted(tmp_path, folder):
+    need("mkfs.ext4")
+    with Loops(tmp_path) as loops:
+        _, point = loops.formatted("ext4", 256 * MIB)
+        data = written(point / "data")
+        assert invalid(findings(data, folder)) == set()
+        assert invalid(findings(data, folder, options={"rw": "randwrite"})) == set()

@@ -12,6 +12,7 @@ from typing import Protocol
 from iogate import engines, process
 from iogate.audit import audit, snapshot
 from iogate.errors import EngineError
+from iogate.meter import Meter
 from iogate.model import Device, Needs, Place, Repetition, Workload
 from iogate.scratch import Scratch
 from iogate.target import Target, opened
@@ -22,13 +23,15 @@ _OUTPUT_LIMIT = 256 * 2**20
 class Watcher(Protocol):
     """Whoever wants to know how a session goes on: the terminal, or nobody."""
 
-    def repetition(self, workload: Workload, number: int, limit: int, seconds: float, left: float) -> None:
+    def repetition(
+        self, workload: Workload, number: int | str, limit: int, seconds: float, left: float
+    ) -> None:
         """Repetition `number` of at most `limit` begins; it takes about `seconds`, the rest `left`."""
 
-    def tick(self, elapsed: float) -> None:
-        """The repetition has been running for `elapsed` seconds."""
+    def tick(self, elapsed: float, bandwidth: float | None) -> None:
+        """The repetition has been running for `elapsed` seconds; the target's `bandwidth` now in bytes/s."""
 
-    def repeated(self, workload: Workload, number: int, repetition: Repetition) -> None:
+    def repeated(self, workload: Workload, number: int | str, repetition: Repetition) -> None:
         """The repetition is over."""
 
     def laying_out(self, done: int, total: int) -> None:
@@ -62,8 +65,9 @@ class Bench:
             )
         return self._scratch
 
-    def repeat(self, id: str, workload: Workload, number: int, gating: Sequence[str]) -> Repetition:
-        """Run one repetition, keep its raw files in the results folder, and audit what it says.
+    def repeat(self, id: str, workload: Workload, number: int | str, gating: Sequence[str]) -> Repetition:
+        """Run one repetition, keep its raw files in the results folder under its number, and audit what it
+        says.
 
         Raises EngineError, OutputError or TargetError; findings of the audit are in the repetition.
         """
@@ -74,8 +78,14 @@ class Bench:
         command = engine.command(workload, self._place(needs, folder))
         for name, text in command.files.items():
             (folder / name).write_text(text, encoding="utf-8")
+        meter = Meter(self.target.number if needs.target else None)
         before = snapshot(self.target.number, self.target.path)
-        completed = process.run(command.argv, folder=folder, timeout=command.timeout, tick=self.watcher.tick)
+        completed = process.run(
+            command.argv,
+            folder=folder,
+            timeout=command.timeout,
+            tick=lambda elapsed: self.watcher.tick(elapsed, meter.tick()),
+        )
         after = snapshot(self.target.number, self.target.path)
         text = _read(folder / command.output) if command.output else completed.stdout
         output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
@@ -89,7 +99,7 @@ class Bench:
             link=self.device.link,
             gating=gating,
         )
-        return Repetition(output, completed.seconds, str(folder), findings)
+        return Repetition(output, completed.seconds, str(folder), findings, tuple(meter.series))
 
     def _place(self, needs: Needs, folder: Path) -> Place:
         if not needs.target:

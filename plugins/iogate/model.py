@@ -78,6 +78,12 @@ class Tolerance:
     better: float | None = None
 
 
+def hash_of(definition: Mapping[str, Any]) -> str:
+    """Twelve hexadecimal digits that change with a definition, not with the order of its keys."""
+    text = json.dumps(definition, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 @dataclass(frozen=True)
 class Workload:
     """One declared I/O pattern.
@@ -104,8 +110,10 @@ class Workload:
 
     @property
     def fixed(self) -> bool:
-        """True for a fixed protocol: its repetitions run back to back, apart from other workloads."""
-        return self.repetitions is not None or bool(self.procedure)
+        """True where repetitions run back to back, apart from other workloads: a fixed protocol, or a device
+        that was brought to rest for this workload.
+        """
+        return self.repetitions is not None or not {"steady_state", "precondition"}.isdisjoint(self.procedure)
 
     @property
     def definition(self) -> dict[str, Any]:
@@ -116,9 +124,8 @@ class Workload:
 
     @property
     def definition_hash(self) -> str:
-        """Twelve hexadecimal digits that change with the definition, not with the order of its keys."""
-        text = json.dumps(self.definition, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        """The hash of its definition."""
+        return hash_of(self.definition)
 
 
 @dataclass(frozen=True)
@@ -209,14 +216,14 @@ class Output:
 class Repetition:
     """One engine invocation of a workload; `seconds` is its wall time, `folder` holds its raw files.
 
-    `judged` is False for those before the steady state.
+    `series` is the target's bandwidth (bytes/s) second by second, by its own counters.
     """
 
     output: Output
     seconds: float
     folder: str
     findings: tuple[Finding, ...] = ()
-    judged: bool = True
+    series: tuple[float, ...] = ()
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -322,7 +329,8 @@ class Record:
     """All that a session found out about one workload; `id` is its pytest id.
 
     `failure` says why the measurement cannot be trusted (then the verdict is `invalid`), or is None.
-    `device_seconds` is the wall time of its engine runs.
+    `settling` are the repetitions before the device was steady, kept and not judged. `device_seconds` is the
+    wall time of all engine runs.
     """
 
     id: str
@@ -330,5 +338,6 @@ class Record:
     verdict: Verdict
     repetitions: tuple[Repetition, ...] = ()
     failure: IogateError | None = None
+    settling: tuple[Repetition, ...] = ()
     device_seconds: float = 0.0
     differences: tuple[str, ...] = ()

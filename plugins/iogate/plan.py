@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iogate import engines
+from iogate.course import Course
 from iogate.errors import EngineError
 from iogate.model import Device, Needs, Place, Workload, metric
-from iogate.session import Course
 from iogate.target import Target, refusals
 from iogate.units import format_duration, format_quantity, printable, size_text
 

@@ -6,6 +6,7 @@ It is written atomically after each workload, so that an interrupted session kee
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,17 @@ def _workload(record: Record) -> dict[str, Any]:
         "metrics": {item.metric.name: _metric(item) for item in verdict.metrics},
         "findings": [_finding(item) for item in verdict.findings],
         "differences": list(record.differences),
+        "settling": [
+            {"folder": item.folder, "metrics": _gating(record, item.metrics)} for item in record.settling
+        ],
         "folders": [item.folder for item in record.repetitions],
     }
+
+
+def _gating(record: Record, metrics: Mapping[str, float]) -> dict[str, float]:
+    """The gating metrics of a repetition that was not judged."""
+    names = [item.metric.name for item in record.verdict.metrics if item.gating]
+    return {name: metrics[name] for name in names if name in metrics}
 
 
 def _metric(item: MetricVerdict) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from iogate.model import Baseline, Device, Record
 from iogate.units import printable
 
 if TYPE_CHECKING:
+    from iogate.course import Course
     from iogate.results import Results
-    from iogate.session import Course, Session
+    from iogate.session import Session
     from iogate.settings import Settings
 
 
@@ -78,7 +79,6 @@ class Run:
             self._write,
             living=terminal is not None and terminal.isatty,
             quiet=terminal is None or self.config.option.verbose < 0,
-            number=target.number,
         )
         self._session = Session(self.settings, self.device, target, progress)
         self.results = Results(self.device.name, self._session.id, self._session.environment, self.json_path)

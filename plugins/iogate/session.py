@@ -10,17 +10,18 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.baseline import find, load_baselines
 from iogate.bench import Bench, Watcher
+from iogate.course import TO_RECORD, Course
 from iogate.environment import differences, identity_changes, identity_mismatch, observe
 from iogate.errors import InputError, IogateError, MeasurementError
 from iogate.judge import Judge, noted
-from iogate.model import Baseline, Device, Environment, Finding, Needs, Record, Repetition, Verdict, Workload
+from iogate.model import Baseline, Device, Environment, Finding, Record, Repetition, Verdict, Workload
 from iogate.settings import Settings
 from iogate.target import Target, refusals
 
@@ -28,45 +29,7 @@ if TYPE_CHECKING:
     from iogate.gate import Strength
 
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
-_USUAL = 3  # repetitions that a quiet device takes
 _TO_JUDGE = 2  # repetitions from which on the gate looks
-_TO_RECORD = 5  # repetitions that a baseline is made of, at least
-
-
-@dataclass
-class Course:
-    """One workload on its way to a verdict: at most `limit` repetitions."""
-
-    id: str
-    workload: Workload
-    gating: tuple[str, ...]
-    baseline: Baseline | None = None
-    judge: Judge | None = None
-    limit: int = _TO_RECORD
-    needs: Needs = field(default_factory=Needs)
-    repetitions: list[Repetition] = field(default_factory=list)
-    record: Record | None = None
-
-    @property
-    def usual(self) -> int:
-        """The repetitions that it usually takes."""
-        return min(self.limit, _USUAL) if self.judge else self.limit
-
-    @property
-    def spent(self) -> float:
-        """Seconds of device time so far."""
-        return sum(item.seconds for item in self.repetitions)
-
-    @property
-    def uncertainty(self) -> float:
-        """How far it is from a verdict; without a baseline, from having enough repetitions."""
-        return self.judge.uncertainty if self.judge else float(self.limit - len(self.repetitions))
-
-    @property
-    def sure(self) -> bool:
-        """True when no further repetition is needed: the gate is sure, or the limit is reached."""
-        decided = self.judge is not None and self.judge.look(self.repetitions)
-        return decided or len(self.repetitions) >= self.limit
 
 
 def new_session_id() -> str:
@@ -163,7 +126,7 @@ class Session:
         refused = refusals(self.target, course.needs, device=self.device, consent=self.settings.destroy)
         if refused:
             return self._failed(course, refused[0])
-        course.limit = max(_TO_RECORD, workload.repetitions or 0)
+        course.limit = max(TO_RECORD, workload.repetitions or 0)
         if self.settings.update:
             return None
         course.baseline, why = self._known(workload)
@@ -214,26 +177,32 @@ class Session:
 
     def _advance(self, course: Course) -> None:
         """One more repetition of a workload, and the question whether it was the last."""
-        workload, number = course.workload, len(course.repetitions) + 1
         if not self._affordable(course):
             course.record = self._record(course, "the device time of --io-budget is used up")
             return
         if course.needs.target:
             self.bench.open()
-        self.watcher.repetition(workload, number, course.limit, course.needs.seconds, self._left())
         try:
-            repetition = self.bench.repeat(course.id, workload, number, course.gating)
-            self.watcher.repeated(workload, number, repetition)
-            self._note_version(workload.engine, repetition.output.engine_version)
-            course.repetitions.append(repetition)
-            invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
-            if invalid:
-                message = "; ".join(finding.message for finding in invalid)
-                raise MeasurementError(message, remedy=invalid[0].remedy)
+            for workload in course.preparations():
+                course.preparation.append(self._repeat(course, workload, workload.name))
+            course.take(self._repeat(course, course.workload, course.number))
             if course.sure:
                 course.record = self._record(course)
         except IogateError as error:
             course.record = self._failed(course, error)
+
+    def _repeat(self, course: Course, workload: Workload, number: int | str) -> Repetition:
+        """One repetition. Raises MeasurementError if the audit finds that it cannot be trusted."""
+        self.watcher.repetition(workload, number, course.limit, course.needs.seconds, self._left())
+        gating = course.gating if workload is course.workload else ()
+        repetition = self.bench.repeat(course.id, workload, number, gating)
+        self.watcher.repeated(workload, number, repetition)
+        self._note_version(workload.engine, repetition.output.engine_version)
+        invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
+        if invalid:
+            course.settling.append(repetition)
+            raise MeasurementError("; ".join(item.message for item in invalid), remedy=invalid[0].remedy)
+        return repetition
 
     def _note_version(self, engine: str, version: str) -> None:
         """An engine's version is part of what is under test: another one measures otherwise."""
@@ -281,7 +250,8 @@ class Session:
 
     def _complete(self, course: Course, verdict: Verdict, failure: IogateError | None) -> Record:
         """The record of a decided workload, with what else is known: findings, and what changed around it."""
-        findings = tuple(dict.fromkeys(finding for item in course.repetitions for finding in item.findings))
+        kept = (*course.settling, *course.repetitions)
+        findings = tuple(dict.fromkeys(finding for item in kept for finding in item.findings))
         changed: tuple[str, ...] = ()
         if course.baseline and course.baseline.sessions:
             changed = tuple(differences(course.baseline.environment, self.environment))
@@ -291,6 +261,7 @@ class Session:
             replace(verdict, findings=_once(findings), repetitions=len(course.repetitions)),
             tuple(course.repetitions),
             failure,
+            tuple(course.settling),
             course.spent,
             changed,
         )

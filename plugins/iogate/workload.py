@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from iogate import engines
 from iogate.errors import InputErrors, OptionError, Position
 from iogate.model import Tolerance, Workload, metric
-from iogate.schema import Schema, check
+from iogate.schema import Fraction, Schema, check
 from iogate.units import parse_fraction, printable
 from iogate.yamlio import nearest
+
+PILOT_SECONDS = 20
+"""The length of the first repetition where `runtime: auto` lets it tell how long the others should be."""
 
 _MARKER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
@@ -91,6 +94,30 @@ Gate = Annotated[dict[str, Any], BeforeValidator(_gate)]
 Matrix = dict[str, Annotated[list[Any], Field(min_length=1)]]
 
 
+class SteadyState(Schema):
+    """When the device is steady (SNIA PTS): the window's range and trend against its mean."""
+
+    rounds: int = Field(5, ge=3, le=100, description="repetitions in a row that must be steady")
+    range: Fraction = Field(0.20, description="the most that they may range over")
+    slope: Fraction = Field(0.10, description="the most that their trend may move over the window")
+    max_rounds: int = Field(25, ge=3, le=1000, description="the most repetitions to wait for it")
+
+    @model_validator(mode="after")
+    def _waits_long_enough(self) -> SteadyState:
+        if self.max_rounds < self.rounds:
+            raise ValueError(
+                f"max_rounds is {self.max_rounds}, less than the {self.rounds} rounds that must be steady"
+            )
+        return self
+
+
+class Precondition(Schema):
+    """How the device is brought to rest before the first repetition."""
+
+    fill: int = Field(2, ge=0, le=10, description="how often all data are written in sequence")
+    random: bool = Field(True, description="then write at random until steady")
+
+
 class WorkloadEntry(Schema):
     """One declared workload; keys that are not here are options of its engine."""
 
@@ -104,6 +131,8 @@ class WorkloadEntry(Schema):
     gate: Gate = Field({}, description="the metrics that decide, each with its tolerance")
     repetitions: int | None = Field(None, ge=1, le=1000, description="a fixed number of repetitions")
     max_repetitions: int | None = Field(None, ge=2, le=1000, description="the most repetitions to ask for")
+    steady_state: SteadyState | None = Field(None, description="repeat until steady, and judge from there")
+    precondition: Precondition | None = Field(None, description="bring the device to rest before")
     waive: dict[str, str] = Field(
         {}, description="checks of the audit that do not count here, with the reason"
     )
@@ -128,6 +157,10 @@ def declared(
         message = f"unknown engine {printable(entry.engine)!r}{hint}"
         raise InputErrors([OptionError(message, ("engine",))]) from None
     given = dict(entry.model_extra or {})
+    procedure = _procedure(entry)
+    if given.get("runtime") == "auto" and "runtime" not in limits:
+        procedure["runtime"] = "auto"
+        given |= {"runtime": PILOT_SECONDS, "time_based": True}
     try:
         options = engine.options(given)
         known = {key: value for key, value in limits.items() if key in options}
@@ -147,7 +180,14 @@ def declared(
         repetitions=entry.repetitions,
         max_repetitions=entry.max_repetitions,
         waive=entry.waive,
+        procedure=procedure,
     )
+
+
+def _procedure(entry: WorkloadEntry) -> dict[str, Any]:
+    """How the device is brought to rest, in plain types."""
+    steps = {"steady_state": entry.steady_state, "precondition": entry.precondition}
+    return {name: step.model_dump() for name, step in steps.items() if step}
 
 
 def _hinted(error: Exception, engine: engines.Engine) -> OptionError:

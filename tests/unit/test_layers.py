@@ -9,7 +9,7 @@ import iogate
 
 LAYERS = [
     {"errors", "units"},
-    {"model", "yamlio", "schema", "process", "files", "fiemap"},
+    {"model", "yamlio", "schema", "process", "files", "fiemap", "meter"},
     {
         "workload",
         "suite",
@@ -28,9 +28,13 @@ LAYERS = [
         "gate",
         "judge",
         "settings",
+        "steady",
+        "published",
+        "signatures",
+        "destroy",
         "engines",
     },
-    {"bench", "session", "results", "plan", "schemas"},
+    {"bench", "course", "session", "results", "plan", "schemas"},
     {"report", "show"},
     {"options", "run", "collect", "fixtures", "plugin", "cli"},
 ]

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from iogate import yamlio
-from iogate.baseline.values import flat, hash_of, usable
+from iogate.baseline.values import flat, usable
 from iogate.errors import BaselineError, InputError, InputErrors, OptionError
-from iogate.model import Baseline, Environment, Workload, metric
+from iogate.model import Baseline, Environment, Workload, hash_of, metric
 from iogate.schema import Schema, check_document, located
 from iogate.units import printable
 from iogate.yamlio import Document

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from iogate.baseline.file import definition_changes, read, refuse_links
 from iogate.baseline.storage import locked, write
 from iogate.baseline.table import Change
-from iogate.baseline.values import hash_of, median, plain, rounded, shown, usable
+from iogate.baseline.values import median, plain, rounded, shown, usable
 from iogate.errors import BaselineError
-from iogate.model import Environment
+from iogate.model import Environment, hash_of
 from iogate.units import printable
 
 MAXIMUM_SESSIONS = 20

@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from iogate.errors import Position
-from iogate.model import Workload
 from iogate.units import printable
 
 _DIGITS = 6
@@ -40,12 +38,6 @@ def plain(definition: Mapping[str, Any]) -> dict[str, Any]:
     """A definition in the types of JSON, as its hash sees it."""
     copy: dict[str, Any] = json.loads(json.dumps(dict(definition), default=str))
     return copy
-
-
-def hash_of(definition: Mapping[str, Any]) -> str:
-    """The hash of a workload that has this definition."""
-    options = {key: value for key, value in definition.items() if key != "engine"}
-    return Workload("", "", definition.get("engine", ""), options, Position("")).definition_hash
 
 
 def flat(definition: Mapping[str, Any]) -> dict[str, str]:

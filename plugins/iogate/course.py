@@ -1,0 +1,140 @@
+"""One workload on its way to a verdict: bringing the device to rest, and the repetitions that count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from iogate import engines
+from iogate.errors import MeasurementError
+from iogate.judge import Judge
+from iogate.model import Baseline, Needs, Record, Repetition, Workload
+from iogate.steady import Criterion, steadiness
+
+USUAL = 3  # repetitions that a quiet device takes
+TO_RECORD = 5  # repetitions that a baseline is made of, at least
+_FILL = {"rw": "write", "bs": "128k", "iodepth": 32}  # SNIA PTS: workload-independent preconditioning
+_RANDOM = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "runtime": 60, "time_based": True}
+
+
+@dataclass
+class Course:
+    """One workload on its way to a verdict: at most `limit` repetitions.
+
+    `settling` are repetitions that are kept and not judged: before the steady state, or to find the length
+    of a repetition. `preparation` are those that only brought the device to rest.
+    """
+
+    id: str
+    workload: Workload
+    gating: tuple[str, ...]
+    baseline: Baseline | None = None
+    judge: Judge | None = None
+    limit: int = TO_RECORD
+    needs: Needs = field(default_factory=Needs)
+    repetitions: list[Repetition] = field(default_factory=list)
+    settling: list[Repetition] = field(default_factory=list)
+    preparation: list[Repetition] = field(default_factory=list)
+    record: Record | None = None
+
+    @property
+    def sure(self) -> bool:
+        """True when no further repetition is needed: the gate is sure, or the limit is reached."""
+        if not self.repetitions:
+            return False
+        decided = self.judge is not None and self.judge.look(self.repetitions)
+        return decided or len(self.repetitions) >= self.limit
+
+    @property
+    def usual(self) -> int:
+        """The repetitions that it usually takes."""
+        return min(self.limit, USUAL) if self.judge else self.limit
+
+    @property
+    def number(self) -> int:
+        """The number of the next repetition, those included that are not judged."""
+        return len(self.settling) + len(self.repetitions) + 1
+
+    @property
+    def spent(self) -> float:
+        """Seconds of device time so far."""
+        return sum(item.seconds for item in (*self.preparation, *self.settling, *self.repetitions))
+
+    @property
+    def uncertainty(self) -> float:
+        """How far it is from a verdict; without a baseline, from having enough repetitions."""
+        return self.judge.uncertainty if self.judge else float(self.limit - len(self.repetitions))
+
+    @property
+    def criterion(self) -> Criterion | None:
+        """When the device is steady enough for this workload; None if it need not be."""
+        asked = self.workload.procedure.get("steady_state")
+        if asked is None:
+            return None
+        return Criterion(asked["rounds"], asked["range"], asked["slope"], asked["max_rounds"])
+
+    def take(self, repetition: Repetition) -> None:
+        """Take a repetition in. Raises MeasurementError if the device does not come to rest."""
+        if self.workload.procedure.get("runtime") == "auto" and not self.settling:
+            self.settling.append(repetition)
+            self._choose_length(repetition)
+        elif self.criterion and not self.repetitions:
+            self.settling.append(repetition)
+            self._settle(self.criterion)
+        else:
+            self.repetitions.append(repetition)
+
+    def _choose_length(self, pilot: Repetition) -> None:
+        """Let the seconds of a first repetition tell how long the others should be."""
+        from iogate.gate import repetition_length
+
+        asked = float(self.workload.options["runtime"])
+        length = repetition_length([pilot.series], max(pilot.seconds - asked, 1.0))
+        options = {**self.workload.options, "runtime": float(round(length.seconds))}
+        self.workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
+        self.needs = engines.load(self.workload.engine).needs(self.workload)
+
+    def _settle(self, criterion: Criterion) -> None:
+        tracked = [item.metrics.get(self.gating[0], 0.0) for item in self.settling]
+        state = steadiness(tracked, criterion)
+        if state and state.reached:
+            self.repetitions = self.settling[-criterion.rounds :]
+            self.settling = self.settling[: -criterion.rounds]
+            self.limit = max(self.limit, criterion.rounds)
+        elif len(self.settling) >= criterion.limit:
+            assert state
+            raise MeasurementError(
+                f"{self.gating[0]} is not steady after {criterion.limit} rounds: {state.text(criterion)}",
+                remedy="precondition the device for longer, or allow more rounds",
+            )
+
+    def preparations(self) -> Iterator[Workload]:
+        """What to run before the first repetition: sequential fills, then random writes until steady.
+
+        The data are those of the workload itself, so that what is measured is what was brought to rest.
+        """
+        asked = self.workload.procedure.get("precondition")
+        if not asked or self.preparation:
+            return
+        for number in range(1, asked["fill"] + 1):
+            yield self._preparation(f"fill-{number}", _FILL)
+        if asked["random"]:
+            criterion = self.criterion or Criterion()
+            rates: list[float] = []
+            while not (state := steadiness(rates, criterion)) or not state.reached:
+                if len(rates) >= criterion.limit:
+                    assert state
+                    raise MeasurementError(
+                        f"preconditioning did not make the device steady: {state.text(criterion)}"
+                    )
+                yield self._preparation(f"random-{len(rates) + 1}", _RANDOM)
+                rates.append(self.preparation[-1].metrics.get("write.iops", 0.0))
+
+    def _preparation(self, name: str, pattern: dict[str, Any]) -> Workload:
+        own = self.workload.options
+        given = {**pattern, "size": own["size"], "ioengine": "libaio", "direct": True}
+        if "runtime" in pattern and own.get("runtime"):
+            given["runtime"] = min(float(pattern["runtime"]), float(own["runtime"]))
+        options = engines.load("fio").options(given)
+        return Workload(name, self.workload.suite, "fio", options, self.workload.position)

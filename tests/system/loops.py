@@ -149,13 +149,18 @@ with opened(resolve(device, Path("/")), device=device) as place:
 
 
 @pytest.fixture
-def made(tmp_path, monkeypatch):
-    """A place to make devices that are gone when the test is over. Locks of disks are its own."""
-    need("wipefs", "addpart")
+def own_locks(tmp_path, monkeypatch):
+    """Locks of disks are for the whole machine: these tests take their own, to run beside anything."""
     locks = tmp_path / "locks"
     locks.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(locks))
     monkeypatch.setenv("TMPDIR", str(locks))
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch, own_locks):
+    """A place to make devices that are gone when the test is over."""
+    need("wipefs", "addpart")
     monkeypatch.setattr(destroy, "_PATIENCE", 0.3)
     with Loops(tmp_path) as stack:
         yield stack

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import loops
 import pytest
-from loops import MIB, digest, holder, made, need, partition, run  # noqa: F401
+from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401
 
 from iogate import signatures
 from iogate.blockdevice import BlockDevice

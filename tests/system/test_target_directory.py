@@ -10,7 +10,7 @@ import time
 
 import loops
 import pytest
-from loops import MIB, holder, made, need, run  # noqa: F401
+from loops import MIB, holder, made, need, own_locks, run  # noqa: F401
 
 from iogate import fiemap, scratch
 from iogate.errors import TargetError
@@ -261,7 +261,7 @@ def kill(process):
     process.wait()
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(made, holder, tmp_path):
+def test_what_a_killed_run_left_is_removed_by_the_next(own_locks, holder, tmp_path):
     point = tmp_path / "target"
     point.mkdir()
     (point / "mine").write_text("mine")
@@ -273,7 +273,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(made, holder, tmp_path):
     assert own(point) == ["mine"]
 
 
-def test_killed_at_any_moment_the_next_run_finds_nothing_in_its_way(made, tmp_path):
+def test_killed_at_any_moment_the_next_run_finds_nothing_in_its_way(own_locks, tmp_path):
     """SIGKILL at 20 moments between the first file and the end of the layout."""
     point = tmp_path / "target"
     point.mkdir()
@@ -296,7 +296,7 @@ def test_killed_at_any_moment_the_next_run_finds_nothing_in_its_way(made, tmp_pa
         assert own(point) == []
 
 
-def test_a_run_that_lives_is_not_disturbed(made, holder, tmp_path):
+def test_a_run_that_lives_is_not_disturbed(own_locks, holder, tmp_path):
     point = tmp_path / "target"
     point.mkdir()
     process = holder(point)
@@ -306,7 +306,7 @@ def test_a_run_that_lives_is_not_disturbed(made, holder, tmp_path):
     assert process.data.stat().st_size == MIB
 
 
-def test_a_folder_whose_run_lives_stays_even_where_directories_cannot_be_locked(made, holder, tmp_path):
+def test_a_folder_whose_run_lives_stays_even_where_directories_cannot_be_locked(own_locks, holder, tmp_path):
     point = tmp_path / "target"
     point.mkdir()
     process = holder(point)
@@ -318,7 +318,7 @@ def test_a_folder_whose_run_lives_stays_even_where_directories_cannot_be_locked(
     assert process.data.exists()
 
 
-def test_an_engine_that_outlived_its_run_is_named(made, holder, tmp_path):
+def test_an_engine_that_outlived_its_run_is_named(own_locks, holder, tmp_path):
     point = tmp_path / "target"
     point.mkdir()
     process = holder(point)
@@ -336,7 +336,7 @@ def test_an_engine_that_outlived_its_run_is_named(made, holder, tmp_path):
     assert own(point) == []
 
 
-def test_sigint_ends_a_run_and_leaves_nothing(made, holder, tmp_path):
+def test_sigint_ends_a_run_and_leaves_nothing(own_locks, holder, tmp_path):
     point = tmp_path / "target"
     point.mkdir()
     process = holder(point)

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy cannot be imported twice
+import pytest
 import scipy.special  # noqa: F401
 
 import iogate.engines

@@ -100,7 +100,9 @@ def test_a_plan_runs_nothing(project):
 
 def test_repetitions_of_workloads_are_interleaved_in_rounds(project):
     result = project.run("suites")
-    lines = [line.split(":")[1].strip() for line in result.outlines if line.startswith("demo: ") and "/" in line]
+    lines = [
+        line.split(":")[1].strip() for line in result.outlines if line.startswith("demo: ") and "/" in line
+    ]
     assert lines == [f"{name} {number}/5" for number in range(1, 6) for name in ("alpha", "beta")]
 
 

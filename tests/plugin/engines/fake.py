@@ -1,7 +1,7 @@
 """An engine for tests of the pipeline: `echo` says the figure that the workload asks for.
 
-The figure is `value` times IOGATE_FAKE_FACTOR, with a noise that depends on nothing but the repetition's
-number.
+The figure, which is lower in the first `settles` repetitions, is `value` times IOGATE_FAKE_FACTOR, with a
+noise that depends on nothing but the repetition's number.
 """
 
 import os
@@ -20,6 +20,7 @@ class Options(Schema):
     runtime: float = 0.1
     says: str = ""
     seconds: float = 0.0
+    settles: int = 0
 
 
 class FakeEngine:
@@ -45,8 +46,11 @@ class FakeEngine:
     def command(self, workload, place):
         options = workload.options
         factor = float(os.environ.get("IOGATE_FAKE_FACTOR", "1"))
-        share = _NOISE[(int(place.folder.name) - 1) % len(_NOISE)]
-        figure = options["value"] * factor * (1 + options["noise"] * share)
+        number = int(place.folder.name)
+        rest = 1.0 if number > options["settles"] else 0.5 + 0.1 * (number % 4)
+        figure = (
+            options["value"] * factor * rest * (1 + options["noise"] * _NOISE[(number - 1) % len(_NOISE)])
+        )
         says = options["says"] or f"{figure:.6f}"
         return Command(("sh", "-c", f"sleep {options['seconds']}; echo '{says}'"), timeout=20)
 
@@ -56,7 +60,9 @@ class FakeEngine:
         except ValueError:
             raise OutputError(f"{name}: {text.strip()!r} is no figure") from None
         operations = max(1, round(figure * 1e-3))
-        traffic = {"read": Traffic(bytes=operations * 4096, operations=operations, seconds=operations / figure)}
+        traffic = {
+            "read": Traffic(bytes=operations * 4096, operations=operations, seconds=operations / figure)
+        }
         return Output(
             {"read.iops": figure, "read.lat.mean": 1e9 / figure}, traffic, engine_version="fake-1.0"
         )

@@ -1,0 +1,97 @@
+"""Steady state, the length of a repetition, and device time that is short."""
+
+import json
+
+FAKE = "defaults: {engine: fake, noise: 0.01}\nworkloads:\n"
+
+
+def results(project):
+    return json.loads((project.path / "out.json").read_text())["workloads"]
+
+
+def test_repetitions_before_the_steady_state_are_kept_and_not_judged(project):
+    project.suite(FAKE + "  a: {settles: 4, steady_state: {rounds: 5}}\n")
+    project.run("suites", "--io-json=out.json").assert_outcomes(passed=1)
+    (workload,) = results(project)
+    assert len(workload["settling"]) == 4
+    assert workload["settling"][0]["metrics"]["read.iops"] < 800
+    assert min(workload["metrics"]["read.iops"]["values"]) > 980
+    assert len(workload["metrics"]["read.iops"]["values"]) == 5
+
+
+def test_a_device_that_does_not_come_to_rest_gives_no_verdict(project):
+    project.suite(FAKE + "  a: {settles: 99, steady_state: {rounds: 5, max_rounds: 8}}\n")
+    result = project.run("suites")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*read.iops is not steady after 8 rounds: the last 5 rounds range over *"])
+
+
+def test_a_steady_state_is_part_of_the_definition(project):
+    project.suite(FAKE + "  a: {steady_state: {rounds: 5}}\n")
+    project.run("suites")
+    project.suite(FAKE + "  a: {steady_state: {rounds: 6}}\n")
+    result = project.run("suites", "--io-missing=fail")
+    result.stdout.fnmatch_lines(["*steady_state.rounds was 5, is 6*"])
+
+
+def test_rounds_that_never_suffice_are_refused(project):
+    project.suite(FAKE + "  a: {steady_state: {rounds: 9, max_rounds: 8}}\n")
+    result = project.run("suites")
+    result.stdout.fnmatch_lines(["suites/demo.yaml:3:*max_rounds is 8, less than the 9 rounds*"])
+
+
+def test_a_fixed_protocol_runs_apart_and_as_often_as_it_says(project):
+    project.suite(FAKE + "  a: {repetitions: 2}\n  b: {}\n  c: {}\n")
+    project.run("suites", "--update-baselines")
+    result = project.run("suites", "--io-json=out.json")
+    lines = [
+        line.split(":")[1].strip() for line in result.outlines if line.startswith("demo: ") and "/" in line
+    ]
+    assert lines[:2] == ["a 1/2", "a 2/2"]
+    assert lines[2][0] != lines[3][0]
+    assert next(item for item in results(project) if item["workload"] == "a")["repetitions"] == 2
+
+
+def test_an_update_measures_at_least_five_repetitions(project):
+    project.suite(FAKE + "  a: {repetitions: 2}\n")
+    project.run("suites", "--update-baselines", "--io-json=out.json")
+    assert results(project)[0]["repetitions"] == 5
+
+
+def test_device_time_that_is_used_up_leaves_workloads_inconclusive(project):
+    project.suite(FAKE + "  alpha: {seconds: 0.3}\n  beta: {seconds: 0.3}\n")
+    project.run("suites")
+    result = project.run("suites", "--io-budget=2s", "--io-tolerance=0.1%", "--io-json=out.json")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*--io-budget is used up*"])
+    assert all(1 < item["repetitions"] < 5 for item in results(project))
+
+
+def test_device_time_goes_to_what_is_least_certain(project):
+    project.suite(FAKE + "  quiet: {noise: 0.001, seconds: 0.2}\n  noisy: {noise: 0.2, seconds: 0.2}\n")
+    project.run("suites")
+    project.run("suites", "--io-budget=2.5s", "--io-tolerance=5%", "--io-json=out.json")
+    counts = {item["workload"]: item["repetitions"] for item in results(project)}
+    assert counts["noisy"] > counts["quiet"]
+
+
+def test_what_a_verdict_rests_on_is_told_before_the_run(project):
+    project.run("suites")
+    result = project.run("suites", "--io-tolerance=0.1%")
+    result.stdout.fnmatch_lines(
+        [
+            "workload*metric*baseline*tolerance*can resolve*",
+            "alpha*read.iops*0.1%*",
+            "warning: alpha: read.iops: a tolerance of 0.1% is less than the *",
+        ]
+    )
+
+
+def test_how_strong_a_baseline_is_is_told_after_an_update(project):
+    result = project.run("suites", "--update-baselines")
+    result.stdout.fnmatch_lines(
+        [
+            "2 workloads recorded in baselines/local/demo.yaml",
+            "*alpha: read.iops: detects *at 99%/95% in about*",
+        ]
+    )

@@ -94,7 +94,10 @@ def _table_piece(
     own = {row.line for row in table.rows}
     doubts = [doubt for row in table.rows for doubt in rows.check(row, context)]
     doubts += [doubt for doubt in late if doubt.line in own]
-    doubts += [*across.clashes(table, elsewhere), *across.ceilings(table)]
+    clashes = list(across.clashes(table, elsewhere))
+    explained = {doubt.line for doubt in clashes}  # a wrong unit explains an impossible speed
+    doubts = [doubt for doubt in doubts if doubt.rule != "link_limit" or doubt.line not in explained]
+    doubts += [*clashes, *across.ceilings(table)]
     kinds = frozenset(figure.kind for row in table.rows for figure in row.figures)
     figures = f"{len(table.rows)} rows of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")

@@ -24,12 +24,13 @@ def _piece(name: str, piece: Piece) -> list[str]:
     ordered = sorted(piece.doubts, key=lambda doubt: (_ORDER.index(doubt.severity), doubt.rule))
     for (severity, rule), group in groupby(ordered, key=lambda doubt: (doubt.severity, doubt.rule)):
         doubts = sorted(group, key=lambda doubt: doubt.line)
-        for doubt in doubts[:_SHOWN]:
+        shown = len(doubts) if len(doubts) <= _SHOWN + 1 else _SHOWN
+        for doubt in doubts[:shown]:
             where = f"line {doubt.line}: " if piece.rows > 1 else ""
             lines.append(f"    {severity:8}{rule}: {where}{doubt.message}")
-        if len(doubts) > _SHOWN:
-            rest = sorted({doubt.line for doubt in doubts[_SHOWN:]})
-            lines.append(f"    {'':8}... the same of {len(doubts) - _SHOWN} more, lines {_spans(rest)}")
+        if len(doubts) > shown:
+            rest = sorted({doubt.line for doubt in doubts[shown:]})
+            lines.append(f"    {'':8}... and {len(doubts) - shown} more like these, lines {_spans(rest)}")
     return lines
 
 

@@ -124,7 +124,7 @@ def _against_depth(row: Row, flying: float, depth: int) -> Doubts:
                 "latency_unit",
                 "invalid",
                 _LATENCY,
-                f"as {wrong} the latency means {flying:.4g} I/Os in flight, the depth is {depth}; read as "
+                f"as {wrong} the latency means {flying:.0f} I/Os in flight, the depth is {depth}; read as "
                 f"{right} it is {flying / factor:.3g}",
             )
             return
@@ -260,8 +260,7 @@ def few_operations(row: Row, context: Context) -> Doubts:
 
 def short_run(row: Row, context: Context) -> Doubts:
     """runs that were over in a moment"""
-    rates = [row.first("bandwidth", "", direction) for direction in row.directions]
-    rate = sum(shown.value for shown in rates if shown)
+    rate = sum(filter(None, (_bandwidth(row, direction) for direction in row.directions)))
     size = row.size or context.size
     if rate and size and not row.size and size / rate < 1:
         yield _doubt(
@@ -281,6 +280,12 @@ def short_run(row: Row, context: Context) -> Doubts:
             f"{format_quantity(size, 'B')} at {format_quantity(rate, 'B/s')} took "
             f"{format_duration(size / rate)}",
         )
+
+
+def _bandwidth(row: Row, direction: str) -> float | None:
+    """Bytes/s of a direction: by IOPS and block size, whose units are rarely wrong, or as stated."""
+    rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
+    return rate.value * row.block if rate and row.block else shown.value if shown else None
 
 
 def unreadable(row: Row, context: Context) -> Doubts:

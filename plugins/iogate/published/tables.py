@@ -108,10 +108,14 @@ def _raw_tables(lines: Sequence[str]) -> Iterator[_Raw]:
             if current:
                 yield current
             current = None
-            title = line.strip() if re.match(r"\W*\w", line.strip("`= \n")) else title
+            if line.lstrip().startswith("```"):
+                title = ""  # what stands within a fence is no title
+            elif re.match(r"\W*\w", line):
+                title = line.strip()
             continue
         if current is None:
             current = _Raw(number, title)
+            title = ""  # it belongs to this table only
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if kind == "\t":
             cells = [cell.strip() for cell in line.rstrip("\n").rstrip().split("\t")]

@@ -9,7 +9,7 @@ import iogate
 
 LAYERS = [
     {"errors", "units"},
-    {"model", "yamlio", "schema", "process", "files", "fiemap", "meter"},
+    {"model", "yamlio", "schema", "process", "files", "fiemap", "meter", "native"},
     {
         "workload",
         "suite",

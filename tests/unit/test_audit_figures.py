@@ -73,6 +73,13 @@ def test_a_figure_that_is_no_number_is_invalid():
     assert said(figures.finite, run(broken)) == [("invalid", "read.iops is nan")]
 
 
+def test_a_quantity_below_zero_is_invalid_and_a_ratio_is_not():
+    sound = output()
+    below = {**sound.metrics, "read.lat.mean": -1.0, "serial_fraction": -0.02}
+    found = said(figures.finite, run(replace(sound, metrics=below)))
+    assert found == [("invalid", "read.lat.mean is -1.0")]
+
+
 def test_no_io_at_all_is_invalid_whatever_the_status_was():
     ((severity, message),) = said(figures.zero_io, run(replace(output(), traffic={}, metrics={})))
     assert severity == "invalid" and "no read was done" in message

@@ -33,15 +33,13 @@ def audit(
     before: Snapshot,
     after: Snapshot,
     link: float | None = None,
-    file_system: str | None = None,
     gating: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
     """All that there is to say against one repetition, the worst first.
 
     `seconds` is the wall time of the engine, `before` and `after` are the readings around it, `link` the
-    device profile's limit in B/s (None: what /sys says), `file_system` the type of the target's (None: what
-    the readings say), `gating` the metrics that will be judged. What the workload waives stays as a note with
-    the reason.
+    device profile's limit in B/s (None: what /sys says), `gating` the metrics that will be judged. What the
+    workload waives stays as a note with the reason.
     """
     passed = workload.options.get(workload.engine)
     run = Run(
@@ -53,7 +51,7 @@ def audit(
         before=before,
         after=after,
         link=link,
-        file_system=file_system or (after.mount.file_system if after.mount else ""),
+        file_system=after.mount.file_system if after.mount else "",
         gating=tuple(gating),
     )
     return examine(run, workload.waive)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from iogate.audit.run import Check, Remark, Remarks, Run
+from iogate.model import metric
 from iogate.units import format_duration, format_quantity
 
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
@@ -20,10 +21,18 @@ _LATENCIES_PER_RUN = 20
 
 
 def finite(run: Run) -> Remarks:
-    """every figure is a number, and none is negative"""
+    """every figure is a number, and none that has a unit is negative"""
     for name, value in run.output.metrics.items():
-        if not math.isfinite(value) or value < 0:
+        if not math.isfinite(value) or (value < 0 and _has_unit(name)):
             yield Remark("invalid", f"{name} is {value}", "run it again; if it stays, the engine is broken")
+
+
+def _has_unit(name: str) -> bool:
+    """Whether a metric is a quantity; a ratio such as the serial fraction may well be negative."""
+    try:
+        return bool(metric(name).unit)
+    except KeyError:
+        return False
 
 
 def zero_io(run: Run) -> Remarks:

@@ -35,9 +35,9 @@ def machine_cpu_bound(run: Run) -> Remarks:
     cores = os.cpu_count() or 1
     yield Remark(
         "suspect",
-        f"all {cores} cores were {used:.0%} busy, the engine's own jobs took {own / cores:.0%}: "
-        "this measures the processor",
-        "fewer jobs or larger blocks; see who else runs",
+        f"the {cores} cores were {used:.0%} busy, {own / cores:.0%} with the engine's own jobs: the "
+        "processor may be the limit",
+        "see who else runs; fewer jobs or larger blocks",
     )
 
 

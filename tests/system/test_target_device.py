@@ -160,6 +160,7 @@ def test_a_loop_device_that_was_attached_to_another_file_is_not_written(made):
 def test_a_mounted_file_system(made, kind):
     need(f"mkfs.{kind}")
     device, point = made.formatted(kind, 320 * MIB)
+    made.frozen(point)
     found = refused(device)
     assert str(point) in found["mounted"]
     assert kind in found["signature"]
@@ -167,7 +168,8 @@ def test_a_mounted_file_system(made, kind):
 
 def test_mounted_seen_through_a_symbolic_link_and_another_node(made, tmp_path):
     need("mkfs.ext4")
-    device, _ = made.formatted("ext4", 64 * MIB)
+    device, point = made.formatted("ext4", 64 * MIB)
+    made.frozen(point)
     (tmp_path / "link").symlink_to(device)
     os.mknod(tmp_path / "node", 0o600 | 0o060000, os.stat(device).st_rdev)
     assert "mounted" in refused(tmp_path / "link")
@@ -179,7 +181,7 @@ def test_a_mounted_partition_protects_the_disk_and_not_its_neighbour(made):
     disk = made.device(128 * MIB)
     first, second = partition(disk, 1, 2048, 65536), partition(disk, 2, 67584, 65536)
     loops.format_device("ext4", first)
-    made.mount(first)
+    made.frozen(made.mount(first))
     found = refused(disk)
     assert first.name in found["mounted"] and first.name in found["partitioned"]
     assert "mounted" in refused(first)
@@ -274,7 +276,7 @@ def test_the_second_device_of_a_mounted_btrfs(made):
     first, second = made.device(160 * MIB), made.device(160 * MIB)
     run("mkfs.btrfs", "-q", "-f", first, second)
     run("btrfs", "device", "scan", first, second, check=False)
-    made.mount(first, "-t", "btrfs")
+    made.frozen(made.mount(first, "-t", "btrfs"))
     found = refused(second)
     assert "btrfs" in found["member"] and "btrfs" in found["signature"]
 
@@ -284,7 +286,7 @@ def test_two_loop_devices_on_one_file(made):
     file = made.file(128 * MIB)
     whole, inner = made.attach(file), made.attach(file, "--offset", str(64 * MIB))
     loops.format_device("ext4", inner)
-    point = made.mount(inner)
+    point = made.frozen(made.mount(inner))
     found = refused(whole)
     assert f"{inner.name} is mounted at {point}" in found["mounted"]
     assert "signature" not in found  # its own edges are empty: the twin alone tells
@@ -293,6 +295,7 @@ def test_two_loop_devices_on_one_file(made):
 def test_a_loop_device_on_a_mounted_block_device(made):
     need("mkfs.ext4")
     device, point = made.formatted("ext4", 64 * MIB)
+    made.frozen(point)
     assert str(point) in refused(made.attach(device, "--offset", str(MIB)))["mounted"]
 
 
@@ -372,7 +375,7 @@ def test_what_came_to_be_since_the_plan_is_found(made):
     with use(device, consent=device) as place:
         assert place.data(READ) == device
         loops.format_device("ext4", device)
-        made.mount(device)
+        made.frozen(made.mount(device))
         before = digest(device)
         with pytest.raises(TargetError) as caught:
             place.data(WRITE)

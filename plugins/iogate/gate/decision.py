@@ -104,13 +104,13 @@ def _replicated(
     assumed: float | None,
 ) -> Decision:
     scale = Scale(reference_of(sessions), direction)
-    noise = baseline_noise(tuple(tuple(map(scale.worse, session)) for session in sessions), assumed)
+    noise = baseline_noise(scale.sessions(sessions), assumed)
     detectable = minimum_detectable(noise, looks)
     margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
     if tolerance is None and margin > LARGEST_MARGIN:
         raise Unusable(
             f"the baseline's own sessions differ so much ({math.sqrt(noise.session):.0%}) "
-            f"that a factor of ten could not be seen"
+            f"that a factor of a hundred could not be seen"
         )
     found = difference(noise, [scale.worse(value) for value in values], assumed=assumed)
     case = Case(scale, noise.centre, found, len(values), margin, 0.0, looks, detectable)

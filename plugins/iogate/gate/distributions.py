@@ -1,4 +1,4 @@
-"""Quantiles and tails of the usual distributions, from `scipy.special`: `scipy.stats` takes 0.4 s to import."""
+"""Quantiles and tails of the usual distributions, from `scipy.special`; `scipy.stats` is slow to import."""
 
 from __future__ import annotations
 

@@ -66,7 +66,8 @@ def repetition_length(
     noise = math.sqrt(between)
     reason = (
         f"{seconds:.0f} s: one second scatters by {math.sqrt(variance):.1%}, "
-        f"{inefficiency:.1f} seconds are worth one independent second, repetitions differ by {noise:.1%} whatever their length ({origin})"
+        f"{inefficiency:.1f} seconds are worth one independent second, "
+        f"repetitions differ by {noise:.1%} whatever their length ({origin})"
     )
     return RepetitionLength(seconds, long_run, noise, inefficiency, reason)
 

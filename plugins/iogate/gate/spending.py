@@ -8,14 +8,26 @@ Rowe (1969), J. R. Stat. Soc. A 132; see Jennison & Turnbull (2000), "Group Sequ
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from iogate.gate.distributions import normal_bound, normal_cdf, normal_tail
 
-_NODES = 256  # Gauss-Legendre nodes per look; the bounds are then good to about 1e-5
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _LEAST_INFORMATION = 0.003  # looks closer together than this cannot be integrated and teach nothing
-_REACH = 8.0  # standard deviations of the integration range away from the boundary
+_REACH = 6.0  # standard deviations of the integration range away from the boundary
+
+
+@functools.lru_cache(maxsize=32)
+def _quadrature(nodes: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    import numpy as np
+
+    points, weights = np.polynomial.legendre.leggauss(nodes)
+    return points, weights
 
 
 def power_spending(error: float, power: float) -> Callable[[float], float]:
@@ -30,32 +42,36 @@ def boundaries(information: Sequence[float], spending: Callable[[float], float])
     """
     import numpy as np
 
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     bounds: list[float] = []
     spent = before = 0.0
     points = density = np.empty(0)  # sub-density of S = Z sqrt(t) over the paths that have not crossed
-    for t in information:
+    for t, following in itertools.zip_longest(information, information[1:]):
         share = max(spending(t) - spent, 1e-300)
-        if not bounds:
-            limit = normal_bound(share) * math.sqrt(t)
-        else:
-            step = math.sqrt(t - before)
-            low, high = -_REACH, 40.0
-            while high - low > 1e-10:
-                limit = (low + high) / 2
-                crossed = float(np.dot(density, normal_cdf((points - limit) / step)))
-                low, high = (limit, high) if crossed > share else (low, limit)
+        step = math.sqrt(t - before)
+        limit = _crossing(points, density, step, share) if bounds else normal_bound(share) * step
         bounds.append(limit / math.sqrt(t))
+        if following is None:
+            break
         bottom = min(-_REACH * math.sqrt(t), limit - 1.0)
-        fresh = (limit - bottom) / 2 * (nodes + 1) + bottom
-        width = (limit - bottom) / 2 * weights
-        if len(bounds) == 1:
-            density = width * np.exp(-(fresh**2) / (2 * t)) / math.sqrt(2 * math.pi * t)
-        else:
-            kernel = np.exp(-((fresh[:, None] - points[None, :]) ** 2) / (2 * step**2))
-            density = width * (kernel @ density) / (step * math.sqrt(2 * math.pi))
+        half = (limit - bottom) / 2
+        finest = min(step, math.sqrt(following - t))
+        nodes, weights = _quadrature(32 * math.ceil((1 + 4 * half / finest) / 32))
+        fresh = half * (nodes + 1) + bottom
+        origins, masses = (points, density) if len(bounds) > 1 else (np.zeros(1), np.ones(1))
+        kernel = np.exp(-((fresh[:, None] - origins[None, :]) ** 2) / (2 * step**2))
+        density = half * weights * (kernel @ masses) / (step * math.sqrt(2 * math.pi))
         points, spent, before = fresh, spending(t), t
     return bounds
+
+
+def _crossing(points: NDArray[Any], density: NDArray[Any], step: float, share: float) -> float:
+    """The limit that a step with this standard deviation crosses with probability `share`."""
+    low, high = -_REACH, 40.0
+    while high - low > 1e-8:
+        limit = (low + high) / 2
+        crossed = float((density * normal_cdf((points - limit) / step)).sum())
+        low, high = (limit, high) if crossed > share else (low, limit)
+    return (low + high) / 2
 
 
 def nominal_levels(error: float, power: float, ratio: float, first: int, last: int) -> tuple[float, ...]:

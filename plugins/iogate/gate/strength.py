@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iogate.model import Direction
 
 SMALLEST_TOLERANCE = 0.03  # nobody is woken for less without having asked for it
-LARGEST_MARGIN = math.log(10)  # a baseline that cannot tell a factor of ten apart judges nothing
+LARGEST_MARGIN = math.log(100)  # a baseline that cannot tell a factor of a hundred apart judges nothing
 ALPHA_POWER, BETA_POWER = 1.5, 1.0  # spending functions alpha t^1.5 and beta t
 
 
@@ -69,9 +69,9 @@ class Strength:
 
     `tolerance` applies (given or from the data); `minimum_detectable` is the smallest relative loss that
     it resolves at the error rates; `resolves` says whether the tolerance is no smaller than that.
-    `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has lost
-    the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `advice` what would help
-    (empty if nothing is needed).
+    `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has
+    lost the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `advice` what would
+    help (empty if nothing is needed).
     """
 
     tolerance: float
@@ -107,33 +107,30 @@ def strength(
     except Unusable:
         return None
     scale = Scale(reference_of(sessions), direction)
-    noise = baseline_noise(
-        tuple(tuple(map(scale.worse, session)) for session in sessions), assumed_session_noise
-    )
+    noise = baseline_noise(scale.sessions(sessions), assumed_session_noise)
     looks = plan(alpha, beta, metrics, max_repetitions)
     detectable = minimum_detectable(noise, looks)
     margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
     quiet, loud = _expected_repetitions(noise, looks, margin)
-    applied = scale.tolerance(margin)
-    resolves = margin >= detectable
+    resolves = detectable <= margin <= LARGEST_MARGIN
     found = max(margin, detectable)
-    _, needed = _expected_repetitions(noise, looks, found)
+    needed = round(_expected_repetitions(noise, looks, found)[1])
     text = (
-        f"detects {scale.tolerance(found):.1%} at {1 - alpha:.4g}/{1 - beta:.4g} in about "
-        f"{needed:.0f} repetition{'s' if round(needed) != 1 else ''}"
-    ).replace(f"{1 - alpha:.4g}/{1 - beta:.4g}", f"{100 * (1 - alpha):.4g}%/{100 * (1 - beta):.4g}%")
+        f"detects {scale.tolerance(found):.1%} at {100 * (1 - alpha):.4g}%/{100 * (1 - beta):.4g}% "
+        f"in about {needed} repetition{'' if needed == 1 else 's'}"
+    )
     if noise.young:
         text += f" (session noise assumed: {math.sqrt(noise.session):.1%})"
     return Strength(
-        applied,
-        scale.tolerance(detectable),
-        resolves,
-        quiet,
-        loud,
-        math.sqrt(noise.session),
-        math.sqrt(noise.repetition),
-        text,
-        "" if resolves else _advice(noise, looks, margin),
+        tolerance=scale.tolerance(margin),
+        minimum_detectable=scale.tolerance(detectable),
+        resolves=resolves,
+        repetitions=quiet,
+        repetitions_to_detect=loud,
+        session_noise=math.sqrt(noise.session),
+        repetition_noise=math.sqrt(noise.repetition),
+        text=text,
+        advice="" if resolves else _advice(noise, looks, margin),
     )
 
 
@@ -153,8 +150,9 @@ def _expected_repetitions(noise: Noise, plan: Plan, margin: float) -> tuple[floa
     return quiet, loud
 
 
-def _advice(noise: Noise, plan: Plan, margin: float) -> str:
+def _advice(noise: Noise, plan: Plan, wanted: float) -> str:
     """What would make this margin resolvable, cheapest first."""
+    margin = min(wanted, LARGEST_MARGIN)
     longer = replace(noise, repetition=noise.repetition / 4)
     if minimum_detectable(longer, plan) <= margin:
         return "more or longer repetitions would resolve it"

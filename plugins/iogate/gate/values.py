@@ -37,6 +37,12 @@ class Scale:
         """The place of a positive value on the scale."""
         return self.sign * math.log(value / self.reference)
 
+    def sessions(self, sessions: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+        """The places of a baseline's values, sorted: the order of sessions must not matter, not even in the
+        last digit.
+        """
+        return tuple(sorted(tuple(map(self.worse, session)) for session in sessions))
+
     def value(self, worse: float) -> float:
         """The value at a place on the scale."""
         return self.reference * math.exp(self.sign * worse)

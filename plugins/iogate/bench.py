@@ -24,14 +24,14 @@ class Watcher(Protocol):
     """Whoever wants to know how a session goes on: the terminal, or nobody."""
 
     def repetition(
-        self, workload: Workload, number: int | str, limit: int, seconds: float, left: float
+        self, workload: Workload, label: int | str, limit: int, seconds: float, left: float
     ) -> None:
-        """Repetition `number` of at most `limit` begins; it takes about `seconds`, the rest `left`."""
+        """The repetition so labelled, of at most `limit`, begins; it takes `seconds`, all to come `left`."""
 
     def tick(self, elapsed: float, bandwidth: float | None) -> None:
         """The repetition has been running for `elapsed` seconds; the target's `bandwidth` now in bytes/s."""
 
-    def repeated(self, workload: Workload, number: int | str, repetition: Repetition) -> None:
+    def repeated(self, workload: Workload, label: int | str, repetition: Repetition) -> None:
         """The repetition is over."""
 
     def laying_out(self, done: int, total: int) -> None:
@@ -65,28 +65,29 @@ class Bench:
             )
         return self._scratch
 
-    def repeat(self, id: str, workload: Workload, number: int | str, gating: Sequence[str]) -> Repetition:
-        """Run one repetition, keep its raw files in the results folder under its number, and audit what it
+    def repeat(self, id: str, workload: Workload, label: int | str, gating: Sequence[str]) -> Repetition:
+        """Run one repetition, keep its raw files in the results folder under its label, and audit what it
         says.
 
         Raises EngineError, OutputError or TargetError; findings of the audit are in the repetition.
         """
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
-        folder = self.folder / folder_name(id) / str(number)
+        folder = self.folder / folder_name(id) / str(label)
         folder.mkdir(parents=True, exist_ok=True)
-        command = engine.command(workload, self._place(needs, folder))
+        place = self._place(needs, folder)
+        command = engine.command(workload, place)
         for name, text in command.files.items():
             (folder / name).write_text(text, encoding="utf-8")
         meter = Meter(self.target.number if needs.target else None)
-        before = snapshot(self.target.number, self.target.path)
+        before = snapshot(self.target.number, place.data)
         completed = process.run(
             command.argv,
             folder=folder,
             timeout=command.timeout,
             tick=lambda elapsed: self.watcher.tick(elapsed, meter.tick()),
         )
-        after = snapshot(self.target.number, self.target.path)
+        after = snapshot(self.target.number, place.data)
         text = _read(folder / command.output) if command.output else completed.stdout
         output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
         findings = audit(

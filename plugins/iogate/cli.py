@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iogate import __version__
 from iogate.errors import IogateError
-from iogate.units import printable
+from iogate.units import parse_fraction, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +40,42 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--json", action="store_true", help="as JSON")
     show.set_defaults(act=_show)
 
+    compare = commands.add_parser(
+        "compare",
+        help="the gate's verdict on measurements that exist already",
+        description="Judges NEW against OLD as a pytest run would. Each is a results file (--io-json), an "
+        "engine's output (whatever `iogate show` reads), or a folder of them (*.json, *.txt, *.out). "
+        "Results files are sessions, also in a folder; each output is a session of one repetition, and the "
+        "outputs in a folder are the repetitions of one session.",
+        epilog="exit status: 0 all passed, 1 something regressed, 3 inconclusive, 2 wrong use",
+    )
+    compare.add_argument("old", nargs="+", type=Path, metavar="OLD", help="the sessions before")
+    compare.add_argument("new", type=Path, metavar="NEW", help="the session to judge")
+    compare.add_argument(
+        "--tolerance",
+        type=_share,
+        metavar="5%",
+        help="the smallest change that matters (default: what OLD can resolve, at least 3%%)",
+    )
+    compare.add_argument(
+        "--alpha", type=_share, default=0.01, metavar="1%", help="rate of false alarms (default: 1%%)"
+    )
+    compare.add_argument(
+        "--beta", type=_share, default=0.05, metavar="5%", help="rate of losses that pass (default: 5%%)"
+    )
+    compare.add_argument(
+        "--across-devices", action="store_true", help="compare although the machines are different ones"
+    )
+    compare.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts as a results file")
+    compare.set_defaults(act=_compare)
+
+    audit = commands.add_parser("audit", help="say which figures of published outputs and tables stand")
+    audit.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    audit.add_argument(
+        "--link", type=_rate, metavar="RATE", help="the limit of the device's link, as 3.94GB/s"
+    )
+    audit.set_defaults(act=_audit)
+
     schema = commands.add_parser("schema", help="print a JSON Schema for editors")
     schema.add_argument("what", choices=["suite", "device"])
     schema.set_defaults(act=_schema)
@@ -50,6 +86,43 @@ def _show(given: argparse.Namespace) -> int:
     from iogate.show import show
 
     text, status = show(given.files, as_json=given.json)
+    print(text)
+    return status
+
+
+def _compare(given: argparse.Namespace) -> int:
+    from iogate.compare import compare
+    from iogate.judge import Rates
+
+    rates = Rates(given.alpha, given.beta, tolerance=given.tolerance)
+    text, status = compare(
+        given.old, given.new, rates, across_devices=given.across_devices, json_path=given.json
+    )
+    print(text)
+    return status
+
+
+def _share(text: str) -> float:
+    try:
+        value = parse_fraction(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not above 0 and below 1")
+    return value
+
+
+def _rate(text: str) -> float:
+    try:
+        return parse_rate(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _audit(given: argparse.Namespace) -> int:
+    from iogate.published import audit_files
+
+    text, status = audit_files(given.files, link=given.link)
     print(text)
     return status
 

@@ -9,7 +9,7 @@ from typing import Any
 from iogate import engines
 from iogate.errors import MeasurementError
 from iogate.judge import Judge
-from iogate.model import Baseline, Needs, Record, Repetition, Workload
+from iogate.model import Baseline, Finding, Needs, Record, Repetition, Workload
 from iogate.steady import Criterion, steadiness
 
 USUAL = 3  # repetitions that a quiet device takes
@@ -36,6 +36,7 @@ class Course:
     repetitions: list[Repetition] = field(default_factory=list)
     settling: list[Repetition] = field(default_factory=list)
     preparation: list[Repetition] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
     record: Record | None = None
 
     @property
@@ -52,9 +53,17 @@ class Course:
         return min(self.limit, USUAL) if self.judge else self.limit
 
     @property
-    def number(self) -> int:
-        """The number of the next repetition, those included that are not judged."""
-        return len(self.settling) + len(self.repetitions) + 1
+    def label(self) -> int | str:
+        """What the next repetition is called: `pilot`, `round-3` until the device is steady, or a number."""
+        if self._needs_pilot:
+            return "pilot"
+        if self.criterion and not self.repetitions:
+            return f"round-{len(self.settling) + 1}"
+        return len(self.repetitions) + 1
+
+    @property
+    def _needs_pilot(self) -> bool:
+        return self.workload.procedure.get("runtime") == "auto" and not self.settling
 
     @property
     def spent(self) -> float:
@@ -76,7 +85,7 @@ class Course:
 
     def take(self, repetition: Repetition) -> None:
         """Take a repetition in. Raises MeasurementError if the device does not come to rest."""
-        if self.workload.procedure.get("runtime") == "auto" and not self.settling:
+        if self._needs_pilot:
             self.settling.append(repetition)
             self._choose_length(repetition)
         elif self.criterion and not self.repetitions:
@@ -91,6 +100,7 @@ class Course:
 
         asked = float(self.workload.options["runtime"])
         length = repetition_length([pilot.series], max(pilot.seconds - asked, 1.0))
+        self.notes.append(Finding("repetition_length", "note", f"repetitions of {length.reason}"))
         options = {**self.workload.options, "runtime": float(round(length.seconds))}
         self.workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
         self.needs = engines.load(self.workload.engine).needs(self.workload)
@@ -109,8 +119,9 @@ class Course:
                 remedy="precondition the device for longer, or allow more rounds",
             )
 
-    def preparations(self) -> Iterator[Workload]:
-        """What to run before the first repetition: sequential fills, then random writes until steady.
+    def preparations(self) -> Iterator[tuple[str, Workload]]:
+        """What to run before the first repetition, with labels: sequential fills, then random writes until
+        steady. The caller appends each to `preparation`.
 
         The data are those of the workload itself, so that what is measured is what was brought to rest.
         """
@@ -118,7 +129,7 @@ class Course:
         if not asked or self.preparation:
             return
         for number in range(1, asked["fill"] + 1):
-            yield self._preparation(f"fill-{number}", _FILL)
+            yield f"fill-{number}", self._preparation(_FILL)
         if asked["random"]:
             criterion = self.criterion or Criterion()
             rates: list[float] = []
@@ -128,13 +139,13 @@ class Course:
                     raise MeasurementError(
                         f"preconditioning did not make the device steady: {state.text(criterion)}"
                     )
-                yield self._preparation(f"random-{len(rates) + 1}", _RANDOM)
+                yield f"random-{len(rates) + 1}", self._preparation(_RANDOM)
                 rates.append(self.preparation[-1].metrics.get("write.iops", 0.0))
 
-    def _preparation(self, name: str, pattern: dict[str, Any]) -> Workload:
+    def _preparation(self, pattern: dict[str, Any]) -> Workload:
         own = self.workload.options
         given = {**pattern, "size": own["size"], "ioengine": "libaio", "direct": True}
         if "runtime" in pattern and own.get("runtime"):
             given["runtime"] = min(float(pattern["runtime"]), float(own["runtime"]))
         options = engines.load("fio").options(given)
-        return Workload(name, self.workload.suite, "fio", options, self.workload.position)
+        return Workload(self.workload.name, self.workload.suite, "fio", options, self.workload.position)

@@ -183,20 +183,20 @@ class Session:
         if course.needs.target:
             self.bench.open()
         try:
-            for workload in course.preparations():
-                course.preparation.append(self._repeat(course, workload, workload.name))
-            course.take(self._repeat(course, course.workload, course.number))
+            for label, workload in course.preparations():
+                course.preparation.append(self._repeat(course, workload, label))
+            course.take(self._repeat(course, course.workload, course.label))
             if course.sure:
                 course.record = self._record(course)
         except IogateError as error:
             course.record = self._failed(course, error)
 
-    def _repeat(self, course: Course, workload: Workload, number: int | str) -> Repetition:
+    def _repeat(self, course: Course, workload: Workload, label: int | str) -> Repetition:
         """One repetition. Raises MeasurementError if the audit finds that it cannot be trusted."""
-        self.watcher.repetition(workload, number, course.limit, course.needs.seconds, self._left())
+        self.watcher.repetition(workload, label, course.limit, course.needs.seconds, self._left())
         gating = course.gating if workload is course.workload else ()
-        repetition = self.bench.repeat(course.id, workload, number, gating)
-        self.watcher.repeated(workload, number, repetition)
+        repetition = self.bench.repeat(course.id, workload, label, gating)
+        self.watcher.repeated(workload, label, repetition)
         self._note_version(workload.engine, repetition.output.engine_version)
         invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
         if invalid:
@@ -251,7 +251,8 @@ class Session:
     def _complete(self, course: Course, verdict: Verdict, failure: IogateError | None) -> Record:
         """The record of a decided workload, with what else is known: findings, and what changed around it."""
         kept = (*course.settling, *course.repetitions)
-        findings = tuple(dict.fromkeys(finding for item in kept for finding in item.findings))
+        found = [*course.notes, *(finding for item in kept for finding in item.findings)]
+        findings = tuple(dict.fromkeys(found))
         changed: tuple[str, ...] = ()
         if course.baseline and course.baseline.sessions:
             changed = tuple(differences(course.baseline.environment, self.environment))

@@ -29,10 +29,10 @@ def parse_size(text: str | int) -> int:
     if not match:
         raise ValueError(f"{text!r} is not a size such as 4k, 1M or 16G")
     value = Fraction(match[1]) * _BINARY[match[2].lower()]
+    if value >= 2**63:
+        raise ValueError(f"{str(text)[:20]!r} is more than any device holds")
     if value.denominator != 1:
         raise ValueError(f"{text!r} is not a whole number of bytes")
-    if value >= 2**63:
-        raise ValueError(f"{text!r} is more than any device holds")
     return int(value)
 
 

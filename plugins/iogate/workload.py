@@ -90,6 +90,23 @@ def _named(pattern: re.Pattern[str], what: str, value: Any) -> Any:
 
 
 Marker = Annotated[str, BeforeValidator(partial(_named, _MARKER, "marker"))]
+
+
+def _waivers(value: Any) -> Any:
+    """Names of checks that exist, each with a reason."""
+    if not isinstance(value, dict) or not value:
+        return value
+    from iogate.audit import CHECKS
+
+    for name, reason in value.items():
+        if name not in CHECKS:
+            raise ValueError(f"unknown check {name!r}{nearest(str(name), CHECKS)}")
+        if not isinstance(reason, str) or not reason.strip():
+            raise ValueError(f"{name} needs a reason why it does not count here")
+    return value
+
+
+Waivers = Annotated[dict[str, str], BeforeValidator(_waivers)]
 Gate = Annotated[dict[str, Any], BeforeValidator(_gate)]
 Matrix = dict[str, Annotated[list[Any], Field(min_length=1)]]
 
@@ -133,9 +150,7 @@ class WorkloadEntry(Schema):
     max_repetitions: int | None = Field(None, ge=2, le=1000, description="the most repetitions to ask for")
     steady_state: SteadyState | None = Field(None, description="repeat until steady, and judge from there")
     precondition: Precondition | None = Field(None, description="bring the device to rest before")
-    waive: dict[str, str] = Field(
-        {}, description="checks of the audit that do not count here, with the reason"
-    )
+    waive: Waivers = Field({}, description="checks of the audit that do not count here, with the reason")
 
 
 def declared(

@@ -64,7 +64,7 @@ def test_device_time_that_is_used_up_leaves_workloads_inconclusive(project):
     result = project.run("suites", "--io-budget=2s", "--io-tolerance=0.1%", "--io-json=out.json")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*--io-budget is used up*"])
-    assert all(1 < item["repetitions"] < 5 for item in results(project))
+    assert sum(item["repetitions"] for item in results(project)) <= 8
 
 
 def test_device_time_goes_to_what_is_least_certain(project):

@@ -26,10 +26,10 @@ class Progress:
         self._shown = False
 
     def repetition(
-        self, workload: Workload, number: int | str, limit: int, seconds: float, left: float
+        self, workload: Workload, label: int | str, limit: int, seconds: float, left: float
     ) -> None:
-        step = f"{workload.name} {number}/{limit}" if isinstance(number, int) else number
-        self._head = f"{workload.suite}: {step}"
+        step = f"{label}/{limit}" if isinstance(label, int) else label
+        self._head = f"{workload.suite}: {workload.name} {step}"
         self._left, self._seconds = left, seconds
         self._show(f"{self._head}, {format_duration(left)} left")
 
@@ -38,7 +38,7 @@ class Progress:
         now = "" if bandwidth is None else f", {format_quantity(bandwidth, 'B/s')}"
         self._show(f"{self._head}{now}, {format_duration(elapsed)}, {format_duration(left)} left")
 
-    def repeated(self, workload: Workload, number: int | str, repetition: Repetition) -> None:
+    def repeated(self, workload: Workload, label: int | str, repetition: Repetition) -> None:
         self.clear()
         if self._plain:
             figures = ", ".join(

@@ -46,7 +46,7 @@ class FakeEngine:
     def command(self, workload, place):
         options = workload.options
         factor = float(os.environ.get("IOGATE_FAKE_FACTOR", "1"))
-        number = int(place.folder.name)
+        number = int(place.folder.name.rpartition("-")[2])
         rest = 1.0 if number > options["settles"] else 0.5 + 0.1 * (number % 4)
         figure = (
             options["value"] * factor * rest * (1 + options["noise"] * _NOISE[(number - 1) % len(_NOISE)])

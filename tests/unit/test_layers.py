@@ -33,10 +33,11 @@ LAYERS = [
         "signatures",
         "destroy",
         "engines",
+        "outputs",
     },
     {"bench", "course", "session", "results", "plan", "schemas"},
-    {"report", "show"},
-    {"options", "run", "collect", "fixtures", "plugin", "cli"},
+    {"report", "show", "compare", "importing"},
+    {"options", "run", "collect", "fixtures", "walltime", "plugin", "cli"},
 ]
 PACKAGE = Path(iogate.__file__).parent
 

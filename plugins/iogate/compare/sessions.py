@@ -1,0 +1,211 @@
+"""Files as sessions: what was measured of each workload, repetition by repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from iogate import engines
+from iogate.errors import InputError, Position
+from iogate.model import Environment, Finding, Output, Repetition, Workload
+from iogate.outputs import Job, OutputFile, findings, parse_output, read_bytes
+from iogate.units import parse_size, size_text
+
+SUFFIXES = (".json", ".txt", ".out")
+"""The files of a folder that are read."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one session measured of one workload; `refused` says why that must not be judged.
+
+    `whole` is False where the options of the workload are not known whole.
+    """
+
+    workload: Workload
+    repetitions: tuple[Repetition, ...]
+    gating: tuple[str, ...]
+    refused: str = ""
+    whole: bool = True
+    seconds: float = 0.0
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is paired by: suite and workload; of an engine's output no suite, and the job."""
+        return self.workload.suite, self.workload.name
+
+
+@dataclass(frozen=True)
+class StoredSession:
+    """One session that was stored; `files` are those it was read from.
+
+    `outputs` tells engines' outputs, of which neither device nor environment are known.
+    """
+
+    id: str
+    files: tuple[str, ...]
+    measured: Mapping[tuple[str, str], Measured]
+    device: str = ""
+    environment: Environment = field(default_factory=Environment)
+    outputs: bool = False
+
+
+def load_old(paths: Sequence[Path]) -> list[StoredSession]:
+    """The sessions in these files and folders. Raises IogateError if one cannot be read."""
+    return [session for path in paths for session in load(path)]
+
+
+def load_candidate(path: Path) -> StoredSession:
+    """The session in this file or folder. Several results files are taken together: then the differences
+    between their sessions count as noise of the repetitions, which makes no verdict more certain.
+    """
+    sessions = load(path)
+    found = sessions[-1]
+    if len(sessions) == 1:
+        return found
+    measured: dict[tuple[str, str], list[Measured]] = {}
+    for session in sessions:
+        for key, item in session.measured.items():
+            measured.setdefault(key, []).append(item)
+    files = tuple(file for session in sessions for file in session.files)
+    return replace(found, files=files, measured={key: joined(items) for key, items in measured.items()})
+
+
+def load(path: Path) -> list[StoredSession]:
+    """The sessions of a path: each results file is one, an engine's output is one, and the outputs in a
+    folder are the repetitions of one.
+    """
+    from iogate.compare.stored import is_results, read_stored
+
+    files = _files(path)
+    contents = [(file, read_bytes(file)) for file in files]
+    stored = [file for file, data in contents if is_results(data)]
+    if stored and len(stored) < len(files):
+        other = next(file for file in files if file not in stored)
+        raise InputError(f"{path} mixes results of iogate ({stored[0].name}) and other files ({other.name})")
+    if stored:
+        return [read_stored(file) for file in files]
+    return [_session(path, [parse_output(data, str(file)) for file, data in contents])]
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    try:
+        found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if not found:
+        raise InputError(f"{path} holds no file {', '.join('*' + suffix for suffix in SUFFIXES)}")
+    return found
+
+
+def _session(path: Path, files: Sequence[OutputFile]) -> StoredSession:
+    """The outputs of engines as one session."""
+    refuse_twice([(file.digest, file.name) for file in files])
+    jobs: dict[tuple[str, str], list[Measured]] = {}
+    for file in files:
+        for job in file.jobs:
+            item = _measured(job)
+            jobs.setdefault(item.key, []).append(item)
+    return StoredSession(
+        id=files[0].digest if len(files) == 1 else "+".join(sorted(file.digest for file in files)),
+        files=tuple(file.name for file in files),
+        measured={key: joined(items) for key, items in jobs.items()},
+        outputs=True,
+    )
+
+
+def refuse_twice(known: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError if two of these, given with their names, are the same: they would count twice."""
+    seen: dict[str, str] = {}
+    for identity, name in known:
+        if identity in seen:
+            raise InputError(
+                f"{name} holds the same measurement as {seen[identity]}",
+                remedy="give each measurement once: what counts twice looks more certain than it is",
+            )
+        seen[identity] = name
+
+
+def joined(items: Sequence[Measured]) -> Measured:
+    """Several measurements of one workload as repetitions of one."""
+    first = items[0]
+    if len(items) == 1:
+        return first
+    whole = all(item.whole for item in items)
+    refused = next((item.refused for item in items if item.refused), "")
+    changed = next((text for item in items[1:] if (text := difference(first, item))), "")
+    if changed and not refused:
+        refused = f"its repetitions are of different workloads: {changed}"
+    return replace(
+        first,
+        repetitions=tuple(repetition for item in items for repetition in item.repetitions),
+        gating=tuple(dict.fromkeys(name for item in items for name in item.gating)),
+        refused=refused,
+        whole=whole,
+        seconds=sum(item.seconds for item in items),
+        findings=tuple(finding for item in items for finding in item.findings),
+    )
+
+
+def difference(old: Measured, new: Measured) -> str:
+    """How the workloads of two measurements differ, as far as both are known; empty if they do not."""
+    from iogate.baseline import definition_changes
+    from iogate.engines._fio_stated import FLAGS
+
+    before, after = old.workload.definition, new.workload.definition
+    either = set(before) ^ set(after)
+    unknown = either if not (old.whole and new.whole) else either & FLAGS
+    return definition_changes(
+        {key: value for key, value in before.items() if key not in unknown},
+        {key: value for key, value in after.items() if key not in unknown},
+    )
+
+
+def _measured(job: Job) -> Measured:
+    """A job as one repetition of a workload of its name."""
+    together = {"beside": ", ".join(job.beside)} if job.beside else {}
+    workload = Workload(job.name, "", job.engine, {**job.options, **together}, Position(job.file))
+    found = findings(job)
+    invalid = next((finding.message for finding in found if finding.severity == "invalid"), "")
+    seconds = max((traffic.seconds for traffic in job.output.traffic.values()), default=0.0)
+    return Measured(
+        workload=workload,
+        repetitions=(Repetition(job.output, seconds, job.file),),
+        gating=_gating(job),
+        refused=f"{job.file}: {invalid}" if invalid else "",
+        whole=job.whole,
+        seconds=seconds,
+        findings=tuple(finding for finding in found if finding.severity != "note"),
+    )
+
+
+def _gating(job: Job) -> tuple[str, ...]:
+    """The metrics that the engine gates by default, for what was done in this job."""
+    engine = engines.load(job.engine)
+    if job.engine != "fio":
+        return engine.gating(Workload(job.name, "", job.engine, job.options, Position(job.file)))
+    names: list[str] = []
+    for direction, traffic in job.output.traffic.items():
+        pattern = "read" if direction == "mixed" else direction
+        block = _block(job) or size_text(round(traffic.bytes / max(1, traffic.operations)))
+        options = {"rw": pattern, "bs": block, "fio": job.options.get("fio", {})}
+        gating = engine.gating(Workload(job.name, "", "fio", options, Position(job.file)))
+        names += [name.replace(f"{pattern}.", f"{direction}.", 1) for name in gating]
+    return tuple(names)
+
+
+def _block(job: Job) -> str:
+    text = str(job.options.get("bs", ""))
+    try:
+        return text if all(parse_size(part) for part in text.split(",")) else ""
+    except ValueError:
+        return ""
+
+
+def output_of(metrics: Mapping[str, float]) -> Output:
+    """Metrics alone, as an output."""
+    return Output(metrics=metrics, traffic={})

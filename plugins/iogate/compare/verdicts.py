@@ -1,0 +1,172 @@
+"""What the gate says of each workload of a session against the sessions before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from iogate.compare.sessions import Measured, StoredSession, difference, refuse_twice
+from iogate.environment import identity_changes
+from iogate.errors import InputError
+from iogate.judge import Judge, Rates, noted
+from iogate.model import Baseline, Finding, Record, Repetition, Verdict
+from iogate.units import printable
+
+_LONE = "one value against one value: nothing is known of the noise"
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A workload: its measurements of old sessions, named by their files, and the new one (None: it is
+    missing).
+    """
+
+    old: tuple[tuple[str, Measured], ...]
+    new: Measured | None
+
+
+def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across_devices: bool) -> None:
+    """Raise InputError for sessions that must not be compared: the same one twice, or of two machines."""
+    refuse_twice((session.id, ", ".join(session.files)) for session in (*old, new))
+    for session in old:
+        if session.outputs != new.outputs:
+            kinds = {True: "an output of an engine", False: "a results file of iogate"}
+            raise InputError(
+                f"{session.files[0]} is {kinds[session.outputs]}, {new.files[0]} is {kinds[new.outputs]}",
+                remedy="compare like with like",
+            )
+        changes = identity_changes(session.environment.identity, new.environment.identity)
+        if session.device != new.device:
+            changes.insert(0, f"the device was {printable(session.device)}, is {printable(new.device)}")
+        if changes and not across_devices:
+            raise InputError(
+                f"{session.files[0]} is of another machine: {'; '.join(changes)}",
+                remedy="to compare machines, say so: --across-devices",
+            )
+
+
+def records(
+    old: Sequence[StoredSession], new: StoredSession, rates: Rates, changed: Sequence[str]
+) -> list[Record]:
+    """The verdict on each workload that either side has, in the order of the new session.
+
+    `changed` is what is known to have changed between the two.
+    """
+    pairs = list(_pairs(old, new))
+    gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
+    rates = replace(rates, metrics=max(1, gating))
+    return [_record(pair, rates, changed) for pair in pairs]
+
+
+def _pairs(old: Sequence[StoredSession], new: StoredSession) -> Iterator[_Pair]:
+    """Workloads of one name; then jobs of other names whose options fit one only."""
+    before: dict[tuple[str, str], list[tuple[str, Measured]]] = {}
+    for session in old:
+        for key, item in session.measured.items():
+            before.setdefault(key, []).append((", ".join(session.files), item))
+    lonely = {key: items for key, items in before.items() if key not in new.measured}
+    unnamed = [item for key, item in new.measured.items() if key not in before]
+    for key, item in new.measured.items():
+        found = before.get(key, [])
+        if not found and new.outputs:
+            fitting = [known for known, items in lonely.items() if not difference(items[0][1], item)]
+            rivals = [one for one in unnamed if fitting and not difference(lonely[fitting[0]][0][1], one)]
+            found = lonely.pop(fitting[0]) if len(fitting) == len(rivals) == 1 else []
+        yield _Pair(tuple(found), item)
+    for items in lonely.values():
+        yield _Pair(tuple(items), None)
+
+
+def _gating(pair: _Pair) -> tuple[str, ...]:
+    """The metrics that decide: those of the new session's suite; of outputs all that either has."""
+    older = [name for _, item in pair.old for name in item.gating]
+    new = pair.new.gating if pair.new else ()
+    of_suite = pair.new is not None and pair.new.workload.suite
+    return new if new and of_suite else tuple(dict.fromkeys([*new, *older]))
+
+
+def _record(pair: _Pair, rates: Rates, changed: Sequence[str]) -> Record:
+    subject = pair.new or pair.old[0][1]
+    verdict, remarks = _verdict(pair, rates)
+    found = dict.fromkeys([*remarks, *(pair.new.findings if pair.new else ())])
+    suite, name = subject.key
+    return Record(
+        id=f"{suite}::{name}" if suite else name,
+        workload=subject.workload,
+        verdict=replace(verdict, findings=tuple(found)),
+        repetitions=pair.new.repetitions if pair.new else (),
+        device_seconds=pair.new.seconds if pair.new else 0.0,
+        differences=tuple(changed) if pair.new and pair.old else (),
+    )
+
+
+def _verdict(pair: _Pair, rates: Rates) -> tuple[Verdict, list[Finding]]:
+    if pair.new is None:
+        return Verdict("inconclusive", "not measured: it is in OLD only"), []
+    if pair.new.refused:
+        return Verdict("invalid", pair.new.refused), []
+    if not pair.old:
+        return Verdict("no_baseline", "it is in NEW only"), []
+    usable, remarks = [], []
+    for file, item in pair.old:
+        why = item.refused or difference(item, pair.new)
+        if why:
+            remarks.append(Finding("left_out", "suspect", printable(f"{file} does not count: {why}")))
+        else:
+            usable.append((file, item))
+        if item.key != pair.new.key:
+            remarks.append(Finding("renamed", "suspect", printable(f"in {file} it is {item.key[1]}")))
+    if not usable:
+        return Verdict("no_baseline", "; ".join(remark.message for remark in remarks)), []
+    judged, said = _judged(pair.new, _baseline(usable), _gating(pair), rates)
+    return judged, [*remarks, *said]
+
+
+def _baseline(old: Sequence[tuple[str, Measured]]) -> Baseline:
+    """Old sessions as a baseline; a session without a metric is not in its values."""
+    metrics: dict[str, list[tuple[float, ...]]] = {}
+    for _, item in old:
+        for name in item.repetitions[0].metrics:
+            values = tuple(one.metrics[name] for one in item.repetitions if name in one.metrics)
+            if len(values) == len(item.repetitions):
+                metrics.setdefault(name, []).append(values)
+    workload = old[-1][1].workload
+    return Baseline(
+        workload=workload.name,
+        definition=workload.definition,
+        metrics={name: tuple(sessions) for name, sessions in metrics.items()},
+        sessions=tuple(file for file, _ in old),
+    )
+
+
+def _judged(
+    new: Measured, baseline: Baseline, gating: Sequence[str], rates: Rates
+) -> tuple[Verdict, list[Finding]]:
+    """The gate's verdict in one look at all repetitions."""
+    repetitions = new.repetitions
+    if not gating:
+        return Verdict("inconclusive", "no metric of it is known to decide", noted(repetitions, {})), []
+    rates = replace(rates, max_repetitions=len(repetitions))
+    remarks = []
+    if len(repetitions) == 1 and all(_lone(baseline, name) for name in gating):
+        if rates.tolerance is None:
+            return _undecided(repetitions, baseline, gating), []
+        published = {name: rows[0][0] for name, rows in baseline.metrics.items() if isinstance(rows, tuple)}
+        baseline = replace(baseline, metrics=published)
+        remarks.append(Finding("one_value", "suspect", f"{_LONE}, so the tolerance alone decides"))
+    judge = Judge(new.workload, baseline, gating, rates)
+    judge.look(repetitions)
+    return judge.verdict(repetitions), remarks
+
+
+def _lone(baseline: Baseline, name: str) -> bool:
+    rows = baseline.metrics.get(name, ())
+    return isinstance(rows, tuple) and sum(map(len, rows)) <= 1
+
+
+def _undecided(repetitions: Sequence[Repetition], baseline: Baseline, gating: Sequence[str]) -> Verdict:
+    """Measured beside old, and no verdict."""
+    items = noted(repetitions, baseline.metrics, gating=gating)
+    metrics = tuple(replace(item, verdict="inconclusive") if item.gating else item for item in items)
+    reason = f"{_LONE}; give --tolerance to judge by that alone, or more repetitions or sessions"
+    return Verdict("inconclusive", reason, metrics, repetitions=len(repetitions))

@@ -1,6 +1,6 @@
 """How often the gate is right: verdicts on simulated and on real noise, beside the rules in use today.
 
-    python benchmarks/gate_operating_characteristics.py            about 15 minutes on two cores
+    python benchmarks/gate_operating_characteristics.py            about 10 minutes on two cores
     python benchmarks/gate_operating_characteristics.py --quick    about one minute, wider bounds
     python benchmarks/gate_operating_characteristics.py --picture docs/gate.svg
 

@@ -1,0 +1,66 @@
+"""Real engines on real block devices of known speed."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from loops import MIB, Loops, format_device, need
+from projects import Project, Result
+from throttle import Throttle, Unavailable, throttle
+
+from iogate.mounts import block_number
+
+
+@dataclass(frozen=True)
+class Throttled:
+    """A loop device under a throttle; `point` is where its file system is mounted, if it has one."""
+
+    device: Path
+    point: Path | None
+    throttle: Throttle
+
+    def run(self, project: Project, iops: int, *arguments: str) -> Result:
+        """Run pytest where the device gives that many I/Os per second."""
+        self.throttle.limit(iops)
+        return project.run(*arguments, wrapper=self.throttle.inside)
+
+
+@pytest.fixture(scope="module")
+def throttled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Throttled]]:
+    """Makes block devices of adjustable speed, plain or with a file system; at the end all are gone."""
+    with contextlib.ExitStack() as stack:
+
+        def make(file_system: str = "", size: int = 64 * MIB) -> Throttled:
+            need(*([f"mkfs.{file_system}"] if file_system else []))
+            need_fio()
+            loops = stack.enter_context(Loops(tmp_path_factory.mktemp("disk")))
+            device = loops.device(size, "--direct-io=on")
+            point = None
+            if file_system:
+                format_device(file_system, device)
+                point = loops.mount(device)
+            number = block_number(device)
+            assert number
+            try:
+                return Throttled(device, point, stack.enter_context(throttle(number)))
+            except Unavailable as reason:
+                pytest.skip(str(reason))
+
+        yield make
+
+
+def need_fio() -> None:
+    """Skip where there is no fio."""
+    if not shutil.which("fio"):
+        pytest.skip("needs fio")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project without suites."""
+    return Project(tmp_path / "project")

@@ -17,6 +17,7 @@ import pytest
 
 from iogate.errors import InputErrors, IogateError
 from iogate.fixtures import check_workload
+from iogate.walltime import CLOCK, check_timed_workload, timed
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
@@ -39,8 +40,15 @@ class WorkloadItem(pytest.Function):
     @classmethod
     def of(cls, parent: SuiteModule, workload: Workload) -> WorkloadItem:
         """The test of a workload, marked with its markers."""
-        item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check_workload)
+        from iogate import engines
+
+        clocked = timed(engines.load(workload.engine).gating(workload))
+        clocked = clocked and parent.config.pluginmanager.hasplugin("benchmark")
+        check = check_timed_workload if clocked else check_workload
+        item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check)
         item.workload = workload
+        if clocked:
+            item.add_marker(pytest.mark.benchmark(timer=CLOCK))
         for name in workload.markers:
             item.add_marker(name)
         return item
@@ -80,9 +88,7 @@ class SuiteModule(pytest.Module):
         for workload in suite.workloads:
             yield WorkloadItem.of(self, workload)
 
-    def repr_failure(
-        self, excinfo: ExceptionInfo[BaseException], style: Any = None
-    ) -> str | TerminalRepr:
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Mistakes in a suite are told in words, not by a traceback."""
         if isinstance(excinfo.value, IogateError):
             return str(excinfo.value)

@@ -13,9 +13,11 @@ from iogate import engines, process
 from iogate.audit import audit, snapshot
 from iogate.errors import EngineError
 from iogate.meter import Meter
-from iogate.model import Device, Needs, Place, Repetition, Workload
+from iogate.model import Device, Needs, Output, Place, Repetition, Workload
 from iogate.scratch import Scratch
+from iogate.settings import Settings
 from iogate.target import Target, opened
+from iogate.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
 
@@ -42,13 +44,15 @@ class Bench:
     """A target with its scratch files, opened when first needed; at `close` the target is as it was."""
 
     def __init__(
-        self, device: Device, target: Target, folder: Path, watcher: Watcher, consent: str | None
+        self, settings: Settings, device: Device, target: Target, session: str, watcher: Watcher
     ) -> None:
         self.device = device
         self.target = target
-        self.folder = folder
+        self.folder = settings.results / session
         self.watcher = watcher
-        self.consent = consent
+        self.consent = settings.destroy
+        self._wear = Wear(device, settings.root)
+        self._laid_out = 0
         self._scratch: Scratch | None = None
         self._stack = contextlib.ExitStack()
 
@@ -75,6 +79,7 @@ class Bench:
         needs = engine.needs(workload)
         folder = self.folder / folder_name(id) / str(label)
         folder.mkdir(parents=True, exist_ok=True)
+        self._wear.check(needs.written)
         place = self._place(needs, folder)
         command = engine.command(workload, place)
         for name, text in command.files.items():
@@ -90,6 +95,7 @@ class Bench:
         after = snapshot(self.target.number, place.data)
         text = _read(folder / command.output) if command.output else completed.stdout
         output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
+        self._count_written(output)
         findings = audit(
             workload,
             output,
@@ -101,6 +107,12 @@ class Bench:
             gating=gating,
         )
         return Repetition(output, completed.seconds, str(folder), findings, tuple(meter.series))
+
+    def _count_written(self, output: Output) -> None:
+        laid_out = self._scratch.written if self._scratch else 0
+        written = output.traffic["write"].bytes if "write" in output.traffic else 0
+        self._wear.record(laid_out - self._laid_out + written)
+        self._laid_out = laid_out
 
     def _place(self, needs: Needs, folder: Path) -> Place:
         if not needs.target:

@@ -27,13 +27,6 @@ from iogate.units import printable
 
 BY_ID = Path("/dev/disk/by-id")
 _SYSTEM = ("/", "/boot", "/boot/efi", "/usr")
-_NAMING = {
-    "target.by_id": "by_id",
-    "target.serial": "serial",
-    "target.backing_file": "backing_file",
-    "disk_serial": "serial",
-    "disk_wwid": "serial",
-}
 """What of a profile's identity names a device, and the kind of id that it is."""
 _PATTERN = set("*?[")
 _PATIENCE = 2.0  # seconds: udev opens a device for a moment whenever something happens to it
@@ -138,10 +131,10 @@ def named_ids(profile: Device) -> dict[str, str]:
     """The ids by which a profile names the device to write to, with their kinds: `by_id`, `serial` (or
     world-wide name), `backing_file`.
     """
-    found = {key: value for key, value in profile.identity.items() if key in _NAMING}
+    found = {value: kind for kind, value in profile.target_id.items() if not _PATTERN & set(value)}
     if Path(profile.target).parent == BY_ID:
-        found.setdefault("target.by_id", profile.target)
-    return {value: _NAMING[key] for key, value in found.items() if not _PATTERN & set(value)}
+        found.setdefault(profile.target, "by_id")
+    return found
 
 
 def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]:

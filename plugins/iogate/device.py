@@ -27,7 +27,6 @@ LOCAL = "local"
 """The device that every machine is, unless it is told which one."""
 
 _NAME = re.compile(r"\w[\w.+-]*")
-_HOST = re.compile(r"(\w[\w.-]*@)?[\w\[][\w.:\[\]-]*")
 _WEAR = re.compile(r"\s*([^/]+?)\s*/\s*(day|session)\s*")
 
 
@@ -70,6 +69,14 @@ class Link(Schema):
         return {"anyOf": [rate, handler.resolve_ref_schema(handler(schema))]}
 
 
+class TargetId(Schema):
+    """What names a block device for good; one of them is enough."""
+
+    by_id: Text | None = Field(None, description="its link below /dev/disk/by-id")
+    serial: Text | None = Field(None, description="its serial number or world-wide name")
+    backing_file: Text | None = Field(None, description="the file behind a loop device")
+
+
 class DeviceFile(Schema):
     """A device's profile."""
 
@@ -78,7 +85,7 @@ class DeviceFile(Schema):
         default_factory=dict, description="patterns that the machine must match, such as machine: '*Orin*'"
     )
     target: Annotated[Text, Field(min_length=1)] = Field(description="a directory or a block device")
-    host: str = Field("", description="where the target is, if not on this machine: name or user@name")
+    target_id: TargetId = Field(TargetId(), description="what names the block device that may be written to")
     link: Link | None = Field(None, description="the limit of the target's link, such as 7.88 GB/s")
     suites: Names | None = Field(None, description="the suites that apply; all of them if left out")
     overrides: dict[str, dict[str, Any]] = Field(
@@ -92,13 +99,6 @@ class DeviceFile(Schema):
         BeforeValidator(_wear_limits),
         WithJsonSchema({"type": ["string", "object"], "description": "1T/day, or {day: 1T, session: 100G}"}),
     ] = Field(default_factory=dict, description="the most bytes to write to the target")
-
-    @field_validator("host")
-    @classmethod
-    def _host_name(cls, host: str) -> str:
-        if host and not _HOST.fullmatch(host):
-            raise ValueError(f"{host!r} is not the name of a host, nor user@name")
-        return host
 
     @field_validator("target")
     @classmethod
@@ -151,9 +151,9 @@ def load_device(name: str, baselines: Path) -> Device:
     return Device(
         name=name,
         target=profile.target,
+        target_id=profile.target_id.model_dump(exclude_none=True),
         description=printable(profile.description),
         identity=profile.identity,
-        host=profile.host,
         link=profile.link.bandwidth if profile.link else None,
         suites=profile.suites or (),
         overrides=profile.overrides,

@@ -145,6 +145,7 @@ class Needs:
     block: int = 0
     seconds: float = 0.0
     written: int | None = 0
+    space: int = 0
     target: bool = True
 
 
@@ -257,11 +258,11 @@ class Device:
     target: str
     description: str = ""
     identity: Mapping[str, str] = field(default_factory=_empty)
-    host: str = ""
     link: float | None = None
     suites: tuple[str, ...] = ()
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=_empty)
     missing: Literal["fail", "skip", "record"] = "fail"
+    target_id: Mapping[str, str] = field(default_factory=_empty)
     wear: Mapping[str, Any] = field(default_factory=_empty)
     position: Position | None = None
 

@@ -5,14 +5,16 @@ POSIX process groups: see setpgid(2) and kill(2). A group is ended by SIGTERM, t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from iogate.errors import EngineError
@@ -69,12 +71,44 @@ def run(
         except OSError as error:
             raise EngineError(f"cannot start {argv[0]}: {error.strerror}") from error
         try:
-            timed_out = _wait(process, started, timeout, tick)
+            with _guarded(process.pid):
+                timed_out = _wait(process, started, timeout, tick)
         finally:
             _end_group(process)
     return Completed(
         process.returncode, _read(out_path), _read(err_path), time.monotonic() - started, timed_out
     )
+
+
+# Ends the last process group that it was told of when this process is gone, killed or not.
+_GUARD = 'while read -r group; do last=$group; done; [ -z "$last" ] || kill -KILL "-$last"'
+
+
+@cache
+def _guard() -> subprocess.Popen[bytes]:
+    """A shell that waits for the end of this process: what is killed by SIGKILL cannot clean up itself."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+@contextlib.contextmanager
+def _guarded(group: int) -> Iterator[None]:
+    """End a process group even if this process is killed meanwhile."""
+    told = _guard().stdin
+    assert told
+    with contextlib.suppress(OSError):  # without the guard all is as well, but for SIGKILL
+        told.write(f"{group}\n".encode())
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            told.write(b"\n")
 
 
 def _wait(

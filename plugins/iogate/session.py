@@ -58,7 +58,7 @@ class Session:
             )
         self.watcher = watcher
         self.courses: list[Course] = []
-        self.bench = Bench(device, target, settings.results / self.id, watcher, settings.destroy)
+        self.bench = Bench(settings, device, target, self.id, watcher)
         self._rates = settings.rates
         self._until: dict[str, float] = {}
         self._baselines: dict[str, Mapping[str, Baseline]] = {}

@@ -218,11 +218,12 @@ def _read_only(target: Target, why: str) -> TargetError:
 
 def _space(target: Target, needs: Needs) -> list[TargetError]:
     available = room(target.path) + reclaimable(target.path)
-    if needs.size <= available:
+    wanted = needs.size + needs.space
+    if wanted <= available:
         return []
     return [
         TargetError(
-            f"the target {target.path} is short of space: {format_quantity(needs.size, 'B')} are needed, "
+            f"the target {target.path} is short of space: {format_quantity(wanted, 'B')} are needed, "
             f"{format_quantity(max(0, available), 'B')} may be used (a reserve stays free)",
             rule="space",
             remedy="free space, choose another target (--io-target=PATH), or use less (--io-size)",

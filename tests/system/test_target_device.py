@@ -31,7 +31,7 @@ def profile(path):
     """A profile that names the loop device by its backing file."""
     number = block_number(Path(path))
     file = BlockDevice(number).backing_file if number else ""
-    return Device("d", str(path), identity={"target.backing_file": file} if file else {})
+    return Device("d", str(path), target_id={"backing_file": file} if file else {})
 
 
 def refused(path, device=None, consent="same", needs=WRITE):
@@ -134,10 +134,10 @@ def test_consent_holds_through_a_symbolic_link(made, tmp_path):
 def test_a_profile_that_does_not_name_it(made):
     device, other = made.device(), made.device()
     assert set(refused(device, Device("d", str(device)))) == {"not-named"}
-    assert set(refused(device, Device("d", str(device), identity={"target.backing_file": "*"}))) == {
+    assert set(refused(device, Device("d", str(device), target_id={"backing_file": "*"}))) == {
         "not-named"
     }
-    found = refused(device, Device("d", str(device), identity=profile(other).identity))
+    found = refused(device, Device("d", str(device), target_id=profile(other).target_id))
     assert BlockDevice(block_number(other)).backing_file in found["not-named"]
 
 
@@ -328,7 +328,7 @@ def test_the_disk_of_the_running_system_is_never_written():
     path = Path("/dev") / disk.name
     if not path.exists():
         pytest.skip(f"{path} does not exist here")
-    named = Device("d", str(path), identity={"target.serial": (disk.serials or ["x"])[0]})
+    named = Device("d", str(path), target_id={"serial": (disk.serials or ["x"])[0]})
     found = {e.rule for e in refusals(resolve(named, Path("/")), WRITE, device=named, consent=str(path))}
     assert {"root-disk", "mounted"} <= found
 

@@ -15,7 +15,7 @@ FULL = """\
 description: a robot's computer
 identity: {machine: '*Orin*', serial: '0421'}
 target: /data
-host: tester@orin-3.lab
+target_id: {serial: S4EWNX0R123456}
 link: {bandwidth: 7.88 GB/s, description: PCIe 4.0 x4}
 suites: [acceptance, quick]
 overrides:
@@ -42,7 +42,7 @@ def test_every_field_of_a_profile_is_read(baselines):
     assert device.name == "orin"
     assert device.description == "a robot's computer"
     assert device.identity == {"machine": "*Orin*", "serial": "0421"}
-    assert (device.target, device.host) == ("/data", "tester@orin-3.lab")
+    assert (device.target, device.target_id) == ("/data", {"serial": "S4EWNX0R123456"})
     assert device.link == 7.88e9
     assert device.suites == ("acceptance", "quick")
     assert device.overrides == {"*": {"ioengine": "io_uring"}, "quick": {"size": "1G"}}
@@ -82,7 +82,7 @@ def test_a_wear_limit_is_a_size_per_day_or_session(baselines, text, limits):
         ("target: .\nmissing: pass\n", "2:10", "'fail', 'skip' or 'record'"),
         ("target: .\nwear: 1T\n", "2:7", "not a limit such as 1T/day"),
         ("target: .\nwear: {week: 1T}\n", "2:7", "not a limit such as 1T/day"),
-        ("target: .\nhost: '-oProxyCommand=id'\n", "2:7", "not the name of a host"),
+        ("target: .\ntarget_id: {name: sda}\n", "2:13", "unknown key 'name'"),
         ('target: "a\\0b"\n', "1:9", "is not a path"),
         ("target: .\ntarget: x\n", "2:1", "is here twice"),
         ("target: [\n", "2:1", "malformed YAML"),

@@ -1,12 +1,16 @@
 """Programs run in their own process group, end in time, and leave nothing behind."""
 
+import os
 import signal
+import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import pytest
 
+import iogate
 from iogate.errors import EngineError
 from iogate.process import find_program, run
 
@@ -51,6 +55,27 @@ def test_a_child_that_outlives_its_parent_is_ended(tmp_path):
     done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
     assert done.status == 0
     assert _eventually_gone(int(done.stdout))
+
+
+def test_a_killed_parent_leaves_no_program_behind(tmp_path):
+    program = f"""
+        import sys
+        from pathlib import Path
+        from iogate.process import run
+        folder = Path({str(tmp_path)!r})
+        run([sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"],
+            folder=folder, timeout=60)
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(iogate.__file__).parents[1])}
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment)
+    try:
+        while not (tmp_path / "stdout").exists() or not (tmp_path / "stdout").read_text().endswith("\n"):
+            assert parent.poll() is None
+            time.sleep(0.02)
+    finally:
+        parent.kill()
+        parent.wait()
+    assert _eventually_gone(int((tmp_path / "stdout").read_text()))
 
 
 def test_a_program_that_ignores_sigterm_is_killed(tmp_path, monkeypatch):

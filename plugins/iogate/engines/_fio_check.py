@@ -84,7 +84,7 @@ class _Fio:
         return {
             setting: "this fio was built without that ioengine"
             for setting in chosen
-            if self.ask(f"--enghelp={setting.ioengine}").status
+            if "not found" in self.ask(f"--enghelp={setting.ioengine}").stdout
         }
 
     def refused(self, settings: Sequence[_Setting]) -> dict[_Setting, str]:

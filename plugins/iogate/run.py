@@ -16,6 +16,7 @@ from iogate.collect import WorkloadItem
 from iogate.device import load_device
 from iogate.errors import Position
 from iogate.fixtures import Gate
+from iogate.interrupts import Interrupts
 from iogate.model import Baseline, Device, Record
 from iogate.units import printable
 
@@ -36,6 +37,7 @@ class Run:
         self.json_path = json_path
         self.results: Results | None = None
         self.changes: list[str] = []
+        self._interrupts = Interrupts()
         self._device: Device | None = None
         self._session: Session | None = None
         self._courses: dict[str, Course] = {}
@@ -73,6 +75,7 @@ class Run:
         from iogate.session import Session
         from iogate.target import resolve
 
+        self._interrupts.watch()
         target = resolve(self.device, self.settings.root, self.settings.target)
         terminal = self.config.pluginmanager.getplugin("terminalreporter")
         progress = Progress(
@@ -176,13 +179,19 @@ class Run:
 
     def finish(self) -> None:
         """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""
-        if self._session is None:
-            return
-        self._session.close()
-        for record in self._session.interrupt(self._courses.values()):
+        self._interrupts.ignore()
+        try:
+            if self._session is not None:
+                self._conclude(self._session)
+        finally:
+            self._interrupts.restore()
+
+    def _conclude(self, session: Session) -> None:
+        session.close()
+        for record in session.interrupt(self._courses.values()):
             if self.results:
                 self.results.add(record)
-        self.changes = self._write_baselines(self._session)
+        self.changes = self._write_baselines(session)
 
     def _write_baselines(self, session: Session) -> list[str]:
         """Write what was recorded into the baseline files; the tables of what changed."""

@@ -9,7 +9,7 @@ import iogate
 
 LAYERS = [
     {"errors", "units"},
-    {"model", "yamlio", "schema", "process", "files", "fiemap", "meter", "native"},
+    {"model", "yamlio", "schema", "process", "interrupts", "files", "fiemap", "meter", "native"},
     {
         "workload",
         "suite",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from iogate import __version__
 from iogate.errors import IogateError
-from iogate.units import parse_fraction, printable
+from iogate.units import parse_fraction, parse_rate, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, 1 if files were refused, 2 for wrong use."""
+    """Run the command and return its exit status: 0, 1 if files were refused or something regressed, 2 for
+    wrong use, 3 if nobody can tell.
+    """
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
@@ -22,9 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except IogateError as error:
         print(printable(f"iogate: {error}"), file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone: no complaint about that
-        return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,17 +76,53 @@ def _parser() -> argparse.ArgumentParser:
     )
     audit.set_defaults(act=_audit)
 
+    take = commands.add_parser(
+        "import",
+        help="turn engine outputs into a baseline",
+        description="Stores the figures of engine outputs (whatever `iogate show` reads) as the baseline of "
+        "the workloads whose definitions fit them. All outputs of a workload are the repetitions of one "
+        "session. Nothing is written if any of them is refused.",
+        epilog="exit status: 0 written, 2 refused",
+    )
+    take.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    take.add_argument("--device", required=True, metavar="NAME", help="whose baseline it becomes")
+    take.add_argument(
+        "--suite", required=True, metavar="SUITE", help="the suite: a file, or its name in suites/"
+    )
+    take.add_argument(
+        "--workload", default="", metavar="NAME", help="the workload, where several fit or none says enough"
+    )
+    take.add_argument(
+        "--source",
+        default="",
+        metavar="TEXT",
+        help="store the medians as published figures, from there; they are judged by tolerance alone",
+    )
+    take.add_argument("--append", action="store_true", help="add a session to the baseline")
+    take.add_argument(
+        "--baselines", type=Path, default=Path("baselines"), metavar="DIR", help="default: baselines/"
+    )
+    take.set_defaults(act=_import)
+
     schema = commands.add_parser("schema", help="print a JSON Schema for editors")
     schema.add_argument("what", choices=["suite", "device"])
     schema.set_defaults(act=_schema)
     return parser
 
 
+def _say(text: str) -> None:
+    """Print; if the reader has gone, the exit status still says what it would have."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _show(given: argparse.Namespace) -> int:
     from iogate.show import show
 
     text, status = show(given.files, as_json=given.json)
-    print(text)
+    _say(text)
     return status
 
 
@@ -98,8 +134,24 @@ def _compare(given: argparse.Namespace) -> int:
     text, status = compare(
         given.old, given.new, rates, across_devices=given.across_devices, json_path=given.json
     )
-    print(text)
+    _say(text)
     return status
+
+
+def _import(given: argparse.Namespace) -> int:
+    from iogate.importing import import_outputs
+
+    text = import_outputs(
+        given.files,
+        device=given.device,
+        suite=given.suite,
+        baselines=given.baselines,
+        workload=given.workload,
+        source=given.source,
+        append=given.append,
+    )
+    _say(text)
+    return 0
 
 
 def _share(text: str) -> float:
@@ -123,14 +175,14 @@ def _audit(given: argparse.Namespace) -> int:
     from iogate.published import audit_files
 
     text, status = audit_files(given.files, link=given.link)
-    print(text)
+    _say(text)
     return status
 
 
 def _schema(given: argparse.Namespace) -> int:
     from iogate.schemas import device_schema, suite_schema
 
-    print(json.dumps(suite_schema() if given.what == "suite" else device_schema(), indent=2))
+    _say(json.dumps(suite_schema() if given.what == "suite" else device_schema(), indent=2))
     return 0
 
 

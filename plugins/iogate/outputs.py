@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from iogate.engines._fio_json import read_report
 from iogate.engines._fio_stated import FLAGS, stated, without_effect
 from iogate.errors import InputError, OutputError
 from iogate.model import Finding, Needs, Output, Workload
-from iogate.units import printable
+from iogate.units import parse_size, printable
 
 LARGEST = 256 * 2**20
+_MIX = 5  # per cent by which the share of reads may miss what was asked for
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,18 @@ def parse_output(data: bytes, name: str) -> OutputFile:
     return OutputFile(name, hashlib.sha256(data).hexdigest(), tuple(jobs))
 
 
+def refuse_twice(known: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError if two of these, given with their names, are the same: they would count twice."""
+    seen: dict[str, str] = {}
+    for identity, name in known:
+        if identity in seen:
+            raise InputError(
+                f"{name} holds the same measurement as {seen[identity]}",
+                remedy="give each measurement once: what counts twice looks more certain than it is",
+            )
+        seen[identity] = name
+
+
 def contradictions(job: Job, workload: Workload) -> list[str]:
     """How the options that an output states contradict those of a workload; empty if they fit.
 
@@ -97,16 +110,26 @@ def contradictions(job: Job, workload: Workload) -> list[str]:
         for key in declared
         if job.whole and key not in said and key not in ("size", *FLAGS) and declared[key] not in ("", False)
     ]
-    limit = workload.options.get("runtime")
-    longest = max((traffic.seconds for traffic in job.output.traffic.values()), default=0.0)
+    return [printable(text) for text in (*found, *_done_otherwise(job, workload))]
+
+
+def _done_otherwise(job: Job, workload: Workload) -> Iterator[str]:
+    """How what was done contradicts a workload, whatever the output states."""
+    declared, done = _flat(workload.options), job.output.traffic
+    limit, share = declared.get("runtime"), declared.get("rwmixread")
+    longest = max((traffic.seconds for traffic in done.values()), default=0.0)
     if isinstance(limit, (int, float)) and longest > 1.1 * limit + 1:
-        found.append(f"runtime was {longest:.0f} s, and is {limit} s in {workload.name}")
-    done, needs = job.output.traffic, engines.load(workload.engine).needs(workload)
+        yield f"runtime was {longest:.0f} s, and is {limit} s in {workload.name}"
+    needs = engines.load(workload.engine).needs(workload)
     if "read" in done and not needs.reads and "verify" not in declared:
-        found.append(f"it read, and {workload.name} does not")
+        yield f"it read, and {workload.name} does not"
     if not {"write", "trim"}.isdisjoint(done) and not needs.writes:
-        found.append(f"it wrote, and {workload.name} does not")
-    return [printable(text) for text in found]
+        yield f"it wrote, and {workload.name} does not"
+    if isinstance(share, int) and {"read", "write"} <= set(done):
+        reads, writes = done["read"].operations, done["write"].operations
+        found = 100 * reads / (reads + writes)
+        if abs(found - share) > _MIX:
+            yield f"{found:.0f}% of it were reads, and rwmixread is {share} in {workload.name}"
 
 
 def unstated(job: Job, workload: Workload) -> list[str]:
@@ -179,13 +202,19 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 def _engine_jobs(text: str, name: str) -> list[Job]:
     """The jobs as the first engine that understands the text sees them; engines come first that it names."""
+    known = sorted(engines.names(), key=lambda engine: engine not in text)
     refused: list[OutputError] = []
-    for engine in sorted(engines.names(), key=lambda candidate: candidate not in text):
+    for engine in known:
         try:
             return _jobs(engine, text, name)
         except OutputError as error:
             refused.append(error)
-    raise refused[0]
+    if known[0] in text or not text.strip():
+        raise refused[0]
+    raise OutputError(
+        f"{name}: is no output of an engine that is known here",
+        remedy=f"known are {', '.join(sorted(known))}",
+    )
 
 
 def _jobs(engine: str, text: str, name: str) -> list[Job]:
@@ -244,9 +273,17 @@ def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _same(stated: Any, declared: Any) -> bool:
-    if stated == declared or str(stated).lower() == str(declared).lower():
-        return True
-    return not stated and declared is None and isinstance(stated, (bool, int, float))
+    if declared is None:
+        return not stated and isinstance(stated, (bool, int, float))
+    return bool(_canonical(stated) == _canonical(declared))
+
+
+def _canonical(value: Any) -> Any:
+    """A value apart from its spelling: sizes in bytes, truths as numbers."""
+    try:
+        return parse_size(int(value) if isinstance(value, bool) else value)
+    except ValueError:
+        return str(value).lower()
 
 
 def _shown(value: Any) -> str:

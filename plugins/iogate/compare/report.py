@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 from iogate.model import PASSED
 from iogate.report.terminal import results_table, summary_lines
 from iogate.units import printable
-
-_WIDTH = 100
 
 
 def status(results: Mapping[str, Any]) -> int:
@@ -28,15 +25,10 @@ def text(results: Mapping[str, Any], changed: Sequence[str]) -> str:
     lines = [results_table(results), ""]
     for workload in workloads:
         if workload["verdict"] not in ("pass", "improved"):
-            lines += _paragraph(f"{workload['verdict']}: {workload['workload']}: {workload['reason']}")
-    lines += summary_lines(results, _WIDTH)
+            lines.append(f"{workload['verdict']}: {workload['workload']}: {workload['reason']}")
+    lines += summary_lines(results)
     if changed:
-        lines += _paragraph(f"changed since OLD: {'; '.join(changed)}")
+        lines.append(f"changed since OLD: {'; '.join(changed)}")
     counts = Counter(str(workload["verdict"]) for workload in workloads)
     lines.append(", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing to compare")
     return printable("\n".join(lines))
-
-
-def _paragraph(text: str) -> list[str]:
-    lines = printable(text).splitlines()
-    return [part for line in lines for part in textwrap.wrap(line, _WIDTH, subsequent_indent="    ")]

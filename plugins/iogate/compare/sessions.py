@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iogate import engines
 from iogate.errors import InputError, Position
 from iogate.model import Environment, Finding, Output, Repetition, Workload
-from iogate.outputs import Job, OutputFile, findings, parse_output, read_bytes
+from iogate.outputs import Job, OutputFile, findings, parse_output, read_bytes, refuse_twice
 from iogate.units import parse_size, size_text
 
 SUFFIXES = (".json", ".txt", ".out")
@@ -118,18 +118,6 @@ def _session(path: Path, files: Sequence[OutputFile]) -> StoredSession:
     )
 
 
-def refuse_twice(known: Iterable[tuple[str, str]]) -> None:
-    """Raise InputError if two of these, given with their names, are the same: they would count twice."""
-    seen: dict[str, str] = {}
-    for identity, name in known:
-        if identity in seen:
-            raise InputError(
-                f"{name} holds the same measurement as {seen[identity]}",
-                remedy="give each measurement once: what counts twice looks more certain than it is",
-            )
-        seen[identity] = name
-
-
 def joined(items: Sequence[Measured]) -> Measured:
     """Several measurements of one workload as repetitions of one."""
     first = items[0]
@@ -187,7 +175,10 @@ def _gating(job: Job) -> tuple[str, ...]:
     """The metrics that the engine gates by default, for what was done in this job."""
     engine = engines.load(job.engine)
     if job.engine != "fio":
-        return engine.gating(Workload(job.name, "", job.engine, job.options, Position(job.file)))
+        try:
+            return engine.gating(Workload(job.name, "", job.engine, job.options, Position(job.file)))
+        except (KeyError, TypeError, ValueError):
+            return ()  # the output says too little of its options
     names: list[str] = []
     for direction, traffic in job.output.traffic.items():
         pattern = "read" if direction == "mixed" else direction

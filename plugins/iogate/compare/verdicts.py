@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from iogate.compare.sessions import Measured, StoredSession, difference, refuse_twice
+from iogate.compare.sessions import Measured, StoredSession, difference
 from iogate.environment import identity_changes
 from iogate.errors import InputError
 from iogate.judge import Judge, Rates, noted
 from iogate.model import Baseline, Finding, Record, Repetition, Verdict
+from iogate.outputs import refuse_twice
 from iogate.units import printable
 
 _LONE = "one value against one value: nothing is known of the noise"

@@ -231,7 +231,7 @@ class TestEngineOutputs:
     def test_one_value_each_and_no_tolerance_is_no_verdict(self, compare, tmp_path):
         status, said = compare(MIXED, scaled(MIXED, 0.999, tmp_path / "new.json"))
         assert status == INCONCLUSIVE
-        assert "one value against one value" in said
+        assert "one value against one: the noise is not known" in said
         assert "--tolerance" in said
         assert "recorded" not in said
 
@@ -243,6 +243,20 @@ class TestEngineOutputs:
         assert status == REGRESSED
         assert "the tolerance alone decides" in said
         assert "read.iops is 4.130 k IOPS against 4.589 k IOPS, -10.0%" in said
+
+    def test_two_values_do_not_know_the_noise_either(self, compare, tmp_path):
+        again = scaled(MIXED, 1.001, tmp_path / "again.json")
+        new = scaled(MIXED, 0.9, tmp_path / "new.json")
+        assert "2 values against one" in compare(MIXED, again, new)[1]
+        assert compare(MIXED, again, new)[0] == INCONCLUSIVE
+        assert compare(MIXED, again, new, "--tolerance", "5%")[0] == REGRESSED
+
+    def test_one_repetition_against_many_is_judged_and_doubted(self, compare, tmp_path):
+        old = [scaled(MIXED, 1 + index / 1000, tmp_path / f"{index}.json") for index in range(6)]
+        assert compare(*old, scaled(MIXED, 1.0025, tmp_path / "same.json"), "--tolerance", "5%")[0] == PASS
+        status, said = compare(*old, scaled(MIXED, 0.7, tmp_path / "new.json"), "--tolerance", "5%")
+        assert status == REGRESSED
+        assert "a stall looks the same" in said
 
     def test_a_folder_holds_the_repetitions_of_one_session(self, compare, tmp_path):
         for index, factor in enumerate((1.0, 1.002, 0.998, 1.001, 0.999)):

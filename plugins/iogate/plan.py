@@ -61,7 +61,7 @@ def expectations(courses: Sequence[Course]) -> str:
     """
     from tabulate import tabulate
 
-    rows, warnings = [], []
+    rows, warnings, wide = [], [], []
     for course in courses:
         if not course.judge:
             continue
@@ -83,6 +83,8 @@ def expectations(courses: Sequence[Course]) -> str:
                     f"{known.repetitions:.0f}",
                 )
             )
+            if known.resolves and known.advice:
+                wide.append(f"{workload}: {name}: {known.advice}")
             if not known.resolves:
                 warnings.append(
                     f"warning: {workload}: {name}: a tolerance of {known.tolerance:.1%} is less than the "
@@ -92,6 +94,9 @@ def expectations(courses: Sequence[Course]) -> str:
         return ""
     headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    if wide:
+        warnings.append("the tolerances are wide, as the baseline is noisy or young. To resolve 20%:")
+        warnings += [f"  {line}" for line in wide]
     return printable("\n".join([table, *warnings]))
 
 

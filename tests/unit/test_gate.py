@@ -208,6 +208,13 @@ class TestBadValues:
         assert decision.verdict in {"inconclusive", "regressed"}
         assert "another unit" in decision.reason
 
+    def test_a_noisy_baseline_gives_a_wide_tolerance_and_no_red_screen(self):
+        noisy = [[100.0, 55.0, 140.0, 80.0, 170.0]]
+        decision = decide(noisy, [90.0, 120.0], direction="higher", metrics=7)
+        assert decision.verdict == "pass"
+        assert decision.tolerance > 0.9
+        assert decide(noisy, [90.0, 0.05], direction="higher", metrics=7).verdict not in PASSING
+
     def test_a_baseline_of_mixed_units_never_passes(self):
         mixed = [[1.0, 1.0], [1000.0, 1001.0], [1e6, 1e6]]
         assert decide(mixed, [1000.0, 1000.0], direction="higher").verdict == "inconclusive"

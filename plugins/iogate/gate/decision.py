@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from iogate.gate.noise import Difference, baseline_noise, difference, lone
-from iogate.gate.strength import LARGEST_MARGIN, Plan, default_margin, minimum_detectable, plan, reference_of
+from iogate.gate.strength import Plan, default_margin, minimum_detectable, plan, reference_of
 from iogate.gate.values import (
     Baseline,
     Scale,
@@ -30,6 +30,7 @@ Verdict = Literal["continue", "pass", "improved", "drift", "regressed", "inconcl
 PASSING: frozenset[str] = frozenset({"pass", "improved", "drift"})
 IMPLAUSIBLE = math.log(5)  # bits against bytes is 8; no firmware makes the same device five times faster
 RARE = 0.0025  # an error rate near that of two stalls in two repetitions (3% each: 0.1%)
+MIXED = 100.0  # the same for values of one baseline, which may scatter widely
 HOPELESS = 3.0  # standard deviations: a verdict further away than this will not come
 
 
@@ -103,15 +104,16 @@ def _replicated(
     looks: Plan,
     assumed: float | None,
 ) -> Decision:
+    known = [value for session in sessions for value in session]
+    if max(known) > MIXED * min(known):
+        raise Unusable(
+            f"the baseline's own values go from {min(known):g} to {max(known):g}, which is more than noise: "
+            f"another unit or another set-up is among them"
+        )
     scale = Scale(reference_of(sessions), direction)
     noise = baseline_noise(scale.sessions(sessions), assumed)
     detectable = minimum_detectable(noise, looks)
     margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
-    if tolerance is None and margin > LARGEST_MARGIN:
-        raise Unusable(
-            f"the baseline's own sessions differ so much ({math.sqrt(noise.session):.0%}) "
-            f"that a factor of a hundred could not be seen"
-        )
     found = difference(noise, [scale.worse(value) for value in values], assumed=assumed)
     case = Case(scale, noise.centre, found, len(values), margin, 0.0, looks, detectable)
     if case.n < looks.first:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iogate.model import Direction
 
 SMALLEST_TOLERANCE = 0.03  # nobody is woken for less without having asked for it
-LARGEST_MARGIN = math.log(100)  # a baseline that cannot tell a factor of a hundred apart judges nothing
+WIDE_MARGIN = math.log(1.25)  # a tolerance from the data beyond this misses what people care about
 ALPHA_POWER, BETA_POWER = 1.5, 1.0  # spending functions alpha t^1.5 and beta t
 
 
@@ -68,10 +68,11 @@ class Strength:
     """What a baseline can do.
 
     `tolerance` applies (given or from the data); `minimum_detectable` is the smallest relative loss that
-    it resolves at the error rates; `resolves` says whether the tolerance is no smaller than that.
+    it resolves at the error rates; `resolves` says whether the tolerance is no smaller than that (one from
+    the data never is, however wide it had to be).
     `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has
     lost the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `advice` what would
-    help (empty if nothing is needed).
+    help to resolve it, or 20% if that is less (empty if nothing is needed).
     """
 
     tolerance: float
@@ -112,7 +113,7 @@ def strength(
     detectable = minimum_detectable(noise, looks)
     margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
     quiet, loud = _expected_repetitions(noise, looks, margin)
-    resolves = detectable <= margin <= LARGEST_MARGIN
+    resolves = detectable <= margin
     found = max(margin, detectable)
     needed = round(_expected_repetitions(noise, looks, found)[1])
     text = (
@@ -130,7 +131,7 @@ def strength(
         session_noise=math.sqrt(noise.session),
         repetition_noise=math.sqrt(noise.repetition),
         text=text,
-        advice="" if resolves else _advice(noise, looks, margin),
+        advice="" if resolves and margin <= WIDE_MARGIN else _advice(noise, looks, min(margin, WIDE_MARGIN)),
     )
 
 
@@ -150,9 +151,8 @@ def _expected_repetitions(noise: Noise, plan: Plan, margin: float) -> tuple[floa
     return quiet, loud
 
 
-def _advice(noise: Noise, plan: Plan, wanted: float) -> str:
+def _advice(noise: Noise, plan: Plan, margin: float) -> str:
     """What would make this margin resolvable, cheapest first."""
-    margin = min(wanted, LARGEST_MARGIN)
     longer = replace(noise, repetition=noise.repetition / 4)
     if minimum_detectable(longer, plan) <= margin:
         return "more or longer repetitions would resolve it"

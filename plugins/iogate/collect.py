@@ -7,7 +7,7 @@ A workload is a `pytest.Function` made of one generic check function, so that fi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
@@ -45,7 +45,9 @@ class WorkloadItem(pytest.Function):
         clocked = timed(engines.load(workload.engine).gating(workload))
         clocked = clocked and parent.config.pluginmanager.hasplugin("benchmark")
         check = check_timed_workload if clocked else check_workload
-        item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check)
+        known = parent.fixtures.get(check)
+        item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check, fixtureinfo=known)
+        parent.fixtures[check] = item._fixtureinfo
         item.workload = workload
         if clocked:
             item.add_marker(pytest.mark.benchmark(timer=CLOCK))
@@ -58,7 +60,7 @@ class WorkloadItem(pytest.Function):
 
 
 class SuiteModule(pytest.Module):
-    """A suite file. `overrides` and `limits` are those of `iogate.suite.load_suite`."""
+    """A suite file. `overrides`, `limits` and `allow_exec` are those of `iogate.suite.load_suite`."""
 
     def __init__(
         self, *, overrides: Mapping[str, Any], limits: Mapping[str, Any], shown: str, **rest: Any
@@ -67,6 +69,8 @@ class SuiteModule(pytest.Module):
         self.overrides = overrides
         self.limits = limits
         self.shown = shown
+        self.fixtures: dict[Callable[..., None], Any] = {}
+        """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
 
     def _getobj(self) -> ModuleType:
         """There is no Python module behind a suite; fixtures and marks of this one are none."""

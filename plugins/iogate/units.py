@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtpe]?)(?:i?b)?\s*", re.IGNORECASE)
@@ -25,12 +26,18 @@ def parse_size(text: str | int) -> int:
     """
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a size")
-    match = _SIZE.fullmatch(str(text))
+    return _bytes(str(text))
+
+
+@lru_cache(maxsize=1024)
+def _bytes(text: str) -> int:
+    """The bytes of a size; the few of a matrix occur thousands of times."""
+    match = _SIZE.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is not a size such as 4k, 1M or 16G")
     value = Fraction(match[1]) * _BINARY[match[2].lower()]
     if value >= 2**63:
-        raise ValueError(f"{str(text)[:20]!r} is more than any device holds")
+        raise ValueError(f"{text[:20]!r} is more than any device holds")
     if value.denominator != 1:
         raise ValueError(f"{text!r} is not a whole number of bytes")
     return int(value)

@@ -14,6 +14,9 @@ from iogate.target import Target, refusals
 from iogate.units import format_duration, format_quantity, printable, size_text
 
 
+_WIDE = 0.2  # a tolerance beyond this misses most of what people care about
+
+
 def plan_text(device: Device, target: Target, courses: Sequence[Course], consent: str | None) -> str:
     """The plan as a table, with what would be refused below it."""
     from tabulate import tabulate
@@ -61,7 +64,7 @@ def expectations(courses: Sequence[Course]) -> str:
     """
     from tabulate import tabulate
 
-    rows, warnings, wide = [], [], []
+    rows, warnings, wide = [], [], False
     for course in courses:
         if not course.judge:
             continue
@@ -83,8 +86,7 @@ def expectations(courses: Sequence[Course]) -> str:
                     f"{known.repetitions:.0f}",
                 )
             )
-            if known.resolves and known.advice:
-                wide.append(f"{workload}: {name}: {known.advice}")
+            wide = wide or known.tolerance > _WIDE
             if not known.resolves:
                 warnings.append(
                     f"warning: {workload}: {name}: a tolerance of {known.tolerance:.1%} is less than the "
@@ -95,8 +97,10 @@ def expectations(courses: Sequence[Course]) -> str:
     headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
     if wide:
-        warnings.append("the tolerances are wide, as the baseline is noisy or young. To resolve 20%:")
-        warnings += [f"  {line}" for line in wide]
+        warnings.append(
+            "the tolerances are wide, as the baseline is noisy or young: add sessions with "
+            "--update-baselines=append, when nothing else uses the machine"
+        )
     return printable("\n".join([table, *warnings]))
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from iogate.model import Direction
 
 SMALLEST_TOLERANCE = 0.03  # nobody is woken for less without having asked for it
-WIDE_MARGIN = math.log(1.25)  # a tolerance from the data beyond this misses what people care about
 ALPHA_POWER, BETA_POWER = 1.5, 1.0  # spending functions alpha t^1.5 and beta t
 
 
@@ -72,7 +71,7 @@ class Strength:
     the data never is, however wide it had to be).
     `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has
     lost the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `advice` what would
-    help to resolve it, or 20% if that is less (empty if nothing is needed).
+    help (empty if nothing is needed).
     """
 
     tolerance: float
@@ -131,7 +130,7 @@ def strength(
         session_noise=math.sqrt(noise.session),
         repetition_noise=math.sqrt(noise.repetition),
         text=text,
-        advice="" if resolves and margin <= WIDE_MARGIN else _advice(noise, looks, min(margin, WIDE_MARGIN)),
+        advice="" if resolves else _advice(noise, looks, margin),
     )
 
 
@@ -162,7 +161,4 @@ def _advice(noise: Noise, plan: Plan, margin: float) -> str:
         more = replace(noise, sessions=sessions, session_degrees=sessions - 1.0)
         if minimum_detectable(more, plan) <= margin:
             return f"{sessions} baseline sessions would resolve it, if their noise stays as it is"
-    return (
-        f"sessions differ by {math.sqrt(noise.session):.1%}: only a quieter machine, or alternating two "
-        f"targets, resolves it"
-    )
+    return f"sessions differ by {math.sqrt(noise.session):.1%}: only a quieter machine resolves it"

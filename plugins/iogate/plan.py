@@ -13,7 +13,6 @@ from iogate.model import Device, Needs, Place, Workload, metric
 from iogate.target import Target, refusals
 from iogate.units import format_duration, format_quantity, printable, size_text
 
-
 _WIDE = 0.2  # a tolerance beyond this misses most of what people care about
 
 

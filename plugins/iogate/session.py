@@ -225,7 +225,7 @@ class Session:
         elif course.judge:
             verdict = course.judge.verdict(course.repetitions, cut_short)
         elif cut_short:
-            verdict = Verdict("inconclusive", cut_short, noted(course.repetitions, {}))
+            verdict = Verdict("inconclusive", cut_short, noted(course.repetitions, {}, gating=course.gating))
         else:
             verdict = self._recorded(course)
         failure = MeasurementError(verdict.reason) if verdict.verdict == "invalid" else None

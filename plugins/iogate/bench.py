@@ -39,6 +39,9 @@ class Watcher(Protocol):
     def laying_out(self, done: int, total: int) -> None:
         """`done` of `total` bytes of a data file are written."""
 
+    def ended(self) -> None:
+        """The session is over, or was interrupted."""
+
 
 class Bench:
     """A target with its scratch files, opened when first needed; at `close` the target is as it was."""

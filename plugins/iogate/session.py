@@ -65,6 +65,7 @@ class Session:
 
     def close(self) -> None:
         """Remove what was laid out and let go of the target."""
+        self.watcher.ended()
         self.bench.close()
 
     def enroll(self, workloads: Iterable[tuple[str, Workload]]) -> list[Course]:

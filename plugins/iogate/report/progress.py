@@ -51,6 +51,9 @@ class Progress:
     def laying_out(self, done: int, total: int) -> None:
         self._show(f"laying out {format_quantity(total, 'B')} of data, {done / max(total, 1):.0%}")
 
+    def ended(self) -> None:
+        self.clear()
+
     def clear(self) -> None:
         """Take the living line away, before anything else is written."""
         if self._shown:

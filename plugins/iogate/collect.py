@@ -63,11 +63,18 @@ class SuiteModule(pytest.Module):
     """A suite file. `overrides`, `limits` and `allow_exec` are those of `iogate.suite.load_suite`."""
 
     def __init__(
-        self, *, overrides: Mapping[str, Any], limits: Mapping[str, Any], shown: str, **rest: Any
+        self,
+        *,
+        overrides: Mapping[str, Any],
+        limits: Mapping[str, Any],
+        allow_exec: bool,
+        shown: str,
+        **rest: Any,
     ) -> None:
         super().__init__(**rest)
         self.overrides = overrides
         self.limits = limits
+        self.allow_exec = allow_exec
         self.shown = shown
         self.fixtures: dict[Callable[..., None], Any] = {}
         """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
@@ -81,7 +88,13 @@ class SuiteModule(pytest.Module):
         from iogate import engines
         from iogate.suite import load_suite
 
-        suite = load_suite(self.path, name=self.shown, overrides=self.overrides, limits=self.limits)
+        suite = load_suite(
+            self.path,
+            name=self.shown,
+            overrides=self.overrides,
+            limits=self.limits,
+            allow_exec=self.allow_exec,
+        )
         mistakes = []
         for name in dict.fromkeys(workload.engine for workload in suite.workloads):
             mistakes += engines.load(name).check([item for item in suite.workloads if item.engine == name])

@@ -86,6 +86,7 @@ OPTIONS = (
     _Option("--io-json", "write the results as JSON", "FILE"),
     _Option("--io-destroy", "consent to write to exactly this block device", "DEVICE"),
 )
+_ALLOW_EXEC = "let suites run commands, load code and write beside the target: only for suites that you trust"
 _PLAN = "run nothing: show what would run, how long, bytes written, what would be refused"
 
 
@@ -112,6 +113,9 @@ def add_options(parser: pytest.Parser) -> None:
         help="add this session to the baseline",
     )
     group.addoption("--io-plan", dest="io_plan", action="store_true", default=False, help=_PLAN)
+    group.addoption(
+        "--io-allow-exec", dest="io_allow_exec", action="store_true", default=False, help=_ALLOW_EXEC
+    )
     parser.addini("io_suites", "which files are suites", type="args", default=["suites/**/*.yaml"])
 
 
@@ -168,4 +172,5 @@ def settings_of(config: pytest.Config) -> Settings:
         size=value_of(config, "--io-size"),
         budget=value_of(config, "--io-budget"),
         destroy=value_of(config, "--io-destroy"),
+        allow_exec=config.getoption("io_allow_exec"),
     )

@@ -64,6 +64,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         path=file_path,
         overrides=overrides,
         limits=run.limits,
+        allow_exec=run.settings.allow_exec,
         shown=_shown(file_path, config),
     )
     return module

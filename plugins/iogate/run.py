@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.collect import WorkloadItem
-from iogate.device import load_device
 from iogate.errors import Position
 from iogate.fixtures import Gate
 from iogate.interrupts import Interrupts
@@ -47,6 +46,8 @@ class Run:
     def device(self) -> Device:
         """The device under test. Raises InputError if there is none of that name, or its profile is wrong."""
         if self._device is None:
+            from iogate.device import load_device
+
             self._device = load_device(self.settings.device, self.settings.baselines)
             self.gate = Gate(self.settings.inconclusive, self.settings.missing or self._device.missing)
         return self._device
@@ -161,7 +162,8 @@ class Run:
         suite = Path(path).stem
         label = f"{item.name}.{name}" if name else item.name
         position = Position(path, (line or 0) + 1)
-        workload = declared(label, suite, {**declaration, **self.overrides(suite)}, position, self.limits)
+        data, allow_exec = {**declaration, **self.overrides(suite)}, self.settings.allow_exec
+        workload = declared(label, suite, data, position, self.limits, allow_exec=allow_exec)
         course = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
         record = self.session.decide([course]).record
         assert record is not None

@@ -17,7 +17,8 @@ class Settings:
     """The options of one run; DESIGN names them and docs/options.md explains them.
 
     `missing` None leaves it to the device's profile. `budget` is device time in seconds. `runtime` (seconds)
-    and `size` replace those of the suites. `destroy` is the block device that may be written to.
+    and `size` replace those of the suites. `destroy` is the block device that may be written to,
+    `allow_exec` lets suites run commands.
     """
 
     root: Path
@@ -34,3 +35,4 @@ class Settings:
     size: str | None = None
     budget: float | None = None
     destroy: str | None = None
+    allow_exec: bool = False

@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,20 +61,23 @@ def load_suite(
     name: str | None = None,
     overrides: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
+    allow_exec: bool = False,
 ) -> Suite:
     """The suite of a file; `name` is what messages call the file.
 
     `overrides` (a device's) replace options of every workload; `limits` (the command line's size and runtime)
-    replace those that a workload's engine knows. Raises InputErrors, each with file:line:column.
+    replace those that a workload's engine knows; `allow_exec` lets options run commands. Raises InputErrors,
+    each with file:line:column.
     """
     document = load(path, name)
     entries = check_document(SuiteFile, document)
     mistakes: list[InputError] = []
     workloads: list[Workload] = []
+    declare = partial(declared, limits=limits or {}, allow_exec=allow_exec)
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:
-            for workload in _expand(path.stem, document, declaration, overrides or {}, limits or {}):
+            for workload in _expand(path.stem, document, declaration, overrides or {}, declare):
                 workloads.append(workload)
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
@@ -111,7 +115,7 @@ def _expand(
     document: Document,
     declaration: _Declaration,
     overrides: Mapping[str, Any],
-    limits: Mapping[str, Any],
+    declare: Callable[..., Workload],
 ) -> Iterator[Workload]:
     """The workloads of one declaration. Raises InputErrors with positions."""
     name = declaration.name
@@ -123,7 +127,7 @@ def _expand(
         label = f"[{','.join(f'{key}={_label(value)}' for key, value in chosen.items())}]" if chosen else ""
         data = {**declaration.data, **chosen, **overrides}
         try:
-            yield declared(f"{name}{label}", suite, data, where, limits)
+            yield declare(f"{name}{label}", suite, data, where)
         except InputErrors as errors:
             places = [_place(error, document, declaration, chosen, overrides) for error in errors.errors]
             raise InputErrors(places) from None

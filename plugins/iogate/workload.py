@@ -159,8 +159,11 @@ def declared(
     data: Mapping[str, Any],
     position: Position,
     limits: Mapping[str, Any],
+    *,
+    allow_exec: bool = False,
 ) -> Workload:
-    """The workload that these keys declare. `limits` replace those options that its engine knows.
+    """The workload that these keys declare. `limits` replace those options that its engine knows. Options
+    that run commands are refused unless `allow_exec`.
 
     Raises InputErrors of OptionError, with paths within `data`.
     """
@@ -181,6 +184,9 @@ def declared(
         known = {key: value for key, value in limits.items() if key in options}
         if known:
             options = engine.options({**given, **known})
+        commands = engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
+        if commands and not allow_exec:
+            raise InputErrors(commands)
     except InputErrors as errors:
         raise InputErrors([_hinted(error, engine) for error in errors.errors]) from None
     return Workload(

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iogate.engines._fio_job import job_file, section
-from iogate.engines._fio_options import refusal
 from iogate.engines.fio import engine
 from iogate.errors import EngineError, InputErrors, OptionError, Position
 from iogate.model import Place, Workload
+from iogate.workload import declared
 
 LEAST = {"rw": "randread", "size": "1G"}
 
@@ -75,8 +75,6 @@ def test_normalising_twice_changes_nothing():
         ({"runtime": "soon"}, ("runtime",), "not a duration"),
         ({"runtime": 0}, ("runtime",), "greater than 0"),
         ({"time_based": True}, ("time_based",), "needs runtime"),
-        ({"ioengine": "exec"}, ("ioengine",), "runs a command"),
-        ({"ioengine": "external:/tmp/evil.so"}, ("ioengine",), "loads code"),
         ({"ioengine": "net"}, ("ioengine",), "does no I/O on the target"),
         ({"ioengine": "nbd"}, ("ioengine",), "needs its uri"),
         ({"fio": {"rate_iops": 100}}, ("fio", "rate_iops"), "add runtime"),
@@ -105,18 +103,11 @@ def test_what_is_missing_is_told():
 @pytest.mark.parametrize(
     ("key", "reason"),
     [
-        ("exec_prerun", "runs a command"),
-        ("exec_postrun", "runs a command"),
         ("filename", "target"),
         ("directory", "target"),
         ("opendir", "target"),
         ("replay_redirect", "target"),
         ("read_iolog", "trace"),
-        ("write_iolog", "outside of the results folder"),
-        ("write_bw_log", "outside of the results folder"),
-        ("write_hist_log", "outside of the results folder"),
-        ("log_avg_msec", "outside of the results folder"),
-        ("aux-path", "outside of the results folder"),
         ("output", "outside of the results folder"),
         ("output-format", "outside of the results folder"),
         ("include", "another job file"),
@@ -125,7 +116,6 @@ def test_what_is_missing_is_told():
         ("unlink", "shared by workloads"),
         ("cgroup", "changes the system"),
         ("kb_base", "what sizes mean"),
-        ("verify_state_load", "beside the target"),
         ("bs", "by 'bs' of the workload"),
         ("blocksize", "by 'bs' of the workload"),
         ("buffered", "by 'direct' of the workload"),
@@ -138,10 +128,48 @@ def test_options_that_leave_the_target_are_refused_with_the_reason(key, reason):
     assert reason in message
 
 
-def test_only_the_rules_about_commands_can_be_relaxed():
-    allowed = frozenset({"exec"})
-    assert refusal("exec_prerun") and not refusal("exec_prerun", allowed)
-    assert refusal("filename", allowed) and refusal("write_bw_log", allowed)
+COMMANDS = [
+    ({"fio": {"exec_prerun": "1"}}, ("fio", "exec_prerun"), "it runs a command"),
+    ({"fio": {"exec_postrun": "1"}}, ("fio", "exec_postrun"), "it runs a command"),
+    ({"fio": {"write_iolog": "1"}}, ("fio", "write_iolog"), "outside of the results folder"),
+    ({"fio": {"write_bw_log": "1"}}, ("fio", "write_bw_log"), "outside of the results folder"),
+    ({"fio": {"write_hist_log": "1"}}, ("fio", "write_hist_log"), "outside of the results folder"),
+    ({"fio": {"log_avg_msec": "1"}}, ("fio", "log_avg_msec"), "outside of the results folder"),
+    ({"fio": {"aux-path": "1"}}, ("fio", "aux-path"), "outside of the results folder"),
+    ({"fio": {"verify_state_save": "1"}}, ("fio", "verify_state_save"), "beside the target"),
+    ({"ioengine": "exec"}, ("ioengine",), "it runs a command"),
+    ({"ioengine": "external:/tmp/evil.so"}, ("ioengine",), "it loads code"),
+    ({"rw": "randwrite", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+    ({"rw": "rw", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+    ({"rw": "trim", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+]
+
+
+@pytest.mark.parametrize(("given", "path", "reason"), COMMANDS)
+def test_what_runs_commands_or_leaves_the_target_is_told_apart(given, path, reason):
+    [error] = engine.commands(engine.options({**LEAST, **given}))
+    assert error.path == path
+    assert reason in error.message
+    assert "--io-allow-exec" in error.remedy
+
+
+@pytest.mark.parametrize(("given", "path", "reason"), COMMANDS)
+def test_it_is_refused_unless_the_user_agrees(given, path, reason):
+    data, where = {**LEAST, **given}, Position("quick.yaml")
+    with pytest.raises(InputErrors, match=reason) as caught:
+        declared("a", "quick", data, where, {})
+    assert [error.path for error in caught.value.errors] == [path]
+    assert declared("a", "quick", data, where, {}, allow_exec=True).options == engine.options(data)
+
+
+def test_what_runs_nothing_needs_no_agreement():
+    assert engine.commands(engine.options({**LEAST, "ioengine": "nbd", "fio": {"uri": "nbd://disk"}})) == []
+    assert engine.commands(engine.options({**LEAST, "rw": "randwrite", "fio": {"norandommap": None}})) == []
+
+
+@pytest.mark.parametrize("value", ["external:/a;b", "external:$HOME/x.so", "external:a\nexec_prerun=b"])
+def test_an_ioengine_is_one_value(value):
+    assert [path for path, _ in refused(ioengine=value)] == [("ioengine",)]
 
 
 @pytest.mark.parametrize("key", ["a b", "a=b", "[other]", "x\ny", "include foo", "", "Randrepeat", "#x"])

@@ -11,9 +11,9 @@ import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from iogate.errors import InputError
+from iogate.errors import InputError, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.process import Completed
 
@@ -68,6 +68,15 @@ class Engine(Protocol):
 def names() -> list[str]:
     """The names of all engines, without importing any."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+@runtime_checkable
+class RunsCommands(Protocol):
+    """An engine that can be told to run commands, load code, or write beside its target."""
+
+    def commands(self, options: Mapping[str, Any]) -> list[OptionError]:
+        """The options that do so: refused, unless the user gives --io-allow-exec."""
+        ...
 
 
 @cache

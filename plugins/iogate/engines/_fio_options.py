@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -29,22 +29,20 @@ MIXED = frozenset({"rw", "randrw"})
 _KEY = re.compile(r"[a-z][a-z0-9_-]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
-Permission = Literal["exec"]
-
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why options that match one of these shell patterns are refused; `permission` names what could allow
-    them.
+    """Why options that match one of these shell patterns are refused: always, or unless the user has agreed
+    to whatever a suite runs (`allowable`).
     """
 
     names: tuple[str, ...]
     reason: str
-    permission: Permission | None = None
+    allowable: bool = False
 
 
 _REFUSALS = (
-    Refusal(("exec_*",), "it runs a command", "exec"),
+    Refusal(("exec_*",), "it runs a command", allowable=True),
     Refusal(("include*",), "it would read another job file into this one"),
     Refusal(
         ("filename", "filename_*", "unique_filename", "directory", "opendir", "replay_redirect", "lockfile"),
@@ -52,10 +50,12 @@ _REFUSALS = (
     ),
     Refusal(("read_iolog*", "merge_blktrace*"), "a trace names files of its own beside the target"),
     Refusal(
-        ("write_*_log", "write_iolog", "log_*", "per_job_logs", "output*", "aux-path", "aux_path"),
+        ("write_*_log", "write_iolog", "log_*", "per_job_logs", "aux-path", "aux_path"),
         "it writes files outside of the results folder",
+        allowable=True,
     ),
-    Refusal(("verify_state_*", "verify_dump"), "it reads or writes files beside the target"),
+    Refusal(("output*",), "it writes files outside of the results folder"),
+    Refusal(("verify_state_*", "verify_dump"), "it reads or writes files beside the target", allowable=True),
     Refusal(("profile",), "a profile replaces the options that are declared here"),
     Refusal(("unlink", "unlink_each_loop"), "the laid-out file is shared by workloads"),
     Refusal(
@@ -112,10 +112,8 @@ def block_sizes(text: str) -> tuple[int, ...]:
 
 def _ioengine(value: Any) -> str:
     text = str(value)
-    if text == "exec":
-        raise ValueError("ioengine 'exec' is refused: it runs a command")
-    if text.startswith("external"):
-        raise ValueError(f"ioengine {text!r} is refused: it loads code from a file")
+    if text == "exec" or text.startswith("external:"):
+        return str(_scalar(text))  # whether that may be is for `commands` to say
     if text not in IOENGINES:
         raise ValueError(f"ioengine {text!r} does no I/O on the target; use one of {', '.join(IOENGINES)}")
     return text
@@ -215,12 +213,40 @@ def _advised(error: InputError) -> InputError:
 
 
 @lru_cache(maxsize=4096)
-def refusal(key: str, allowed: frozenset[Permission] = frozenset()) -> Refusal | None:
-    """The rule that refuses an option of fio, or None; rules whose permission is `allowed` do not hold."""
-    for rule in _REFUSALS:
-        if rule.permission not in allowed and any(fnmatchcase(key, name) for name in rule.names):
-            return rule
-    return None
+def refusal(key: str) -> Refusal | None:
+    """The rule that refuses an option of fio, or None."""
+    return next((rule for rule in _REFUSALS if any(fnmatchcase(key, name) for name in rule.names)), None)
+
+
+def commands(options: Mapping[str, Any]) -> list[OptionError]:
+    """What in normalised options runs commands, loads code, or writes beside the target: refused unless the
+    user agrees to it.
+    """
+    ioengine, writes = str(options["ioengine"]), "write" in options["rw"] or "trim" in options["rw"]
+    reasons: dict[tuple[str, ...], str] = {}
+    if ioengine == "exec":
+        reasons["ioengine",] = "it runs a command"
+    elif ioengine.startswith("external:"):
+        reasons["ioengine",] = "it loads code from a file"
+    elif ioengine == "nbd" and (writes or options["rw"].partition(":")[0] in MIXED):
+        reasons["fio", "uri"] = "the suite names what would be written to, not the device or --io-target"
+    for key in options.get("fio", {}):
+        rule = refusal(key)
+        if rule and rule.allowable:
+            reasons["fio", key] = rule.reason
+    return [
+        OptionError(
+            f"fio's {_named(path, options)} is refused: {reason}",
+            path,
+            key=len(path) > 1,
+            remedy="if you trust this suite with all that you may do yourself: --io-allow-exec",
+        )
+        for path, reason in reasons.items()
+    ]
+
+
+def _named(path: tuple[str, ...], options: Mapping[str, Any]) -> str:
+    return f"ioengine {options['ioengine']!r}" if path == ("ioengine",) else repr(path[-1])
 
 
 def _refused(passed: Mapping[str, Any]) -> list[OptionError]:
@@ -235,7 +261,7 @@ def _refused(passed: Mapping[str, Any]) -> list[OptionError]:
             problems.append(
                 OptionError(f"fio's {key!r} is said by {name!r} of the workload itself", path, key=True)
             )
-        elif rule:
+        elif rule and not rule.allowable:
             problems.append(OptionError(f"fio's {key!r} is refused: {rule.reason}", path, key=True))
     return problems
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from iogate.engines import _fio_check, _fio_output
 from iogate.engines._fio_job import job_file
-from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, normalised
-from iogate.errors import EngineError, InputError
+from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, commands, normalised
+from iogate.errors import EngineError, InputError, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.process import Completed, find_program
 from iogate.units import parse_size
@@ -33,6 +33,9 @@ class Fio:
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return normalised(given)
+
+    def commands(self, options: Mapping[str, Any]) -> list[OptionError]:
+        return commands(options)
 
     def schema(self) -> dict[str, Any]:
         return Options.model_json_schema()

@@ -67,6 +67,46 @@ def test_no_real_output_of_five_versions_of_fio_is_called_invalid(name):
     assert [finding for finding in findings if finding.severity == "invalid"] == []
 
 
+def slow(longest, **changes):
+    """A sound run but for its slowest I/O, which took so many seconds; usually they take 3 ms."""
+    sound = output(**changes)
+    return replace(sound, metrics={**sound.metrics, "read.lat.max": longest * 1e9})
+
+
+@pytest.mark.parametrize(
+    ("longest", "seconds", "severities"),
+    [
+        (0.9, 10, []),
+        (1.5, 10, ["suspect"]),
+        (5.5, 10, ["invalid"]),
+        (9.0, 60, ["suspect"]),
+        (30.0, 600, ["invalid"]),
+    ],
+)
+def test_a_device_that_stood_still_is_told(longest, seconds, severities):
+    found = said(figures.stalled, run(slow(longest, seconds=seconds)))
+    assert [severity for severity, _ in found] == severities
+    assert all(f"{longest:{'.1f' if longest < 10 else '.0f'}} s" in message for _, message in found)
+
+
+def test_a_device_that_is_always_slow_does_not_stand_still():
+    """I/Os of 12 s where the usual takes 4 s: a long queue, and a run that is too short for it."""
+    assert said(figures.stalled, run(output(latency=4e9, operations=80, iops=8))) == []
+
+
+def test_a_run_that_its_first_ios_keep_from_ending_is_invalid():
+    """A device that stood still from the beginning: all latencies are alike."""
+    stuck = output(latency=30e9, operations=4, iops=0.13, seconds=30.1)
+    [(severity, message)] = said(figures.stalled, run(stuck, options={"time_based": 1, "runtime": 1}))
+    assert severity == "invalid"
+    assert "ran for 30 s instead of 1.0 s" in message
+
+
+def test_a_run_that_flushes_at_its_end_may_take_longer():
+    options = {"time_based": 1, "runtime": 5, "end_fsync": 1}
+    assert said(figures.stalled, run(output(), options=options)) == []
+
+
 def test_a_figure_that_is_no_number_is_invalid():
     broken = output()
     broken = replace(broken, metrics={**broken.metrics, "read.iops": float("nan")})

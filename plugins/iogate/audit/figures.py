@@ -18,6 +18,8 @@ _TAIL_OPERATIONS = 10
 _BIN_ERROR = 0.03
 _SHORTEST_SECONDS = 1.0
 _LATENCIES_PER_RUN = 20
+_STALL_SECONDS = 1.0
+_STALL_LIMIT = 10.0  # an I/O longer than that is a fault anywhere: Linux gives up on SCSI and NVMe after 30 s
 
 
 def finite(run: Run) -> Remarks:
@@ -74,6 +76,40 @@ def ended_early(run: Run) -> Remarks:
             f"ran for {format_duration(run.duration)} instead of {format_duration(asked)}",
             "something stopped the engine: read its messages in the raw output",
         )
+
+
+def stalled(run: Run) -> Remarks:
+    """a device that stood still: one I/O that took ages, or a run long past its time"""
+    for name, value in run.output.metrics.items():
+        stem, found, _ = name.rpartition(".max")
+        if not found or stem.rpartition(".")[2] not in ("lat", "latency"):
+            continue
+        longest, usual = value / 1e9, (_usual(run, stem) or 0.0) / 1e9
+        if longest < _STALL_SECONDS or longest < 10 * usual:
+            continue
+        ruins = longest >= _STALL_LIMIT or longest >= 0.5 * run.duration
+        if ruins or longest >= 100 * usual:
+            yield Remark(
+                "invalid" if ruins else "suspect",
+                f"the device stood still: {stem} was up to {format_duration(longest)}, usually "
+                f"{format_quantity(usual * 1e9, 'ns')}, in a run of {format_duration(run.duration)}",
+                "see what the kernel says of the device: dmesg; if it always does this, a longer runtime",
+            )
+    asked = run.number("runtime")
+    flushes = run.given("end_fsync", "fsync*", "fdatasync", "verify*")
+    if asked and run.flag("time_based") and not flushes and run.duration > 1.5 * asked + _STALL_SECONDS:
+        yield Remark(
+            "invalid",
+            f"ran for {format_duration(run.duration)} instead of {format_duration(asked)}: its last I/Os "
+            "did not come to an end",
+            "see what the kernel says of the device: dmesg; or a longer runtime, or fewer I/Os in flight",
+        )
+
+
+def _usual(run: Run, series: str) -> float | None:
+    """The median of a latency series, in ns; fio has that of the completion latency alone."""
+    names = (f"{series}.p50", f"{series.removesuffix('.lat')}.clat.p50", f"{series}.mean")
+    return next((run.output.metrics[name] for name in names if name in run.output.metrics), None)
 
 
 def clock(run: Run) -> Remarks:
@@ -273,6 +309,7 @@ CHECKS: tuple[Check, ...] = (
     zero_io,
     short_io,
     ended_early,
+    stalled,
     clock,
     short_run,
     few_operations,

@@ -134,9 +134,7 @@ def test_consent_holds_through_a_symbolic_link(made, tmp_path):
 def test_a_profile_that_does_not_name_it(made):
     device, other = made.device(), made.device()
     assert set(refused(device, Device("d", str(device)))) == {"not-named"}
-    assert set(refused(device, Device("d", str(device), target_id={"backing_file": "*"}))) == {
-        "not-named"
-    }
+    assert set(refused(device, Device("d", str(device), target_id={"backing_file": "*"}))) == {"not-named"}
     found = refused(device, Device("d", str(device), target_id=profile(other).target_id))
     assert BlockDevice(block_number(other)).backing_file in found["not-named"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def normal_tail(z: float) -> float:
     """P(Z > z) of the standard normal."""
-    from scipy.special import ndtr  # type: ignore[import-untyped]
+    from scipy.special import ndtr
 
     return float(ndtr(-z))
 

@@ -54,6 +54,10 @@ def _numbers(value: Any) -> str:
     return ",".join(map(str, numbers_of(text)))
 
 
+def _pin(value: Any) -> str | bool:
+    return value if isinstance(value, bool) else _numbers(value)
+
+
 def numbers_of(text: str) -> list[int]:
     """The numbers of a list such as `0-3,8`, in order. Raises ValueError."""
     found: set[int] = set()
@@ -75,6 +79,9 @@ class Options(Schema):
         description="read: in order; randread: at random; rw: in order, each block is written back as it was"
     )
     size: Size = Field(description="how much data there is, and how much all threads read together")
+    min_size: Size | None = Field(
+        None, description="the least size, where --io-size or a profile asks for less: blocks for all threads"
+    )
     bs: Size = Field("4k", description="block size, from 1 byte")
     threads: Annotated[int | list[int], BeforeValidator(_threads)] = Field(
         1, description="how many threads share the data; a list makes a scaling curve in each repetition"
@@ -88,10 +95,10 @@ class Options(Schema):
         False, description="bring the data into the page cache before; otherwise they are dropped from it"
     )
     end_fsync: bool = Field(True, description="with rw: the wall time ends when all is on the device")
-    pin: Annotated[str, BeforeValidator(_numbers)] | bool = Field(
+    pin: Annotated[str | bool, BeforeValidator(_pin)] = Field(
         False, description="bind each thread to one CPU; a list such as 0-3,8 says to which"
     )
-    numa: Annotated[str, BeforeValidator(_numbers)] | None = Field(
+    numa: Annotated[str | None, BeforeValidator(_numbers)] = Field(
         None, description="bind threads, and with them their memory, to these nodes in turn"
     )
     seed: int = Field(1, ge=0, lt=2**63, description="of the random offsets")
@@ -107,6 +114,7 @@ class Reader:
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         options = check(Options, dict(given))
         found = options.model_dump(exclude_none=True)
+        found["size"] = max(options.size, found.pop("min_size", options.size), key=parse_size)
         found.setdefault("direct", not options.cached)
         problems = _contradictions(found)
         if problems:

@@ -80,6 +80,7 @@ def _workload(record: Record) -> dict[str, Any]:
         "description": workload.description,
         "where": str(workload.position),
         "definition": workload.definition,
+        "gate": {name: [bound.worse, bound.better] for name, bound in workload.gate.items()},
         "verdict": verdict.verdict,
         "reason": str(record.failure) if record.failure else verdict.reason,
         "repetitions": len(record.repetitions),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from iogate.cli import main
 from iogate.errors import IogateError, Position
 from iogate.judge import noted
-from iogate.model import Environment, Output, Record, Repetition, Verdict, Workload
+from iogate.model import Environment, Output, Record, Repetition, Tolerance, Verdict, Workload
 from iogate.results import Results, read_results
 
 DATA = Path(__file__).parents[1] / "data"
@@ -46,8 +46,10 @@ def noisy(level, count=5, seed=0, noise=0.003):
     return [level * (1 + draw.gauss(0, noise)) for _ in range(count)]
 
 
-def record(values, name="seq", metric=GATE, options=None, **verdict):
-    workload = Workload(name, "acceptance", "fio", options or OPTIONS, Position("suites/acceptance.yaml"))
+def record(values, name="seq", metric=GATE, options=None, declared=None, **verdict):
+    gate = {metric: Tolerance(declared)} if declared else {}
+    place = Position("suites/acceptance.yaml")
+    workload = Workload(name, "acceptance", "fio", options or OPTIONS, place, gate=gate)
     repetitions = tuple(Repetition(Output({metric: value}, {}), 10.0, "") for value in values)
     verdict = {"verdict": "recorded", "reason": "", **verdict}
     metrics = noted(repetitions, {}, gating=(metric,))
@@ -119,6 +121,13 @@ class TestResultsFiles:
         status, said = compare(*old, new)
         assert status == PASS
         assert "pass" in said
+
+    def test_the_tolerance_that_the_suite_declared_holds_unless_another_is_given(
+        self, compare, old, tmp_path
+    ):
+        new = results(tmp_path / "new.json", record(noisy(1.7e9, seed=9), declared=0.3))
+        assert compare(*old, new)[0] == PASS
+        assert compare(*old, new, "--tolerance", "5%")[0] == REGRESSED
 
     def test_noise_that_hides_the_tolerance_is_inconclusive(self, compare, tmp_path):
         old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=i, noise=0.3))) for i in range(3)]

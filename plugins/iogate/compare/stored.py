@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from iogate.compare.sessions import Measured, StoredSession, output_of
 from iogate.errors import InputError, InputErrors, OptionError, Position
-from iogate.model import Environment, Finding, Repetition, Severity, Workload, metric
+from iogate.model import Environment, Finding, Repetition, Severity, Tolerance, Workload, metric
 from iogate.results import read_results
 from iogate.schema import Schema, check
 from iogate.units import printable
@@ -49,6 +49,7 @@ class _Workload(_Part):
     repetitions: Annotated[int, Field(ge=0, strict=True)]
     device_seconds: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] = 0.0
     metrics: dict[str, _Metric]
+    gate: dict[str, tuple[_Number | None, _Number | None]] = Field(default_factory=dict)
     findings: tuple[_Finding, ...] = ()
 
 
@@ -100,13 +101,23 @@ def _measured(entry: _Workload, position: Position) -> Measured:
     if entry.verdict == "invalid" or not entry.repetitions:
         refused = f"{position.file}: {entry.verdict}: {entry.reason}"
     return Measured(
-        workload=Workload(entry.workload, entry.suite, entry.engine, options, position),
+        workload=Workload(
+            entry.workload, entry.suite, entry.engine, options, position, gate=_declared(entry)
+        ),
         repetitions=() if refused else _repetitions(entry, position),
         gating=tuple(name for name, item in entry.metrics.items() if item.gating),
         refused=printable(refused),
         seconds=entry.device_seconds,
         findings=_findings(entry.findings),
     )
+
+
+def _declared(entry: _Workload) -> dict[str, Tolerance]:
+    """The tolerances that the suite declared; one that says nothing is none."""
+    sound = {
+        name: bounds for name, bounds in entry.gate.items() if all(b is None or 0 < b < 1 for b in bounds)
+    }
+    return {name: Tolerance(*bounds) for name, bounds in sound.items() if name in entry.metrics}
 
 
 def _repetitions(entry: _Workload, position: Position) -> tuple[Repetition, ...]:

@@ -45,6 +45,7 @@ _KINDS: Mapping[str, tuple[str, Direction]] = {
     "lat": ("ns", "lower"),
     "latency": ("ns", "lower"),
     "wall_time": ("s", "lower"),
+    "completed": ("", "higher"),
     "speedup": ("", "higher"),
     "efficiency": ("", "higher"),
     "serial_fraction": ("", "lower"),
@@ -134,8 +135,8 @@ class Needs:
 
     `size` bytes of laid-out data (0: none), whether it `reads` and `writes` them, past the page cache if
     `direct`, in blocks of `block` bytes. `seconds` is the longest that the engine should take, `written` the
-    most bytes that it writes (None: bounded by time alone). `target` is False for an engine that does no I/O
-    (memory).
+    most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
+    `target` is False for an engine that does no I/O (memory).
     """
 
     size: int = 0

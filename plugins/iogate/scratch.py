@@ -61,6 +61,8 @@ class FolderScratch:
         """A file of `needs.size` bytes; without a size, a path where the engine may make its own file."""
         self._check(needs)
         if not needs.size:
+            if needs.space:
+                self._make_room(needs)
             return self._home / "engine" / "data"
         file = self._file(needs.size)
         if needs.size in self._sizes and intact(file, needs.size):
@@ -75,7 +77,7 @@ class FolderScratch:
         """Remove data of other sizes, largest first, before a workload is refused for lack of space."""
         try:
             self._forget(needs.size)
-            while self._sizes and room(self._home) < needs.size:
+            while self._sizes and room(self._home) < needs.size + needs.space:
                 self._forget(max(self._sizes))
         except OSError as error:
             raise refused(error, f"cannot make room in {self._home}") from error

@@ -297,6 +297,11 @@ def _device_refusals(target: Target, needs: Needs) -> list[TargetError]:
             f"{format_quantity(needs.size, 'B')}"
         )
         found.append(TargetError(message, rule="space", remedy="use less: --io-size"))
+    if needs.space:
+        message = f"{target.path} is a block device, and the engine makes files of its own"
+        found.append(
+            TargetError(message, rule="not-a-directory", remedy="name a directory on it: --io-target=PATH")
+        )
     mode = os.R_OK | (os.W_OK if needs.writes else 0)
     if not os.access(target.path, mode, effective_ids=True):
         message = f"this user may not {'write to' if needs.writes else 'read'} {target.path}"

@@ -50,7 +50,8 @@ def test_a_figure_that_is_lost_is_none_and_the_test_not_whole():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SMALL.replace("kB/sec", "ops/sec"), "figures in ops/sec, not in kB/s"),
+        (SMALL.replace("kB/sec", "ops/sec"), "19: a figure in ops/sec, where the preamble says kB/sec"),
+        (SMALL.replace("Output is in kBytes/sec", ""), "does not say the unit"),
         ("iozone test complete.", "has no figures"),
         (SMALL[: SMALL.index("Children see throughput for 2 random readers") + 50], "was cut off"),
         (SMALL.replace("=    3648.00", "= 11111111111111111111"), "too long"),

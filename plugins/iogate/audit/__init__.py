@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from iogate.audit import device, figures, machine
+from iogate.audit import device, figures, machine, processes
 from iogate.audit.run import Check, Run
 from iogate.audit.snapshot import Snapshot, snapshot
 from iogate.model import Finding, Needs, Output, Workload
 
 __all__ = ["CHECKS", "Run", "Snapshot", "audit", "examine", "snapshot"]
 
-_CHECKS: tuple[Check, ...] = (*figures.CHECKS, *device.CHECKS, *machine.CHECKS)
+_CHECKS: tuple[Check, ...] = (*figures.CHECKS, *processes.CHECKS, *device.CHECKS, *machine.CHECKS)
 
 CHECKS: Mapping[str, str] = MappingProxyType({check.__name__: check.__doc__ or "" for check in _CHECKS})
 """The names of all checks, which are what a workload may waive, with what each looks for."""

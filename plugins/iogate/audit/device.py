@@ -102,16 +102,17 @@ def link_limit(run: Run) -> Remarks:
     disk = run.after.disk if run.after else None
     found = disk.link if disk else None
     limit = run.link or (found.limit if found else None)
-    name = "the device profile's link" if run.link else found.name if found else ""
+    link = "the device profile's link" if run.link else found.name if found else ""
     if limit is None or not run.needs.target:
         return
-    for direction in run.traffic:
-        shown = run.metric(direction, "bandwidth")
-        if shown and shown > limit * 1.01:
+    for name, shown in run.output.metrics.items():
+        what, figure, point = name.partition(".bandwidth")
+        statistic = point in (".min", ".max", ".mean", ".stddev", ".parent")
+        if figure and not statistic and shown > limit * 1.01:
             yield Remark(
                 "invalid" if run.needs.direct else "note",
-                f"{direction} {format_quantity(shown, 'B/s')} is faster than {name} "
-                f"({format_quantity(limit, 'B/s')})",
+                f"{what}{point.replace('.', ' of ', 1)} {format_quantity(shown, 'B/s')} is faster than "
+                f"{link} ({format_quantity(limit, 'B/s')})",
                 "memory somewhere: page cache, a hypervisor, holes; or a wrong unit",
             )
 

@@ -19,7 +19,7 @@ class System:
     others). `governors` and `drivers` are those in use; `capped` is the lowest allowed share of the top
     frequency. `throttles` counts thermal events so far; `cooling` names what is being slowed right now; `hot`
     the sensors at their passive trip point, with °C and that point. `power` lists whatever limits the
-    machine's power.
+    machine's power. `memory` is in bytes (0: not known).
     """
 
     busy: int = 0
@@ -32,6 +32,7 @@ class System:
     cooling: tuple[str, ...] = ()
     hot: tuple[tuple[str, float, float], ...] = ()
     power: tuple[str, ...] = ()
+    memory: int = 0
 
 
 def system(root: Path = Path("/")) -> System:
@@ -50,6 +51,7 @@ def system(root: Path = Path("/")) -> System:
         cooling=_cooling(root),
         hot=_hot(root),
         power=tuple(filter(None, (_nvpmodel(root), _profile(root), _battery(root)))),
+        memory=_memory(root),
     )
 
 
@@ -61,6 +63,12 @@ def _cpu_times(root: Path) -> tuple[int, int, int]:
     user, nice, kernel, idle, waiting, hard, soft, stolen = map(int, fields[1:9])
     busy = user + nice + kernel + hard + soft
     return busy, stolen, busy + stolen + idle + waiting
+
+
+def _memory(root: Path) -> int:
+    """What the kernel can use: MemTotal of /proc/meminfo, proc_meminfo(5)."""
+    match = re.search(r"^MemTotal:\s*(\d+) kB$", sysfs.text(root / "proc/meminfo"), re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0
 
 
 def _share(policy: Path) -> float:

@@ -148,12 +148,13 @@ def iozone(text: str, line: int, name: str, link: float | None) -> list[Piece]:
     """The pieces of an iozone output: each of its tests. Raises OutputError."""
     report = _iozone_text.parse("\n" * (line - 1) + text, name=name)
     size = f" of {format_quantity(report.file_size, 'B')}" if report.file_size else ""
+    kind, unit = ("iops", "IOPS") if report.unit == "ops/sec" else ("bandwidth", "B/s")
     return [
         Piece(
             line=test.line,
             what=f"iozone {report.version}, {test.processes} {test.name}{size}",
-            figures=format_quantity(test.children, "B/s"),
-            kinds=frozenset({"bandwidth"}),
+            figures=format_quantity(test.children, unit),
+            kinds=frozenset({kind}),
             doubts=tuple(_iozone_doubts(test, report, link)),
         )
         for test in report.tests

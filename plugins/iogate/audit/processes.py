@@ -1,0 +1,70 @@
+"""Checks of engines that run processes side by side, and of those that make their files themselves."""
+
+from __future__ import annotations
+
+from iogate.audit.run import Check, Remark, Remarks, Run
+from iogate.units import format_quantity
+
+_TOGETHER = 0.9
+_HARDLY_TOGETHER = 0.5
+_ADDS_UP = 0.01
+
+
+def not_together(run: Run) -> Remarks:
+    """processes whose speeds are added up although they did not run at the same time"""
+    for name, parent in run.output.metrics.items():
+        series, _, part = name.rpartition(".")
+        children = run.metric(series)
+        if part != "parent" or not children or parent >= _TOGETHER * children:
+            continue
+        unit = "B/s" if series.endswith("bandwidth") else "IOPS"
+        yield Remark(
+            "invalid" if parent < _HARDLY_TOGETHER * children else "suspect",
+            f"{series}: the parent saw {format_quantity(parent, unit)}, the children add up to "
+            f"{format_quantity(children, unit)}: they did not run at the same time",
+            "larger files, so that starting and ending weigh less; or gate the parent's figure",
+        )
+
+
+def tail_cut(run: Run) -> Remarks:
+    """processes that were stopped when the first was done, so that the slowest part does not count"""
+    for name, share in run.output.metrics.items():
+        if not name.endswith(".completed.min") or share >= 1:
+            continue
+        yield Remark(
+            "suspect" if share < _TOGETHER else "note",
+            f"{name.partition('.')[0]}: the slowest process had done {share:.0%} when the first was done: "
+            "the rest does not count",
+            "larger files, or no stonewalling (iozone: {-x: true})",
+        )
+
+
+def sums(run: Run) -> Remarks:
+    """the mean of the processes, which times their number is all of them together"""
+    for name, mean in run.output.metrics.items():
+        series, _, part = name.rpartition(".")
+        children = run.metric(series)
+        if part != "mean" or not children or run.metric(series, "parent") is None:
+            continue
+        if abs(mean * run.output.jobs / children - 1) > _ADDS_UP:
+            yield Remark(
+                "invalid",
+                f"{series}: {run.output.jobs} x {mean:.6g} is not the {children:.6g} of all together",
+                "figures of different runs are mixed",
+            )
+
+
+def fits_in_memory(run: Run) -> Remarks:
+    """buffered files that the engine has just written and that memory holds"""
+    memory = run.after.system.memory if run.after else 0
+    if run.needs.direct or not run.needs.space or not memory or run.needs.space > memory:
+        return
+    yield Remark(
+        "suspect",
+        f"buffered files of {format_quantity(run.needs.space, 'B')} fit in {format_quantity(memory, 'B')} of "
+        "memory: reading them measures memory",
+        "direct: true, or files of twice the memory",
+    )
+
+
+CHECKS: tuple[Check, ...] = (not_together, tail_cut, sums, fits_in_memory)

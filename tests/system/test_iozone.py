@@ -1,0 +1,89 @@
+"""iozone itself: both of its modes end to end, and what happens where its files do not fit."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from loops import MIB, Loops, format_device
+
+from iogate import engines, process
+from iogate.errors import OutputError, Position
+from iogate.model import Place, Workload
+
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(
+        not shutil.which("iozone"), reason="needs iozone (Debian: non-free, Ubuntu: multiverse)"
+    ),
+]
+
+SUITE = """\
+defaults: {engine: iozone, size: 16M, record_size: 64k, flush: true}
+workloads:
+  side_by_side:
+    processes: 2
+    tests: [0, 1, 2]
+    gate: [write.bandwidth.parent]
+    waive: {not_together: files of 16M are small on purpose}
+  table: {minimum_size: 8M, minimum_record_size: 32k, report: latency}
+"""
+
+
+def test_both_modes_are_measured_recorded_and_leave_nothing(project):
+    project.suite(SUITE)
+    result = project.run("suites", "--update-baselines")
+    assert result.status == 0, result.text
+    assert result.verdicts == {"side_by_side": "recorded", "table": "recorded"}
+    together = result.workload("side_by_side")["metrics"]
+    assert {name.partition(".")[0] for name in together} == {
+        *("write", "rewrite", "read", "reread", "random_read", "random_write"),
+    }
+    assert together["read.bandwidth"]["value"] > together["read.bandwidth.min"]["value"] > 0
+    assert all(len(figure["values"]) == 5 for figure in together.values())
+    table = result.workload("table")["metrics"]
+    assert {name.partition("mean.")[2] for name in table} == {"8M/32k", "8M/64k", "16M/32k", "16M/64k"}
+    assert not project.leftovers and not project.processes()
+
+
+def test_files_that_do_not_fit_are_refused_before_the_run(project):
+    project.suite(SUITE)
+    result = project.run("suites", "--io-size=900T", "--io-missing=record")
+    assert result.status != 0
+    assert "short of space: 1800 TiB are needed" in result.text
+    assert not list(project.path.glob(".iogate/results/*/*/1/stdout"))
+
+
+def test_a_full_disk_makes_iozone_hang_until_its_time_is_over(tmp_path):
+    """Its parent waits for children that died; nothing of it is left when the time is over."""
+    workload = Workload(
+        "w",
+        "s",
+        "iozone",
+        engines.load("iozone").options(
+            {"size": "64M", "record_size": "64k", "processes": 2, "timeout": 3, "direct": False}
+        ),
+        Position("s.yaml"),
+    )
+    with Loops(tmp_path) as loops:
+        device = loops.device(16 * MIB)
+        format_device("ext4", device)
+        point = loops.mount(device)
+        engine = engines.load("iozone")
+        command = engine.command(workload, Place(point / "data", point, tmp_path))
+        done = process.run(command.argv, folder=tmp_path, timeout=command.timeout)
+        with pytest.raises(OutputError, match="iozone (hung|ended with status)"):
+            engine.parse(done.stdout, name="stdout", completed=done)
+        assert done.seconds < 20
+        assert not _users(point)
+
+
+def _users(point: Path) -> list[str]:
+    """Processes that have files open below a mount point."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if link.readlink().is_relative_to(point):
+                found.append(str(link))
+        except OSError:
+            continue
+    return found

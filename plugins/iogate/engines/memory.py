@@ -1,0 +1,208 @@
+"""Memory under load: latency and bandwidth as Intel's Memory Latency Checker shows them, on any machine.
+
+`memory.c` does it, what it prints is read by `_memory_output`. Threads keep the memory busy, at a rate that
+an injected delay sets, while another one follows pointers through a buffer far beyond the caches. Curves of
+bandwidth and latency, and why they say more than either, are shown by Esmaili-Dokht et al., A Mess of Memory
+System Benchmarking, Simulation and Application Profiling (MICRO 2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from iogate.engines import _memory_machine as machine
+from iogate.engines import _memory_output
+from iogate.engines._memory_curve import DELAYS, ascending, ratio, size_of
+from iogate.engines.reader import numbers_of
+from iogate.errors import EngineError, InputError, InputErrors, OptionError
+from iogate.model import Command, Needs, Output, Place, Workload
+from iogate.native import compiled
+from iogate.process import Completed
+from iogate.schema import Duration, Schema, Size, check
+from iogate.units import format_quantity, parse_size, size_text
+
+_SOURCE = Path(__file__).with_suffix(".c")
+_BEYOND_CACHES = 4
+_LEAST_SIZE = 256 * 2**20  # where the caches are not known, or more is hidden in the memory controller
+_WARM_UP, _SHORTEST_WARM_UP = 0.1, 0.02  # a share of the runtime, seconds
+_LONGEST_WAIT = 5  # memory.c: MOST_TRIALS
+_SETUP_SECONDS_PER_BYTE = 4 / 2**30
+_PATIENCE = 60.0
+_FREE_SHARE = 0.8
+
+
+def auto_size(value: Any) -> str:
+    """A size, or `auto`. Raises ValueError."""
+    if value == "auto":
+        return "auto"
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f"{value!r} is not a size such as 4k, 1M or 16G, nor auto")
+    return size_text(parse_size(value))
+
+
+def _cpus(value: Any) -> str:
+    """A list of CPUs as Linux writes it: `0-3,8`."""
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ",".join(map(str, numbers_of(text)))
+
+
+_MIX = WithJsonSchema({"type": "string", "description": "reads:writes, such as 3:1"})
+DELAYS_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}],
+        "description": "cycles that a thread of the load waits for each four lines; a point for each",
+    }
+)
+SIZE_SCHEMA = WithJsonSchema({"type": ["string", "integer"], "description": "a size, or auto"})
+
+
+class Options(Schema):
+    """The options of `memory`."""
+
+    size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
+        "auto",
+        description="of the buffer for latency, and of those for load together; auto: four times the caches",
+    )
+    stride: Size = Field("64", description="bytes from one line of the load to the next")
+    mix: Annotated[str, BeforeValidator(ratio), _MIX] = Field(
+        "1:0", description="lines that the memory reads to lines that it writes; each written one is read"
+    )
+    delays: Annotated[list[int], BeforeValidator(ascending), DELAYS_SCHEMA] = Field(list(DELAYS))
+    runtime: Duration = Field(1.0, ge=0.001, le=3600, description="seconds of each point")
+    threads: int | None = Field(
+        None, ge=1, le=1023, description="of the load; by default all CPUs but the core that measures latency"
+    )
+    pin: Annotated[str, BeforeValidator(_cpus)] | None = Field(
+        None, description="CPUs such as 0-3,8: the first measures latency, the others make the load"
+    )
+    huge_pages: bool | Literal["auto"] = Field(
+        "auto", description="true: or fail; auto: if the kernel has them; small pages add TLB misses"
+    )
+    cached: bool = Field(False, description="a size within the caches is meant, to measure those")
+    seed: int = Field(1, ge=0, lt=2**63, description="of the random order")
+
+
+class Memory:
+    """The engine `memory`, see `iogate.engines.Engine`."""
+
+    name = "memory"
+    program = "cc"
+    package = "gcc"
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        options = check(Options, dict(given))
+        problems = _contradictions(options)
+        if problems:
+            raise InputErrors(problems)
+        return options.model_dump(exclude_none=True)
+
+    def schema(self) -> dict[str, Any]:
+        return Options.model_json_schema()
+
+    def check(self, workloads: Sequence[Workload]) -> list[InputError]:
+        """What this machine has not: CPUs, memory, huge pages; sizes within its caches; preconditioning,
+        which means nothing to a memory.
+        """
+        problems: list[InputError] = []
+        for workload in workloads:
+            if "precondition" in workload.procedure:
+                message = f"{workload.name}: precondition: memory keeps nothing that could be brought to rest"
+                problems.append(InputError(message, position=workload.position))
+            try:
+                _words(workload.options)
+            except EngineError as error:
+                message = f"{workload.name}: {error.message}"
+                problems.append(InputError(message, position=workload.position, remedy=error.remedy))
+        return problems
+
+    def gating(self, workload: Workload) -> tuple[str, ...]:
+        """Latency without load and bandwidth without delay: the two ends of the curve."""
+        return ("latency.idle", "bandwidth.peak")
+
+    def needs(self, workload: Workload) -> Needs:
+        """Nothing of a target."""
+        return Needs(seconds=_seconds(workload.options), target=False)
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        """Raises EngineError if there is no compiler, or not what `check` looks for."""
+        words = _words(workload.options)
+        argv = (str(compiled(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
+        return Command(argv, timeout=_seconds(workload.options) * 1.1 * _LONGEST_WAIT + _PATIENCE)
+
+    def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
+        return _memory_output.parse(text, name=name, completed=completed)
+
+
+def _words(options: Mapping[str, Any]) -> dict[str, object]:
+    """What `memory.c` is told. Raises EngineError for what is not to be had here."""
+    cpus = machine.choose_cpus(options.get("pin"), options.get("threads"))
+    size = _bytes(options)
+    _check_size(size, options)
+    reads, _, writes = options["mix"].partition(":")
+    asked = options["huge_pages"]
+    huge_pages = machine.has_huge_pages(2 * size) if asked == "auto" else asked
+    return {
+        "size": size,
+        "load": size,
+        "line": machine.cache_line(),
+        "stride": parse_size(options["stride"]),
+        "reads": reads,
+        "writes": writes,
+        "delays": ",".join(map(str, options["delays"])),
+        "runtime_ns": round(options["runtime"] * 1e9),
+        "warmup_ns": round(_warm_up(options) * 1e9),
+        "huge_pages": int(huge_pages),
+        "cpus": ",".join(map(str, cpus)),
+        "seed": options["seed"],
+    }
+
+
+def _bytes(options: Mapping[str, Any]) -> int:
+    given = size_of(options["size"])
+    return given if given is not None else max(_BEYOND_CACHES * machine.cache_size(), _LEAST_SIZE)
+
+
+def _check_size(size: int, options: Mapping[str, Any]) -> None:
+    caches, free = machine.cache_size(), machine.free_memory()
+    if size < 2 * caches and not options["cached"]:
+        raise EngineError(
+            f"size: {size_text(size)} is not beyond the caches, which hold {format_quantity(caches, 'B')}",
+            remedy="size: auto takes four times the caches; cached: true measures the caches themselves",
+        )
+    if free is not None and 2 * size > _FREE_SHARE * free:
+        raise EngineError(
+            f"size: {format_quantity(2 * size, 'B')} are needed for latency and load together, and "
+            f"{format_quantity(free, 'B')} are free",
+            remedy="end what uses the memory, or choose a smaller size",
+        )
+
+
+def _warm_up(options: Mapping[str, Any]) -> float:
+    """The seconds of load before a point is counted."""
+    return max(_WARM_UP * float(options["runtime"]), _SHORTEST_WARM_UP)
+
+
+def _seconds(options: Mapping[str, Any]) -> float:
+    """How long a repetition takes: to write both buffers, and each point with its warming up."""
+    points = (len(options["delays"]) + 1) * (options["runtime"] + _warm_up(options))
+    return float(points + 2 * _bytes(options) * _SETUP_SECONDS_PER_BYTE + 1)
+
+
+def _contradictions(options: Options) -> list[OptionError]:
+    problems = []
+    stride, size = parse_size(options.stride), size_of(options.size)
+    if stride % 64 or not 64 <= stride <= 65536:
+        problems.append(OptionError("stride: a stride is a multiple of 64 bytes up to 64k", ("stride",)))
+    if size is not None and size < 2**14:
+        problems.append(OptionError("size: less than 16k is less than any cache has", ("size",)))
+    if options.pin and options.threads and len(numbers_of(options.pin)) <= options.threads:
+        message = f"threads: {options.threads} and the one for latency are more than the CPUs of pin"
+        problems.append(OptionError(message, ("threads",)))
+    return problems
+
+
+engine = Memory()

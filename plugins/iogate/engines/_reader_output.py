@@ -78,7 +78,7 @@ class Thread(_Shape):
 
 
 class Failure(_Shape):
-    """The first thing that went wrong in a thread; `errno` 0 for the end of the file."""
+    """What went wrong in a thread; `errno` 0 for the end of the file."""
 
     what: str
     errno: Count

@@ -68,7 +68,7 @@ struct side {
     uint64_t bins[BINS];
 };
 
-/* The first thing that went wrong in a thread; `what` is NULL as long as all is well. */
+/* What went wrong in a thread; `what` is NULL as long as all is well. */
 struct failure {
     const char *what;
     int error;
@@ -116,9 +116,10 @@ static inline uint64_t now(void)
 
 static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
 
+/* Of several failures in flight at once, the one nearest to the start of the data is kept. */
 static void fail(struct worker *worker, const char *what, int error, uint64_t offset)
 {
-    if (!worker->failure.what)
+    if (!worker->failure.what || offset < worker->failure.offset)
         worker->failure = (struct failure){what, error, offset};
     atomic_store_explicit(worker->stop, true, memory_order_relaxed);
 }

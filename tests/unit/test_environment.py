@@ -242,6 +242,9 @@ class TestIdentity:
             "memory was 31 GiB, is 16 GiB",
         ]
 
+    def test_a_published_baseline_knows_no_machine_and_fits_any(self):
+        assert identity_changes({}, {"cpu": "x", "disk": "A"}) == []
+
 
 class TestDifferences:
     OLD = Environment(

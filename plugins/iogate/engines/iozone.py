@@ -19,6 +19,7 @@ from iogate.process import Completed, find_program
 from iogate.units import parse_size, printable, size_text
 
 _PATIENCE = 60.0
+_PAUSE = 4.0  # s: in throughput mode iozone sleeps before and between its tests
 _SLOWEST_BANDWIDTH = 10 * 2**20
 _SLOWEST_IOPS = {"sequential": 1000, "random": 100}
 _SHOWN = 400
@@ -171,7 +172,7 @@ def _seconds(options: Mapping[str, Any]) -> float:
     """The longest that a run should take, estimated from a slow device: 10 MiB/s, 100 random or 1000
     sequential IOPS.
     """
-    total = 0.0
+    total = 0.0 if options.get("processes") is None else _PAUSE * (1 + len(list(_passes(options))))
     for run, size, record in _passes(options):
         kind = "random" if run in ("random_read", "random_write", "mixed", "stride_read") else "sequential"
         total += max(size / _SLOWEST_BANDWIDTH, size / record / _SLOWEST_IOPS[kind])

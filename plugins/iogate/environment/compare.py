@@ -50,7 +50,8 @@ def identity_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 
     A name that only one of them knows says nothing: serial numbers can often be read by root only.
     """
-    return _changes({name: old[name] for name in old if name in new}, new)
+    shared = old.keys() & new.keys()
+    return _changes(*({name: one[name] for name in one if name in shared} for one in (old, new)))
 
 
 def differences(old: Environment, new: Environment) -> list[str]:

@@ -113,9 +113,22 @@ def test_data_that_stayed_in_the_cache_are_refused_unless_it_is_gone_past():
         parse(json.dumps(report))
 
 
-def test_an_error_is_told_with_errno_and_offset():
-    error = {"what": "pread", "errno": 5, "message": "Input/output error", "offset": 8192, "thread": 3}
-    with pytest.raises(OutputError, match=r"pread: Input/output error \(EIO\) at offset 8192, thread 3"):
+@pytest.mark.parametrize(
+    ("what", "number", "said"),
+    [
+        ("pread", 5, r"pread: words \(EIO\) at offset 8192, thread 3\n.*dmesg"),
+        ("pread", 22, r"pread: words \(EINVAL\) at offset 8192, .*\n.*multiples of the device's block"),
+        ("open", 22, r"direct I/O was asked for, but this file system has none\n.*direct: false"),
+        ("open", 13, r"open: words \(EACCES\)"),
+        ("end of file", 0, r"the data end at offset 8192, 40960 bytes were to be read"),
+        ("io_uring_setup", 1, r"io_uring cannot be used here: words \(EPERM\); nothing was measured"),
+        ("io_uring_setup", 12, r"io_uring_setup: words \(ENOMEM\)"),
+        ("pread", 99999, r"pread: words \(99999\)"),
+    ],
+)
+def test_an_error_is_told_with_errno_and_offset(what, number, said):
+    error = {"what": what, "errno": number, "message": "words", "offset": 8192, "thread": 3}
+    with pytest.raises(OutputError, match=said):
         parse(changed(("passes", 0, "error"), error), status=1)
 
 

@@ -283,6 +283,9 @@ def _failed(report: Report, failure: Failure, name: str) -> OutputError:
     elif failure.what == "end of file":
         message = f"{name}: the data end at offset {failure.offset}, {report.size} bytes were to be read"
         remedy = "somebody has changed the file"
+    elif failure.what == "open" and number == errno.EINVAL and report.direct:
+        message = f"{name}: direct I/O was asked for, but this file system has none"
+        remedy = "direct: false reads through the page cache, after it was dropped"
     elif number == errno.EINVAL and report.direct:
         remedy = "direct I/O takes multiples of the device's block: check bs and size"
     return OutputError(printable(message), remedy=remedy)

@@ -26,7 +26,7 @@ workloads:
     processes: 2
     retest: false
     repetitions: 1
-    gate: {write.bandwidth.parent: 99%}
+    gate: {write.bandwidth.parent: 99.9%}
     waive: {not_together: files of 16M are small on purpose}
   table: {minimum_size: 8M, minimum_record_size: 32k, report: latency}
 """
@@ -38,13 +38,13 @@ def test_processes_side_by_side_are_judged_by_a_published_baseline(project):
     update(
         project.path / "baselines/local/demo.yaml",
         *("local", "demo", "published", Environment(), ""),
-        {"side_by_side": (definition, {"write.bandwidth.parent": [50.0 * MIB]})},
+        {"side_by_side": (definition, {"write.bandwidth.parent": [20_000.0 * MIB]})},
         "replace",
-        source="half the speed of anything",
+        source="a device that is faster than this one",
     )
     result = project.run("suites", "-k", "side_by_side", "--io-missing=fail")
     assert result.status == 0, result.text
-    assert result.verdicts["side_by_side"] in ("pass", "improved")
+    assert result.verdicts == {"side_by_side": "pass"}
     found = result.workload("side_by_side")["metrics"]
     assert {name.partition(".")[0] for name in found} == {"write", "read"}
     assert found["read.bandwidth"]["value"] >= found["read.bandwidth.min"]["value"] >= 0

@@ -105,8 +105,8 @@ class Mlc:
         if program is None:
             raise EngineError(
                 "mlc is not installed",
-                remedy="it is no package of any system: get Intel Memory Latency Checker from intel.com and put its "
-                "program mlc on PATH; or use engine: memory, which measures the same",
+                remedy="it is no package of any system: get the Memory Latency Checker from intel.com and "
+                "put its program mlc on PATH; or use engine: memory, which measures the same",
             )
         options = workload.options
         size = size_of(options["size"])

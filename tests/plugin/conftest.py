@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy cannot be imported twice
 import pytest
 import scipy.special  # noqa: F401
+import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
 import iogate.engines
 
-iogate.engines.__path__.append(str(Path(__file__).parent / "engines"))
+ENGINES = str(Path(__file__).parent / "engines")
 
 SUITE = """\
 defaults: {engine: fake}
@@ -50,6 +51,11 @@ class Project:
     def baseline(self, device: str = "local", suite: str = "demo") -> Path:
         """Where the baseline of a suite is."""
         return self.path / "baselines" / device / f"{suite}.yaml"
+
+
+@pytest.fixture(autouse=True)
+def _fake_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iogate.engines, "__path__", [*iogate.engines.__path__, ENGINES])
 
 
 @pytest.fixture

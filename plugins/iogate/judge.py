@@ -6,10 +6,11 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from iogate.model import (
     Baseline,
+    Direction,
     Metric,
     MetricVerdict,
     Repetition,
@@ -44,6 +45,17 @@ class Rates:
     metrics: int = 1
 
 
+class Terms(TypedDict):
+    """The terms of `iogate.gate.decide`."""
+
+    direction: Direction
+    tolerance: float | None
+    alpha: float
+    beta: float
+    max_repetitions: int
+    metrics: int
+
+
 class Judge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided."""
 
@@ -72,16 +84,7 @@ class Judge:
             if len(values) < len(repetitions) or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
-            self.decisions[name] = decide(
-                self.baseline.metrics[name],
-                values,
-                direction=metric(name).direction,
-                tolerance=self.tolerance(name).worse,
-                alpha=self.rates.alpha,
-                beta=self.rates.beta,
-                max_repetitions=self.maximum,
-                metrics=self.rates.metrics,
-            )
+            self.decisions[name] = decide(self.baseline.metrics[name], values, **self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
 
     def tolerance(self, name: str) -> Tolerance:
@@ -109,18 +112,18 @@ class Judge:
         """What the baseline can resolve of each gating metric; None where it has no error rates."""
         from iogate.gate import strength
 
+        known = [name for name in self.gating if name in self.baseline.metrics]
+        return {name: strength(self.baseline.metrics[name], **self._terms(name)) for name in known}
+
+    def _terms(self, name: str) -> Terms:
+        """On what terms the gate decides about a metric."""
         return {
-            name: strength(
-                self.baseline.metrics[name],
-                direction=metric(name).direction,
-                tolerance=self.tolerance(name).worse,
-                alpha=self.rates.alpha,
-                beta=self.rates.beta,
-                max_repetitions=self.maximum,
-                metrics=self.rates.metrics,
-            )
-            for name in self.gating
-            if name in self.baseline.metrics
+            "direction": metric(name).direction,
+            "tolerance": self.tolerance(name).worse,
+            "alpha": self.rates.alpha,
+            "beta": self.rates.beta,
+            "max_repetitions": self.maximum,
+            "metrics": self.rates.metrics,
         }
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from loops import MIB, Loops, format_device, need
-from projects import Project, Result
+from projects import Project, Result, need_fio
 from throttle import Throttle, Unavailable, throttle
 
 from iogate.mounts import block_number
@@ -52,12 +51,6 @@ def throttled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
                 pytest.skip(str(reason))
 
         yield make
-
-
-def need_fio() -> None:
-    """Skip where there is no fio."""
-    if not shutil.which("fio"):
-        pytest.skip("needs fio")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -11,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import iogate
 
@@ -127,3 +130,9 @@ def working_in(folder: Path) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def need_fio() -> None:
+    """Skip the test where there is no fio."""
+    if not shutil.which("fio"):
+        pytest.skip("needs fio")

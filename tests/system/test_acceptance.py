@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import need_fio
-from projects import PLUGINS, Project
+from projects import PLUGINS, Project, need_fio
 
 pytestmark = pytest.mark.system
 

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import loops
 import pytest
-from conftest import need_fio
 from loops import MIB, Loops, need
-from projects import PLUGINS, Project
+from projects import PLUGINS, Project, need_fio
 
 pytestmark = pytest.mark.system
 

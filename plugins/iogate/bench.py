@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,7 @@ from iogate.meter import Meter
 from iogate.model import Device, Needs, Output, Place, Repetition, Workload
 from iogate.scratch import Scratch
 from iogate.settings import Settings
-from iogate.target import Target, opened
+from iogate.target import Target, check_unchanged, opened
 from iogate.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -81,12 +81,10 @@ class Bench:
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
         folder = self.folder / folder_name(id) / str(label)
-        folder.mkdir(parents=True, exist_ok=True)
         self._wear.check(needs.written)
         place = self._place(needs, folder)
         command = engine.command(workload, place)
-        for name, text in command.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        _put(folder, command.files)
         meter = Meter(self.target.number if needs.target else None)
         before = snapshot(self.target.number, place.data)
         completed = process.run(
@@ -95,6 +93,8 @@ class Bench:
             timeout=command.timeout,
             tick=lambda elapsed: self.watcher.tick(elapsed, meter.tick()),
         )
+        if needs.target:
+            check_unchanged(self.target)
         after = snapshot(self.target.number, place.data)
         text = _read(folder / command.output) if command.output else completed.stdout
         output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
@@ -128,6 +128,19 @@ def folder_name(id: str) -> str:
     """A folder's name for a pytest id: readable, safe, and unlike that of any other id."""
     readable = re.sub(r"[^A-Za-z0-9=,.-]+", "_", id.rsplit("::", 1)[-1])[:80].strip("._")
     return f"{readable}-{sha256(id.encode()).hexdigest()[:8]}"
+
+
+def _put(folder: Path, files: Mapping[str, str]) -> None:
+    """Make a folder with these files in it. Raises EngineError if that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EngineError(
+            f"cannot keep raw files in {folder}: {error.strerror}",
+            remedy="free space there, or name another folder: --io-results=DIR",
+        ) from error
 
 
 def _read(path: Path) -> str:

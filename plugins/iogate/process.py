@@ -63,18 +63,18 @@ def run(
     """
     started = time.monotonic()
     out_path, err_path = folder / "stdout", folder / "stderr"
-    with out_path.open("wb") as out, err_path.open("wb") as err:
-        try:
+    try:
+        with out_path.open("wb") as out, err_path.open("wb") as err:
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, start_new_session=True
             )
-        except OSError as error:
-            raise EngineError(f"cannot start {argv[0]}: {error.strerror}") from error
-        try:
-            with _guarded(process.pid):
-                timed_out = _wait(process, started, timeout, tick)
-        finally:
-            _end_group(process)
+    except OSError as error:
+        raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
+    try:
+        with _guarded(process.pid):
+            timed_out = _wait(process, started, timeout, tick)
+    finally:
+        _end_group(process)
     return Completed(
         process.returncode, _read(out_path), _read(err_path), time.monotonic() - started, timed_out
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.collect import WorkloadItem
-from iogate.errors import Position
+from iogate.errors import IogateError, Position
 from iogate.fixtures import Gate
 from iogate.interrupts import Interrupts
 from iogate.model import Baseline, Device, Record
@@ -36,6 +36,7 @@ class Run:
         self.json_path = json_path
         self.results: Results | None = None
         self.changes: list[str] = []
+        self._unwritten: IogateError | None = None
         self._interrupts = Interrupts()
         self._device: Device | None = None
         self._session: Session | None = None
@@ -88,8 +89,9 @@ class Run:
         self.results = Results(self.device.name, self._session.id, self._session.environment, self.json_path)
         ignore = self.settings.results.parent / ".gitignore"
         if self.settings.results.parent.name == ".iogate" and not ignore.exists():
-            ignore.parent.mkdir(parents=True, exist_ok=True)
-            ignore.write_text("*\n", encoding="utf-8")
+            with contextlib.suppress(OSError):  # a full disk shows where something matters
+                ignore.parent.mkdir(parents=True, exist_ok=True)
+                ignore.write_text("*\n", encoding="utf-8")
 
     def _write(self, text: str) -> None:
         """Put text on a line of its own, past pytest's capture if a test is running."""
@@ -176,8 +178,18 @@ class Run:
     def _keep(self, course: Course) -> None:
         if course.record and all(record.id != course.id for record in self._records):
             self._records.append(course.record)
+            self._add(course.record)
+
+    def _add(self, record: Record) -> None:
+        """Write a record to the results file. That it could not be written is told at the end, if no later
+        record could be: what is measured should not be lost to a disk that is full for a while.
+        """
+        try:
             if self.results:
-                self.results.add(course.record)
+                self.results.add(record)
+            self._unwritten = None
+        except IogateError as error:
+            self._unwritten = error
 
     def finish(self) -> None:
         """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""
@@ -191,9 +203,10 @@ class Run:
     def _conclude(self, session: Session) -> None:
         session.close()
         for record in session.interrupt(self._courses.values()):
-            if self.results:
-                self.results.add(record)
+            self._add(record)
         self.changes = self._write_baselines(session)
+        if self._unwritten:
+            raise self._unwritten
 
     def _write_baselines(self, session: Session) -> list[str]:
         """Write what was recorded into the baseline files; the tables of what changed."""

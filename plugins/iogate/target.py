@@ -78,14 +78,22 @@ def refusals(target: Target, needs: Needs, *, device: Device, consent: str | Non
     """
     if not needs.target:
         return []
-    if _identity(target.path) != target.identity:
-        return [_changed(target.path)]
+    try:
+        check_unchanged(target)
+    except TargetError as error:
+        return [error]
     found = (
         _directory_refusals(target, needs) if target.kind == "directory" else _device_refusals(target, needs)
     )
     if target.kind == "device" and needs.writes and target.number:
         found += destroy.refusals(BlockDevice(target.number), target.path, device, consent)
     return found
+
+
+def check_unchanged(target: Target) -> None:
+    """Whether the path still leads to what it led to. Raises TargetError (`changed`)."""
+    if _identity(target.path) != target.identity:
+        raise _changed(target.path)
 
 
 @contextlib.contextmanager

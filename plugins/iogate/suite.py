@@ -73,7 +73,7 @@ def load_suite(
     entries = check_document(SuiteFile, document)
     mistakes: list[InputError] = []
     workloads: list[Workload] = []
-    declare = partial(declared, limits=limits or {}, allow_exec=allow_exec)
+    declare = partial(declared, limits=limits or {}, allow_exec=allow_exec, folder=path.parent)
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:

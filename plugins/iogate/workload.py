@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from iogate import engines
-from iogate.errors import InputErrors, OptionError, Position
+from iogate.errors import InputError, InputErrors, OptionError, Position
+from iogate.files import Attachment, read_attachment
 from iogate.model import Tolerance, Workload, metric
 from iogate.schema import Fraction, Schema, check
 from iogate.units import parse_fraction, printable
@@ -161,9 +163,10 @@ def declared(
     limits: Mapping[str, Any],
     *,
     allow_exec: bool = False,
+    folder: Path | None = None,
 ) -> Workload:
     """The workload that these keys declare. `limits` replace those options that its engine knows. Options
-    that run commands are refused unless `allow_exec`.
+    that run commands are refused unless `allow_exec`; those that name files are read below `folder`.
 
     Raises InputErrors of OptionError, with paths within `data`.
     """
@@ -180,10 +183,13 @@ def declared(
         procedure["runtime"] = "auto"
         given |= {"runtime": PILOT_SECONDS, "time_based": True}
     try:
+        given |= _attachments(engine, given, folder)
         options = engine.options(given)
-        known = {key: value for key, value in limits.items() if key in options}
+        known = {key: value for key, value in limits.items() if key in engines.known_options(entry.engine)}
         if known:
             options = engine.options({**given, **known})
+        if "runtime" in procedure and "runtime" not in options:
+            raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
         commands = engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
         if commands and not allow_exec:
             raise InputErrors(commands)
@@ -203,6 +209,24 @@ def declared(
         waive=entry.waive,
         procedure=procedure,
     )
+
+
+def _attachments(
+    engine: engines.Engine, given: Mapping[str, Any], folder: Path | None
+) -> dict[str, Attachment]:
+    """What options that name files stand for. Raises InputErrors."""
+    found = {}
+    for key in engine.attachments if isinstance(engine, engines.TakesFiles) else ():
+        if key not in given:
+            continue
+        try:
+            if folder is None or not isinstance(given[key], str):
+                raise InputError(f"{key} is a path below the folder of a suite")
+            found[key] = read_attachment(folder, given[key])
+        except InputError as error:
+            mistake = OptionError(error.message, (key,), remedy=error.remedy)
+            raise InputErrors([mistake]) from None
+    return found
 
 
 def _procedure(entry: WorkloadEntry) -> dict[str, Any]:

@@ -79,6 +79,19 @@ class RunsCommands(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesFiles(Protocol):
+    """An engine with options that name files beside the suite; it is given their Attachments instead."""
+
+    attachments: tuple[str, ...]
+
+
+@cache
+def known_options(name: str) -> frozenset[str]:
+    """The options that the engine of that name knows. Raises KeyError if there is none."""
+    return frozenset(load(name).schema()["properties"])
+
+
 @cache
 def load(name: str) -> Engine:
     """The engine of that name. Raises KeyError if there is none."""

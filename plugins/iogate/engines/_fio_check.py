@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from iogate.engines._fio_job import assignments
+from iogate.engines._fio_jobs import jobs
 from iogate.errors import EngineError, InputError
 from iogate.model import Workload
 from iogate.process import Completed, run
@@ -66,8 +67,7 @@ def check(workloads: Sequence[Workload]) -> list[InputError]:
 
 
 def _settings(options: Mapping[str, Any]) -> Iterator[_Setting]:
-    ioengine = options["ioengine"]
-    return (_Setting(ioengine, line) for line in assignments(options))
+    return (_Setting(job["ioengine"], line) for job in jobs(options).values() for line in assignments(job))
 
 
 class _Fio:

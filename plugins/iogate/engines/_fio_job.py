@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from iogate.engines._fio_jobs import jobs
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
@@ -26,12 +27,12 @@ def job_file(workload: Workload, place: Place) -> str:
         f"# {plain(workload.suite)}: {plain(workload.name)}",
         "# To run this again by hand: cd into this folder, then",
         "#   fio --output=again.json --output-format=json+ job.fio",
-        f"[{section(workload.name)}]",
-        f"filename={_filename(place.data)}",
-        *assignments(workload.options),
     ]
-    if "percentile_list" not in workload.options.get("fio", {}):
-        lines.append(f"percentile_list={PERCENTILES}")
+    for name, options in jobs(workload.options).items():
+        lines += [f"[{section(name or workload.name)}]", f"filename={_filename(place.data)}"]
+        lines += assignments(options)
+        if "percentile_list" not in options.get("fio", {}):
+            lines.append(f"percentile_list={PERCENTILES}")
     return "\n".join(lines) + "\n"
 
 

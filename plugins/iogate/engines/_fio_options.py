@@ -15,9 +15,12 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from iogate.engines._fio_jobfile import sections
+from iogate.engines._fio_jobs import region
 from iogate.errors import InputError, InputErrors, OptionError
+from iogate.files import Attachment
 from iogate.schema import Duration, Schema, Size, check
-from iogate.units import parse_size, size_text
+from iogate.units import parse_size, printable, size_text
 
 Value: TypeAlias = "str | int | float | bool | None"
 
@@ -80,6 +83,7 @@ IOENGINES = (
 ELSEWHERE = frozenset({"nbd", "null"})
 """The ioengines that do not touch the target: a network block device of their own `uri`, and nothing."""
 
+_SECTOR = 512
 _UNTIMED = ("rate", "rate_iops", "rate_process", "thinktime", "flow", "latency_target")
 """Options that slow a job down, so that its size says nothing about how long it takes."""
 
@@ -151,6 +155,13 @@ def _scalar(value: Value) -> str:
     return value
 
 
+class Mix(Schema):
+    """Jobs that read and jobs that write, each on a region of its own."""
+
+    readers: int = Field(0, ge=0, le=4096, description="jobs that only read")
+    writers: int = Field(0, ge=0, le=4096, description="jobs that only write")
+
+
 class Options(Schema):
     """fio's options by fio's names."""
 
@@ -162,6 +173,12 @@ class Options(Schema):
     iodepth: int = Field(1, ge=1, le=2**20, description="I/Os that each job keeps in flight")
     numjobs: int = Field(1, ge=1, le=4096, description="jobs of the same kind, all on the same data")
     rwmixread: int | None = Field(None, ge=0, le=100, description="per cent of reads in a mixed pattern")
+    mix: Mix | None = Field(
+        None, description="instead of one kind of job: readers and writers that share size out among them"
+    )
+    jobfile: str | None = Field(
+        None, description="a job file of fio below the suite's folder; keys beside it hold instead of its own"
+    )
     ioengine: Annotated[str, BeforeValidator(_ioengine)] = Field("libaio", description="how I/O is issued")
     direct: bool = Field(True, description="past the page cache (O_DIRECT)")
     runtime: Duration | None = Field(None, gt=0, description="end after this time")
@@ -177,7 +194,12 @@ class Options(Schema):
 
 
 def normalised(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with their defaults, one spelling for one meaning. Raises InputErrors of OptionError."""
+    """Options with their defaults, one spelling for one meaning; those of each job of a job file under
+    `jobs`. Raises InputErrors of OptionError.
+    """
+    if isinstance(given.get("jobfile"), Attachment):
+        beside = {key: value for key, value in given.items() if key != "jobfile"}
+        return {"jobs": sections(given["jobfile"], beside, normalised)}
     if isinstance(given.get("fio"), Mapping):
         given = {**given, "fio": dict(given["fio"])}
     try:
@@ -191,7 +213,7 @@ def normalised(given: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("runtime", "ramp_time", "startdelay"):
         if key in found and found[key] == int(found[key]):
             found[key] = int(found[key])
-    if options.rw.partition(":")[0] in MIXED:
+    if options.rw.partition(":")[0] in MIXED and not options.mix:
         found.setdefault("rwmixread", 50)
     else:
         found.pop("rwmixread", None)
@@ -222,6 +244,16 @@ def commands(options: Mapping[str, Any]) -> list[OptionError]:
     """What in normalised options runs commands, loads code, or writes beside the target: refused unless the
     user agrees to it.
     """
+    if "jobs" not in options:
+        return _commands(options)
+    return [
+        OptionError(f"[{printable(name)}]: {error.message}", ("jobfile",), remedy=error.remedy)
+        for name, job in options["jobs"].items()
+        for error in _commands(job)
+    ]
+
+
+def _commands(options: Mapping[str, Any]) -> list[OptionError]:
     ioengine, writes = str(options["ioengine"]), "write" in options["rw"] or "trim" in options["rw"]
     reasons: dict[tuple[str, ...], str] = {}
     if ioengine == "exec":
@@ -266,6 +298,28 @@ def _refused(passed: Mapping[str, Any]) -> list[OptionError]:
     return problems
 
 
+def _mix_problems(options: Options, mix: Mapping[str, int]) -> list[OptionError]:
+    problems = []
+    if options.rw not in MIXED:
+        problems.append(OptionError("mix is of a mixed pattern: rw: randrw, or rw: rw", ("rw",)))
+    if options.rwmixread is not None:
+        problems.append(OptionError("rwmixread: mix says who reads and who writes", ("rwmixread",)))
+    if options.numjobs != 1:
+        problems.append(OptionError("numjobs: mix says how many jobs there are", ("numjobs",)))
+    problems += [
+        OptionError(f"fio's {key!r} is said by mix: each job has a region of its own", ("fio", key), key=True)
+        for key in options.fio
+        if key in ("offset", "offset_increment", "offset_align", "fileoffset")
+    ]
+    jobs, block = sum(mix.values()), max(block_sizes(options.bs))
+    if not jobs:
+        problems.append(OptionError("mix: no readers and no writers", ("mix",)))
+    elif region(parse_size(options.size), mix) < block:
+        message = f"mix: {options.size} for {jobs} jobs leave each less than one block of {options.bs}"
+        problems.append(OptionError(message, ("mix",)))
+    return problems
+
+
 def _contradictions(options: Options) -> list[OptionError]:
     problems = []
     if options.time_based and options.runtime is None:
@@ -278,6 +332,18 @@ def _contradictions(options: Options) -> list[OptionError]:
         ]
     if options.ioengine == "nbd" and "uri" not in options.fio:
         problems.append(OptionError("ioengine nbd needs its uri, under fio", ("ioengine",)))
+    if options.jobfile is not None:
+        problems.append(OptionError("jobfile is for suites: it is a path below their folder", ("jobfile",)))
+    if options.mix:
+        problems += _mix_problems(options, options.mix.model_dump())
+    if options.direct and options.ioengine not in ELSEWHERE:
+        problems += [
+            OptionError(
+                f"bs: direct I/O takes multiples of a sector, at least {_SECTOR} bytes, not {size}", ("bs",)
+            )
+            for size in block_sizes(options.bs)
+            if size % _SECTOR
+        ]
     if max(block_sizes(options.bs)) > parse_size(options.size):
         problems.append(
             OptionError(f"size: {options.size} is less than one block of {options.bs}", ("size",))

@@ -11,6 +11,7 @@ from typing import Any
 
 from iogate.engines import _fio_check, _fio_output
 from iogate.engines._fio_job import job_file
+from iogate.engines._fio_jobs import jobs
 from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, commands, normalised
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
@@ -30,6 +31,7 @@ class Fio:
     name = "fio"
     program = "fio"
     package = "fio"
+    attachments = ("jobfile",)
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return normalised(given)
@@ -49,25 +51,26 @@ class Fio:
         With a fixed number of I/Os in flight throughput and mean latency are one figure (Little's law), and
         at a fixed block size bandwidth and IOPS are: to gate on both would only pay for two tests.
         """
-        options = workload.options
-        limited = any(key in options.get("fio", {}) for key in ("rate", "rate_iops", "thinktime"))
-        large = _blocks(options)[0] >= 64 * 1024
+        each = list(jobs(workload.options).values())
+        limited = any(key in job.get("fio", {}) for job in each for key in ("rate", "rate_iops", "thinktime"))
+        large = min(_blocks(job)[0] for job in each) >= 64 * 1024
         figure = "lat.mean" if limited else "bandwidth" if large else "iops"
-        return tuple(f"{direction}.{figure}" for direction in _directions(options))
+        return tuple(f"{direction}.{figure}" for direction in _all_directions(each))
 
     def needs(self, workload: Workload) -> Needs:
-        options = workload.options
-        directions = _directions(options)
-        elsewhere = options["ioengine"] in ELSEWHERE
+        each = list(jobs(workload.options).values())
+        here = [job for job in each if job["ioengine"] not in ELSEWHERE]
+        directions = _all_directions(each)
+        written = [_written(job) for job in here]
         return Needs(
-            size=0 if elsewhere else _extent(options),
+            size=max(map(_extent, here), default=0),
             reads="read" in directions,
             writes="write" in directions or "trim" in directions,
-            direct=options["direct"],
-            block=_blocks(options)[0],
-            seconds=_seconds(options),
-            written=_written(options),
-            target=not elsewhere,
+            direct=all(job["direct"] for job in each),
+            block=min(_blocks(job)[0] for job in each),
+            seconds=_together(each),
+            written=None if None in written else sum(filter(None, written)),
+            target=bool(here),
         )
 
     def command(self, workload: Workload, place: Place) -> Command:
@@ -83,7 +86,7 @@ class Fio:
             )
         return Command(
             argv=(program, f"--output={_OUTPUT}", "--output-format=json+", "job.fio"),
-            timeout=_seconds(workload.options) * 1.1 + _PATIENCE,
+            timeout=self.needs(workload).seconds * 1.1 + _PATIENCE,
             files={"job.fio": job_file(workload, place)},
             output=_OUTPUT,
         )
@@ -121,6 +124,10 @@ def _directions(options: Mapping[str, Any]) -> tuple[str, ...]:
     return (kind.removeprefix("rand"),)
 
 
+def _all_directions(each: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(direction for job in each for direction in _directions(job)))
+
+
 def _blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
     """The block sizes that occur, smallest first."""
     sizes = set(block_sizes(options["bs"]))
@@ -152,6 +159,12 @@ def _volume(options: Mapping[str, Any]) -> int:
     """Bytes that all jobs move together if no time limit ends them."""
     each = _passed_size(options, "io_size", "io_limit") or parse_size(options["size"])
     return each * int(options["numjobs"]) * (_passed_size(options, "loops") or 1)
+
+
+def _together(each: Sequence[Mapping[str, Any]]) -> float:
+    """The longest that jobs should take side by side: those that end by size share the device."""
+    timed = [_seconds(job) for job in each if "runtime" in job]
+    return max([sum(_seconds(job) for job in each if "runtime" not in job), *timed])
 
 
 def _seconds(options: Mapping[str, Any]) -> float:

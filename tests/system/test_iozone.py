@@ -88,7 +88,7 @@ def test_a_full_disk_makes_iozone_hang_until_its_time_is_over(tmp_path):
         engine = engines.load("iozone")
         command = engine.command(workload, Place(point / "data", point, tmp_path))
         done = process.run(command.argv, folder=tmp_path, timeout=command.timeout)
-        with pytest.raises(OutputError, match="iozone (hung|ended with status)"):
+        with pytest.raises(OutputError, match=r"iozone (hung|ended with status)"):
             engine.parse(done.stdout, name="stdout", completed=done)
         assert done.seconds < 20
         assert not _users(point)

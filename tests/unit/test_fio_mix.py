@@ -204,7 +204,7 @@ class TestJobFile:
         (tmp_path.parent / "a.fio").write_text("[x]\nsize=1m\n")
         (tmp_path / "sub").mkdir()
         (tmp_path / "link").symlink_to("../a.fio")
-        with pytest.raises(InputErrors, match="refused|no file below"):
+        with pytest.raises(InputErrors, match=r"refused|no file below"):
             suite(f"{{jobfile: '{path}'}}")
 
     def test_only_a_suite_has_a_folder(self):

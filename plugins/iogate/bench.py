@@ -14,9 +14,9 @@ from iogate.audit import audit, snapshot
 from iogate.errors import EngineError
 from iogate.meter import Meter
 from iogate.model import Device, Needs, Output, Place, Repetition, Workload
-from iogate.scratch import Scratch
 from iogate.settings import Settings
 from iogate.target import Target, check_unchanged, opened
+from iogate.target.scratch import Scratch
 from iogate.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20

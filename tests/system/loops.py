@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import iogate
-from iogate import destroy
+from iogate.target import destroy
 
 MIB = 2**20
 PLUGINS = str(Path(iogate.__file__).parent.parent)

@@ -15,12 +15,11 @@ import loops
 import pytest
 from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401
 
-from iogate import signatures
-from iogate.blockdevice import BlockDevice
 from iogate.errors import TargetError
 from iogate.model import Device, Needs
 from iogate.mounts import block_number, mount_of
-from iogate.target import opened, refusals, resolve
+from iogate.target import opened, refusals, resolve, signatures
+from iogate.target.blockdevice import BlockDevice
 
 pytestmark = pytest.mark.system
 READ = Needs(size=MIB, reads=True, direct=True, block=4096)

@@ -12,11 +12,11 @@ import loops
 import pytest
 from loops import MIB, holder, made, need, own_locks, run  # noqa: F401
 
-from iogate import fiemap, scratch
+from iogate import fiemap
 from iogate.errors import TargetError
 from iogate.model import Device, Needs
 from iogate.mounts import block_number
-from iogate.target import opened, refusals, resolve
+from iogate.target import opened, refusals, resolve, scratch
 
 pytestmark = pytest.mark.system
 DIRECT = Needs(size=8 * MIB, reads=True, direct=True, block=4096)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iogate.blockdevice import BlockDevice, btrfs_members, whole_disks
+from iogate.target.blockdevice import BlockDevice, btrfs_members, whole_disks
 
 
 class FakeSys:

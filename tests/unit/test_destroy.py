@@ -5,10 +5,10 @@ What needs a device mapper, md or a real disk is shown here; tests/system has th
 
 import pytest
 
-from iogate import destroy
-from iogate.blockdevice import BlockDevice
-from iogate.destroy import refusals, stable_ids
 from iogate.model import Device
+from iogate.target import destroy
+from iogate.target.blockdevice import BlockDevice
+from iogate.target.destroy import refusals, stable_ids
 
 ROOT_LINE = "27 1 8:2 / / rw - ext4 /dev/root rw\n"
 SERIAL = {"serial": "S4EWNX0R123456"}

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from iogate import fiemap, layout, scratch, target
+from iogate import fiemap, target
 from iogate.errors import TargetError
 from iogate.model import Device, Needs
-from iogate.scratch import PREFIX, room
-from iogate.target import opened, refusals, resolve
+from iogate.target import layout, opened, refusals, resolve, scratch
+from iogate.target.scratch import PREFIX, room
 
 MIB = 2**20
 

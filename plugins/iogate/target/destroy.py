@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from iogate.blockdevice import BlockDevice, btrfs_members, whole_disks
 from iogate.errors import TargetError
 from iogate.model import Device
 from iogate.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
-from iogate.openers import openers_of, process_text
-from iogate.signatures import signatures
+from iogate.target.blockdevice import BlockDevice, btrfs_members, whole_disks
+from iogate.target.openers import openers_of, process_text
+from iogate.target.signatures import signatures
 from iogate.units import printable
 
 BY_ID = Path("/dev/disk/by-id")

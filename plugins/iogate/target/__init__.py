@@ -14,14 +14,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from iogate import destroy
-from iogate.blockdevice import BlockDevice
 from iogate.errors import TargetError
-from iogate.layout import NO_DIRECT, Tick, no_direct_io, refused
-from iogate.locks import disks_locked, locked
 from iogate.model import Device, Needs
 from iogate.mounts import IN_MEMORY, backing, mount_of, number_text
-from iogate.scratch import Check, FolderScratch, Scratch, reclaimable, remove_leftovers, room, scratch_folder
+from iogate.target import destroy
+from iogate.target.blockdevice import BlockDevice
+from iogate.target.layout import NO_DIRECT, Tick, no_direct_io, refused
+from iogate.target.locks import disks_locked, locked
+from iogate.target.scratch import (
+    Check,
+    FolderScratch,
+    Scratch,
+    reclaimable,
+    remove_leftovers,
+    room,
+    scratch_folder,
+)
 from iogate.units import format_quantity, printable
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.mounts import PROC
-from iogate.openers import process_text
+from iogate.target.openers import process_text
 
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 _UNABLE = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}  # NFS on a directory

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from iogate.errors import TargetError
-from iogate.layout import Tick, intact, lay_out, refused
 from iogate.model import Needs
-from iogate.openers import openers_below, process_text
+from iogate.target.layout import Tick, intact, lay_out, refused
+from iogate.target.openers import openers_below, process_text
 
 PREFIX = ".iogate-scratch-"
 _MARKER = "iogate"

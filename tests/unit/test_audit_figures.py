@@ -136,11 +136,32 @@ def test_trimming_needs_no_write():
     assert said(figures.zero_io, run(trimmed, needs=Needs(writes=True))) == []
 
 
-@pytest.mark.parametrize(("short", "severity"), [(1, "suspect"), (999, "suspect"), (1000, "invalid")])
-def test_short_operations_are_told_and_from_one_in_a_hundred_on_invalid(short, severity):
+@pytest.mark.parametrize("short", [1, 1000])
+def test_short_operations_are_invalid(short):
     traffic = {"read": Traffic(100_000 * 4096, 100_000, SECONDS, short)}
     ((found, message),) = said(figures.short_io, run(replace(output(), traffic=traffic)))
-    assert found == severity and f"{short} of 100000" in message
+    assert found == "invalid" and f"{short} of 100000" in message
+
+
+@pytest.mark.parametrize(("short", "severity"), [(999, "suspect"), (1000, "invalid")])
+def test_the_last_block_of_an_odd_size_is_short_in_every_pass(short, severity):
+    traffic = {"read": Traffic(100_000 * 4096, 100_000, SECONDS, short)}
+    subject = run(replace(output(), traffic=traffic), needs=Needs(reads=True, size=2**20 + 512))
+    ((found, _),) = said(figures.short_io, subject)
+    assert found == severity
+
+
+def test_operations_behind_the_end_of_the_file_are_counted_as_such():
+    """fio 3.33 on a file that was truncated meanwhile: no short I/O, and many that cost nothing."""
+    traffic = {"read": Traffic(70_000 * 4096, 100_000, SECONDS)}
+    ((found, message),) = said(figures.short_io, run(replace(output(), traffic=traffic)))
+    assert found == "invalid" and "30000 of 100000" in message
+
+
+def test_ios_in_flight_at_the_end_of_a_ramp_are_not_short():
+    traffic = {"read": Traffic(99_968 * 4096, 100_000, SECONDS)}
+    subject = run(replace(output(), traffic=traffic), options={"ramp_time": 2})
+    assert said(figures.short_io, subject) == []
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
 from iogate.engines.reader import engine
 from iogate.errors import Position
-from iogate.layout import lay_out
 from iogate.model import Place, Workload
 from iogate.native import compiled
 from iogate.process import find_program, run
+from iogate.target.layout import lay_out
 from iogate.units import parse_size, size_text
 
 Program = Callable[[], float]
@@ -123,6 +123,11 @@ def comparisons(data: Path, folder: Path, size: int) -> list[Comparison]:
             "bs=4k direct, random, io_uring depth 32",
             reader(data, folder, **deep),
             {"fio io_uring": (fio(data, direct=1, norandommap=1, **deep), 1.0)},
+        ),
+        Comparison(
+            "bs=4k cached, random, io_uring depth 32",
+            reader(data, folder, cached=True, **deep),
+            {"fio io_uring": (fio(data, norandommap=1, **deep), 1.0)},
         ),
     ]
 

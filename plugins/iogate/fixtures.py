@@ -6,7 +6,9 @@ FAILED test.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,16 +53,21 @@ def failure_text(record: Record) -> str:
     lines += [f"  {item.severity}: {item.message}" for item in verdict.findings if item.severity != "note"]
     lines += [f"  changed since the baseline: {item}" for item in record.differences]
     if record.repetitions:
-        lines.append(f"  raw output: {record.repetitions[-1].folder}")
+        lines.append(f"  raw output: {_near(record.repetitions[-1].folder)}")
     lines.append(f"{record.workload.position.file}:{record.workload.position.line}: {record.workload.name}")
     return printable("\n".join(lines))
+
+
+def _near(path: str) -> str:
+    """A path as short as it can be from where the user is."""
+    return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
 
 
 def trusted(record: Record) -> Record:
     """The same record. Fails the set-up of the test if its measurement cannot be trusted."""
     if record.failure is not None:
         where = f"{record.workload.position.file}:{record.workload.position.line}: {record.workload.name}"
-        raw = f"\n  raw output: {record.repetitions[-1].folder}" if record.repetitions else ""
+        raw = f"\n  raw output: {_near(record.repetitions[-1].folder)}" if record.repetitions else ""
         pytest.fail(printable(f"{record.failure}{raw}\n{where}"), pytrace=False)
     return record
 

@@ -236,7 +236,8 @@ class Run:
     def _strength(self, session: Session, suite: str, records: Sequence[Record]) -> str:
         """How strong the baseline of a suite is now, for people."""
         path = self.settings.baselines / self.device.name / f"{suite}.yaml"
-        lines = [f"{len(records)} workloads recorded in {_shown(path, self.settings.root)}"]
+        count = "1 workload" if len(records) == 1 else f"{len(records)} workloads"
+        lines = [f"{count} recorded in {_shown(path, self.settings.root)}"]
         for name, known in session.strengths([record.workload for record in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
         return printable("\n".join(lines))

@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,6 +63,7 @@ def run(
     """
     started = time.monotonic()
     out_path, err_path = folder / "stdout", folder / "stderr"
+    guard = _guard()
     try:
         with out_path.open("wb") as out, err_path.open("wb") as err:
             process = subprocess.Popen(
@@ -71,10 +72,11 @@ def run(
     except OSError as error:
         raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
     try:
-        with _guarded(process.pid):
-            timed_out = _wait(process, started, timeout, tick)
+        _tell(guard, str(process.pid))
+        timed_out = _wait(process, started, timeout, tick)
     finally:
         _end_group(process)
+        _tell(guard, "")
     return Completed(
         process.returncode, _read(out_path), _read(err_path), time.monotonic() - started, timed_out
     )
@@ -97,18 +99,11 @@ def _guard() -> subprocess.Popen[bytes]:
     )
 
 
-@contextlib.contextmanager
-def _guarded(group: int) -> Iterator[None]:
-    """End a process group even if this process is killed meanwhile."""
-    told = _guard().stdin
-    assert told
+def _tell(guard: subprocess.Popen[bytes], group: str) -> None:
+    """Name the process group that must not outlive this process; empty for none."""
+    assert guard.stdin
     with contextlib.suppress(OSError):  # without the guard all is as well, but for SIGKILL
-        told.write(f"{group}\n".encode())
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            told.write(b"\n")
+        guard.stdin.write(f"{group}\n".encode())
 
 
 def _wait(

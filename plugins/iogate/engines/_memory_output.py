@@ -13,7 +13,7 @@ from iogate.model import Output
 from iogate.process import Completed
 from iogate.units import format_quantity, printable, size_text
 
-_LEAST_SHARE = 0.25
+_LEAST_SHARE, _LEAST_NS = 0.25, 10e6  # a share of a short runtime, ns of a long one
 _IN_HUGE_PAGES = 0.99
 _IDLE_NS = (0.1, 10_000.0)  # from the nearest cache to memory behind several switches
 _IDLE_AT_MOST = 2.0
@@ -152,7 +152,7 @@ def _check(report: Report, name: str) -> None:
 
 
 def _check_undisturbed(report: Report, point: Latency, name: str) -> None:
-    if point.ns < _LEAST_SHARE * report.runtime_ns or not point.hops:
+    if point.ns < min(_LEAST_NS, _LEAST_SHARE * report.runtime_ns) or not point.hops:
         raise OutputError(
             f"{name}: the threads had their processors for themselves in only {point.ns / 1e6:.1f} ms of "
             f"{point.elapsed / 1e6:.0f} ms, {report.runtime_ns / 1e6:.0f} ms were asked for",

@@ -14,8 +14,8 @@
  * word of a line, so the line must come before it goes: no machine can turn that into a write alone, as it may
  * with whole lines.
  *
- * Time is counted in slices of a few ms, and only those in which each thread had its CPU for itself: while others run
- * there, neither latency nor load is what it seems. `elapsed` is how long it took to find so many.
+ * Time is counted in slices of a millisecond or so, and only those in which each thread had its CPU for itself:
+ * while others run there, neither latency nor load is what it seems. `elapsed` is how long it took to find so many.
  *
  * A cycle is the time of one dependent exclusive or, which takes one clock cycle of the core on all x86-64 and
  * aarch64 processors, whatever their time stamp counters count. `cycle_ns` says how long that was here.
@@ -39,8 +39,8 @@
 #error "memory needs a machine of 64 bits"
 #endif
 
-enum { MOST_CPUS = 1024, MOST_DELAYS = 256, HOPS = 512, LINES_PER_DELAY = 4, BURSTS = 64 };
-enum { SLICE_NS = 2000000, SLICE_NS_PER_THREAD = 100000, MOST_TRIALS = 5, LEAST_TRIAL_NS = 1000000000 };
+enum { MOST_CPUS = 1024, MOST_DELAYS = 256, HOPS = 128, LINES_PER_DELAY = 4, BURSTS = 64 };
+enum { SLICE_NS = 500000, SLICE_NS_PER_THREAD = 50000, MOST_TRIALS = 5, LEAST_TRIAL_NS = 2000000000 };
 
 struct config {
     uint64_t size, load, line, stride, reads, writes, runtime, warmup, seed;

@@ -29,7 +29,7 @@ _SOURCE = Path(__file__).with_suffix(".c")
 _BEYOND_CACHES = 4
 _LEAST_SIZE = 256 * 2**20  # where the caches are not known, or more is hidden in the memory controller
 _WARM_UP, _SHORTEST_WARM_UP = 0.1, 0.02  # a share of the runtime, seconds
-_LONGEST_WAIT = 5  # memory.c: MOST_TRIALS
+_LONGEST_WAIT, _LEAST_WAIT = 5, 2.0  # memory.c: MOST_TRIALS, LEAST_TRIAL_NS
 _SETUP_SECONDS_PER_BYTE = 4 / 2**30
 _PATIENCE = 60.0
 _FREE_SHARE = 0.8
@@ -79,7 +79,7 @@ class Options(Schema):
     pin: Annotated[str, BeforeValidator(_cpus)] | None = Field(
         None, description="CPUs such as 0-3,8: the first measures latency, the others make the load"
     )
-    huge_pages: bool | Literal["auto"] = Field(
+    huge_pages: Literal["auto", True, False] = Field(
         "auto", description="true: or fail; auto: if the kernel has them; small pages add TLB misses"
     )
     cached: bool = Field(False, description="a size within the caches is meant, to measure those")
@@ -131,7 +131,8 @@ class Memory:
         """Raises EngineError if there is no compiler, or not what `check` looks for."""
         words = _words(workload.options)
         argv = (str(compiled(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
-        return Command(argv, timeout=_seconds(workload.options) * 1.1 * _LONGEST_WAIT + _PATIENCE)
+        waits = _LEAST_WAIT * len(workload.options["delays"])
+        return Command(argv, timeout=_seconds(workload.options) * _LONGEST_WAIT + waits + _PATIENCE)
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         return _memory_output.parse(text, name=name, completed=completed)

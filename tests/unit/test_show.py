@@ -64,6 +64,20 @@ def test_a_file_that_is_no_output_is_told(tmp_path, content, reason):
     assert text.startswith("refused: ") and reason in text
 
 
+def test_the_text_output_of_fio_is_read():
+    text, status = show([DATA.parent / "fio_text/fio-3.33.randrw_grouped.txt"], as_json=False)
+    assert status == 0
+    assert "fio-3.33" in text and "read.iops" in text and "write.clat" in text
+
+
+def test_text_outputs_within_a_report_are_shown_one_by_one():
+    text, status = show([DATA.parent / "published/glusterfs_fio_report.md"], as_json=False)
+    assert status == 0
+    headings = [row.split(" (")[0] for row in text.splitlines() if " (" in row]
+    assert headings[:4] == ["read_iops", "read_throughput", "write_iops", "write_throughput"]
+    assert "fio-3.25" in text and "not added up" in text
+
+
 def test_a_folder_is_told(tmp_path):
     text, status = show([tmp_path], as_json=False)
     assert (status, "Is a directory" in text) == (1, True)

@@ -6,17 +6,18 @@ import math
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from iogate.engines import _fio_check, _fio_output
+from iogate.engines import _fio_check, _fio_output, _fio_text
 from iogate.engines._fio_job import job_file
 from iogate.engines._fio_jobs import jobs
 from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, commands, normalised
-from iogate.errors import EngineError, InputError, OptionError
+from iogate.errors import EngineError, InputError, OptionError, OutputError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.process import Completed, find_program
-from iogate.units import parse_size
+from iogate.units import parse_size, printable
 
 OLDEST = (3, 0)
 _OUTPUT = "output.json"
@@ -92,11 +93,33 @@ class Fio:
         )
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
+        if completed is None and _is_text(text):
+            found = self.parts(text, name=name)
+            if len(found) > 1:
+                raise OutputError(
+                    f"{name}: fio's text does not say how its jobs add up",
+                    remedy="look at the jobs one by one, or let fio write JSON: --output-format=json+",
+                )
+            return next(iter(found.values()))
         return _fio_output.parse(text, name=name, completed=completed)
 
     def parts(self, text: str, *, name: str) -> dict[str, Output]:
-        """The metrics of each job that an output tells apart, by the job's name."""
-        return _fio_output.parts(text, name=name)
+        """The metrics of each job that an output, in JSON or text, tells apart, by the job's name."""
+        if not _is_text(text):
+            return _fio_output.parts(text, name=name)
+        found: dict[str, Output] = {}
+        for line, block in _fio_text.blocks(text):
+            for job in _fio_text.parse("\n" * (line - 1) + block, name=name):
+                said = "; ".join(job.contradictions)
+                found[f"{job.name} (line {job.line})" if job.name in found else job.name] = replace(
+                    job.output, text=printable(said)
+                )
+        return found
+
+
+def _is_text(text: str) -> bool:
+    """Whether this is fio's text for people, perhaps within other text."""
+    return '"fio version"' not in text and _fio_text.is_text(text)
 
 
 @cache

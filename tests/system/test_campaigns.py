@@ -1,0 +1,109 @@
+"""The shipped campaigns run with their real engines, scaled down to a small machine: a few points of each."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from projects import Project
+
+from iogate.baseline import load_baselines, update
+from iogate.model import Environment
+from iogate.suite import load_suite
+
+pytestmark = pytest.mark.system
+
+SUITES = Path(__file__).parents[2] / "suites"
+SCALED = ("--io-size=16M", "--io-runtime=0.2")
+
+
+@pytest.fixture
+def campaign(project):
+    """Runs workloads of a shipped suite, scaled; a ramp of seconds is none of the test's business."""
+
+    def run(name, *workloads, more=("--update-baselines",)):
+        project.suite((SUITES / f"{name}.yaml").read_text(), name)
+        project.device("local", 'target: "."\noverrides: {shared_storage: {ramp_time: 0}}\n')
+        result = project.run(*(f"suites/{name}.yaml::{item}" for item in workloads), *SCALED, *more)
+        assert result.status == 0, result.text
+        assert not project.leftovers and not project.processes()
+        return result
+
+    return run
+
+
+def need(program):
+    if not shutil.which(program):
+        pytest.skip(f"needs {program}")
+
+
+def test_the_nvme_sweep_measures_every_ratio(campaign, project):
+    need("fio")
+    ratios = ("100_0", "75_25", "50_50", "0_100")
+    result = campaign("nvme_sweep", *(f"ratio_{ratio}[bs=16k,iodepth=32]" for ratio in ratios))
+    directions = {
+        name: {figure.partition(".")[0] for figure in result.workload(name)["metrics"]}
+        for name in result.verdicts
+    }
+    assert directions == {
+        "ratio_100_0[bs=16k,iodepth=32]": {"read"},
+        "ratio_75_25[bs=16k,iodepth=32]": {"read", "write"},
+        "ratio_50_50[bs=16k,iodepth=32]": {"read", "write"},
+        "ratio_0_100[bs=16k,iodepth=32]": {"write"},
+    }
+    assert set(result.verdicts.values()) == {"recorded"}
+    known = load_baselines(project.path / "baselines/local/nvme_sweep.yaml")
+    assert known["ratio_75_25[bs=16k,iodepth=32]"].definition["mix"] == {"readers": 3, "writers": 1}
+
+
+def test_shared_storage_reads_with_eight_jobs(campaign):
+    need("fio")
+    result = campaign("shared_storage", "read_throughput", "write_iops")
+    assert set(result.verdicts.values()) == {"recorded"}
+    throughput = result.workload("read_throughput")["metrics"]
+    assert throughput["read.bandwidth"]["value"] == pytest.approx(
+        throughput["read.iops"]["value"] * 2**20, rel=0.05
+    )
+
+
+def test_mixed_70_30_reads_seven_of_ten(campaign):
+    need("fio")
+    result = campaign("mixed_70_30", "mixed_70_30[iodepth=128,bs=4k]", "random_write[iodepth=256,bs=128k]")
+    assert set(result.verdicts.values()) == {"recorded"}
+    mixed = result.workload("mixed_70_30[iodepth=128,bs=4k]")["metrics"]
+    share = mixed["read.iops"]["value"] / (mixed["read.iops"]["value"] + mixed["write.iops"]["value"])
+    assert 0.65 < share < 0.75
+
+
+def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, project):
+    need("iozone")
+    need("cc")
+    suite = load_suite(SUITES / "iozone.yaml", limits={"size": "16M", "runtime": 0.2}).workloads
+    (direct,) = (item for item in suite if item.name == "direct")
+    figures = ("write.bandwidth", "read.bandwidth", "random_read.bandwidth", "random_write.bandwidth")
+    update(
+        project.path / "baselines/local/iozone.yaml",
+        *("local", "iozone", "published", Environment(), ""),
+        {"direct": (direct.definition, {figure: [20e9] for figure in figures})},
+        "replace",
+        source="a device that is faster than this one",
+    )
+    judged = ("--io-missing=record", "--io-tolerance=99.9%", "--io-max-repetitions=2")
+    result = campaign("iozone", "direct", "reader[rw=read]", more=judged)
+    assert result.verdicts == {"direct": "pass", "reader[rw=read]": "recorded"}
+    one, other = (result.workload(name)["metrics"]["read.bandwidth"] for name in result.verdicts)
+    assert one["unit"] == other["unit"] == "B/s"
+    assert 0.01 < one["value"] / other["value"] < 100
+
+
+def test_a_job_file_is_a_workload(project: Project):
+    need("fio")
+    (project.path / "suites" / "mine.fio").write_text(
+        "[global]\nioengine=libaio\ndirect=1\nsize=4m\n[one]\nrw=randread\niodepth=4\n"
+        "[two]\nrw=randwrite\noffset=4m\nbs=16k\n"
+    )
+    project.suite("workloads:\n  mine: {jobfile: mine.fio}\n")
+    result = project.run("suites", "--update-baselines")
+    assert result.status == 0, result.text
+    metrics = result.workload("mine")["metrics"]
+    assert metrics["read.iops"]["gating"] and metrics["write.iops"]["gating"]
+    assert not project.leftovers

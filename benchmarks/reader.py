@@ -5,7 +5,7 @@
 All programs of a comparison take turns within a round, in an order that rotates, and a round gives one ratio:
 what else the machine does hits all of them alike. Shown are medians over the rounds, and the interval that
 holds the median of the ratios with 95% confidence (order statistics; Conover, Practical Nonparametric
-Statistics, 3.2).
+Statistics, 3.2). Beside them stands the ratio of processor time, which hardly depends on who else is busy.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from pathlib import Path
+from typing import NamedTuple
 
 from tabulate import tabulate
 
@@ -34,8 +35,16 @@ from iogate.process import find_program, run
 from iogate.target.layout import lay_out
 from iogate.units import parse_size, size_text
 
-Program = Callable[[], float]
-"""Runs once; the nanoseconds of one operation."""
+
+class Cost(NamedTuple):
+    """Nanoseconds of one operation: by the clock, and of the processor."""
+
+    wall: float
+    processor: float
+
+
+Program = Callable[[], Cost]
+"""Runs once."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +62,11 @@ def reader(data: Path, folder: Path, **given: object) -> Program:
     command = engine.command(workload, Place(data, None, folder))
     threads = engine.options(given)["threads"]
 
-    def once() -> float:
+    def once() -> Cost:
         done = run(command.argv, folder=folder, timeout=command.timeout)
         output = engine.parse(done.stdout, name="reader", completed=done)
-        return threads * 1e9 / output.metrics["read.iops"]
+        wall = threads * 1e9 / output.metrics["read.iops"]
+        return Cost(wall, wall * ((output.user or 0.0) + (output.system or 0.0)))
 
     return once
 
@@ -65,9 +75,10 @@ def bare(data: Path, block: int, size: int) -> Program:
     """pread in a loop."""
     program = compiled(Path(__file__).with_name("bare_pread.c"))
 
-    def once() -> float:
+    def once() -> Cost:
         argv = [str(program), str(data), str(size), str(block)]
-        return int(subprocess.check_output(argv)) / (size // block)
+        wall, processor = map(int, subprocess.check_output(argv).split())
+        return Cost(wall / (size // block), processor / (size // block))
 
     return once
 
@@ -78,10 +89,11 @@ def fio(data: Path, threads: int = 1, **options: object) -> Program:
     argv += ["--output-format=json", "--group_reporting", f"--numjobs={threads}", "--allow_file_create=0"]
     argv += [f"--{name}={value}" for name, value in options.items()]
 
-    def once() -> float:
+    def once() -> Cost:
         done = subprocess.run(argv, check=True, capture_output=True, text=True)
-        side = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]
-        return threads * 1e9 / float(side["iops"])
+        job = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+        wall = threads * 1e9 / float(job["read"]["iops"])
+        return Cost(wall, wall * (job["usr_cpu"] + job["sys_cpu"]) / 100)
 
     return once
 
@@ -132,10 +144,10 @@ def comparisons(data: Path, folder: Path, size: int) -> list[Comparison]:
     ]
 
 
-def rounds(comparison: Comparison, count: int) -> dict[str, list[float]]:
-    """The nanoseconds per operation of each program in each round."""
+def rounds(comparison: Comparison, count: int) -> dict[str, list[Cost]]:
+    """The cost of an operation of each program in each round."""
     programs = {"reader": comparison.reader, **{name: once for name, (once, _) in comparison.peers.items()}}
-    found: dict[str, list[float]] = {name: [] for name in programs}
+    found: dict[str, list[Cost]] = {name: [] for name in programs}
     names = list(programs)
     for number in range(count):
         turn = number % len(names)
@@ -154,11 +166,13 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     return ordered[cut], ordered[n - 1 - cut]
 
 
-def rows(comparison: Comparison, measured: Mapping[str, Sequence[float]]) -> list[tuple[str, ...]]:
+def rows(comparison: Comparison, measured: Mapping[str, Sequence[Cost]]) -> list[tuple[str, ...]]:
     """The table's rows: one for each peer."""
     found = []
     for name, (_, limit) in comparison.peers.items():
-        ratios = [own / other for own, other in zip(measured["reader"], measured[name], strict=True)]
+        pairs = list(zip(measured["reader"], measured[name], strict=True))
+        ratios = [own.wall / other.wall for own, other in pairs]
+        processor = statistics.median(own.processor / max(other.processor, 1e-9) for own, other in pairs)
         low, high = median_interval(ratios)
         verdict = "yes" if statistics.median(ratios) <= limit else "no"
         if low <= limit <= high:
@@ -166,10 +180,11 @@ def rows(comparison: Comparison, measured: Mapping[str, Sequence[float]]) -> lis
         found.append(
             (
                 comparison.what,
-                f"{statistics.median(measured['reader']):.1f}",
+                f"{statistics.median(cost.wall for cost in measured['reader']):.1f}",
                 name,
-                f"{statistics.median(measured[name]):.1f}",
+                f"{statistics.median(cost.wall for cost in measured[name]):.1f}",
                 f"{statistics.median(ratios):.3f} [{low:.3f}, {high:.3f}]",
+                f"{processor:.3f}",
                 f"{limit:.2f}",
                 verdict,
             )
@@ -194,7 +209,7 @@ def main() -> None:
     print(
         f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, {options.rounds} rounds, ns per operation\n"
     )
-    headers = ("what", "reader", "peer", "peer's", "ratio [95%]", "at most", "reached")
+    headers = ("what", "reader", "peer", "peer's", "ratio [95%]", "processor", "at most", "reached")
     print(tabulate(table, headers=headers, tablefmt="simple", disable_numparse=True))
 
 

@@ -75,7 +75,12 @@ OPTIONS = (
     _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", _share),
     _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", _share),
     _Option("--io-max-repetitions", "the most repetitions of a workload (default: 12)", "N", _repetitions),
-    _Option("--io-runtime", "length of a repetition instead of the suites'", "TIME", _seconds),
+    _Option(
+        "--io-runtime",
+        "length of a repetition, and of a rest before it at most, instead of the suites'",
+        "TIME",
+        _seconds,
+    ),
     _Option(
         "--io-size",
         "size of the data instead of the suites'",

@@ -187,7 +187,7 @@ def declared(
         options = engine.options(given)
         known = {key: value for key, value in limits.items() if key in engines.known_options(entry.engine)}
         if known:
-            options = engine.options({**given, **known})
+            options = engine.options({**given, **known, **_shorter_rest(options, known)})
         if "runtime" in procedure and "runtime" not in options:
             raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
         commands = engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
@@ -227,6 +227,12 @@ def _attachments(
             mistake = OptionError(error.message, (key,), remedy=error.remedy)
             raise InputErrors([mistake]) from None
     return found
+
+
+def _shorter_rest(options: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
+    """The rest before a run whose length the command line sets: no longer than the run itself."""
+    rest, runtime = options.get("startdelay") or 0, limits.get("runtime")
+    return {"startdelay": runtime} if runtime is not None and rest > runtime else {}
 
 
 def _procedure(entry: WorkloadEntry) -> dict[str, Any]:

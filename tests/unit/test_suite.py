@@ -117,6 +117,14 @@ def test_the_command_line_replaces_size_and_runtime(tmp_path):
     assert (options["size"], float(options["runtime"])) == ("64M", 1.0)
 
 
+def test_a_shorter_run_rests_no_longer_than_it_runs(tmp_path):
+    text = "workloads: {a: {rw: read, bs: 4k, size: 16G, runtime: 60, startdelay: 60}}"
+    options = load(tmp_path, text, limits={"runtime": 2.0}).workloads[0].options
+    assert (float(options["runtime"]), float(options["startdelay"])) == (2.0, 2.0)
+    longer = load(tmp_path, text, limits={"runtime": 90.0}).workloads[0].options
+    assert float(longer["startdelay"]) == 60.0
+
+
 def test_the_definition_depends_on_what_is_measured_and_not_on_how_it_is_judged(tmp_path):
     def hashed(declaration: str) -> str:
         return load(tmp_path, f"workloads: {{a: {{{declaration}}}}}").workloads[0].definition_hash

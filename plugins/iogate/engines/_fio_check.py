@@ -2,8 +2,9 @@
 
 fio looks at one option after another there (names, words, most ranges; fio 3.33 lets negative counts pass)
 and at no combination of options: that is left to the run. So it is asked about each distinct setting once,
-whatever the number of workloads that share it: some tens of sections for a matrix of thousands, in one
-process of about 80 ms, and one more for each setting that it refuses and for each ioengine.
+whatever the number of workloads that share it, in one process of about 80 ms, and one more for each setting
+that it refuses and for each ioengine. It is not asked about the options that iogate knows itself: their shape
+has been checked already.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from iogate.process import Completed, run
 from iogate.units import printable
 
 _SECONDS = 30.0
+_ALWAYS_THERE = "libaio"
 _MOST_REFUSALS = 100
 _DROPPED = re.compile(r"^fio: job s(\d+) dropped$", re.MULTILINE)
 _VALID = re.compile(r"^\s+(?:valid values)?: (\S+)", re.MULTILINE)
@@ -51,6 +53,8 @@ def check(workloads: Sequence[Workload]) -> list[InputError]:
     for workload in workloads:
         for setting in _settings(workload.options):
             users.setdefault(setting, []).append(workload)
+    if not users:
+        return []
     with tempfile.TemporaryDirectory(prefix="iogate-") as folder:
         fio = _Fio(program, Path(folder))
         try:
@@ -67,7 +71,13 @@ def check(workloads: Sequence[Workload]) -> list[InputError]:
 
 
 def _settings(options: Mapping[str, Any]) -> Iterator[_Setting]:
-    return (_Setting(job["ioengine"], line) for job in jobs(options).values() for line in assignments(job))
+    """The settings that only fio can judge: those passed through, and an ioengine that it may lack."""
+    for job in jobs(options).values():
+        ioengine = job["ioengine"]
+        if ioengine != _ALWAYS_THERE:
+            yield _Setting(ioengine, f"ioengine={ioengine}")
+        for line in assignments({"fio": job.get("fio", {})}):
+            yield _Setting(ioengine, line)
 
 
 class _Fio:

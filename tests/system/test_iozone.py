@@ -27,7 +27,6 @@ workloads:
     retest: false
     repetitions: 1
     gate: {write.bandwidth.parent: 99.9%}
-    waive: {not_together: files of 16M are small on purpose}
   table: {minimum_size: 8M, minimum_record_size: 32k, report: latency}
 """
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -197,6 +198,14 @@ class TestThroughputMode:
         assert traffic["read"].operations == traffic["read"].bytes // (64 * KIB)
         assert traffic["read"].seconds > 0
 
+    def test_a_process_that_had_done_nothing_is_the_slowest(self):
+        """iozone prints the least of the others."""
+        pattern = r"(Child\[1\] xfer count =)\s+\S+( kB, Throughput =)\s+\S+"
+        text, count = re.subn(pattern, r"\1 0.00\2 0.00", text_of("throughput_2_all"))
+        assert count
+        metrics = parse(text).metrics
+        assert metrics["read.bandwidth.min"] == metrics["read.completed.min"] == 0
+
     def test_a_run_with_a_figure_lost_is_refused_when_it_was_ours(self):
         text = text_of("throughput_2_small").replace("Min xfer", "Mni xfre", 1)
         assert "write.completed.min" not in parse(text).metrics
@@ -316,6 +325,11 @@ class TestAudit:
 
     def test_children_that_did_not_run_together_are_not_believed(self):
         assert ("not_together", "invalid") in self.findings(text_of("throughput_2_small"))
+
+    def test_they_are_noted_where_the_parents_figure_is_judged(self):
+        output = parse(text_of("throughput_2_small"))
+        run = Run(output, {}, Needs(), "iozone", gating=("read.bandwidth.parent",))
+        assert {item.severity for item in examine(run) if item.check == "not_together"} == {"note"}
 
     def test_a_tail_that_was_cut_is_told(self):
         assert ("tail_cut", "suspect") in self.findings(text_of("throughput_2_small"))

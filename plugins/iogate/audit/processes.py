@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iogate.audit.run import Check, Remark, Remarks, Run
+from iogate.model import Severity
 from iogate.units import format_quantity
 
 _TOGETHER = 0.9
@@ -17,12 +18,14 @@ def not_together(run: Run) -> Remarks:
         children = run.metric(series)
         if part != "parent" or not children or parent >= _TOGETHER * children:
             continue
+        judged = not run.gating or series in run.gating
+        severity: Severity = "invalid" if parent < _HARDLY_TOGETHER * children else "suspect"
         unit = "B/s" if series.endswith("bandwidth") else "IOPS"
         yield Remark(
-            "invalid" if parent < _HARDLY_TOGETHER * children else "suspect",
+            severity if judged else "note",
             f"{series}: the parent saw {format_quantity(parent, unit)}, the children add up to "
             f"{format_quantity(children, unit)}: they did not run at the same time",
-            "larger files, so that starting and ending weigh less; or gate the parent's figure",
+            f"larger files, so that starting and ending weigh less; or gate {series}.parent",
         )
 
 

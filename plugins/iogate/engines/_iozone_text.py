@@ -155,6 +155,9 @@ def _test(text: str, children: re.Match[str], section: str, scale: int) -> Test:
         _scaled(_first(pattern, section), scale) for pattern in (_PARENT, _MINIMUM, _MAXIMUM, _AVERAGE)
     )
     least = _scaled(_first(_TRANSFER, section), scale)
+    shares = [(float(moved) * scale, float(rate) * scale) for moved, rate in _CHILD.findall(section)]
+    if shares:  # iozone's own minima leave out a process that had done nothing when the first was done
+        least, minimum = min(moved for moved, _ in shares), min(rate for _, rate in shares)
     return Test(
         name=" ".join(children[2].split()).lower(),
         line=_line(text, children.start()),
@@ -165,9 +168,7 @@ def _test(text: str, children: re.Match[str], section: str, scale: int) -> Test:
         maximum=maximum,
         average=average,
         least=None if least is None else round(least),
-        shares=tuple(
-            (round(float(moved) * scale), float(rate) * scale) for moved, rate in _CHILD.findall(section)
-        ),
+        shares=tuple((round(moved), rate) for moved, rate in shares),
     )
 
 

@@ -1,24 +1,28 @@
 """Running a program: its own process group, a time limit, and nothing left behind.
 
-POSIX process groups: see setpgid(2) and kill(2). A group is ended by SIGTERM, then SIGKILL.
+POSIX process groups: see setpgid(2) and kill(2). A group is ended by SIGTERM, then SIGKILL. Jobs of fio leave
+its group (setsid(2)), and those that wait for a fio that was killed wait for ever: so whatever bears the mark
+that a program was started with, in its environment, is ended too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from iogate.errors import EngineError
 
+_MARK = "IOGATE_ENGINE"
 _GRACE_SECONDS = 5.0
 _TICK_SECONDS = 0.25
 _OUTPUT_LIMIT = 64 * 2**20
@@ -58,32 +62,49 @@ def run(
 
     stdout and stderr are written to files of those names in `folder`, where the user finds them; stdin is
     empty. `tick` is called about four times a second with the seconds since the start. Whatever ends this
-    call (time limit, Ctrl-C, an error in `tick`), the whole process group is gone when it returns.
+    call (time limit, Ctrl-C, an error in `tick`), the program and all that it started are gone then.
     Raises EngineError if the program cannot be started.
     """
     started = time.monotonic()
     out_path, err_path = folder / "stdout", folder / "stderr"
-    guard = _guard()
+    guard, mark = _guard(), secrets.token_hex(12)
     try:
         with out_path.open("wb") as out, err_path.open("wb") as err:
+            _tell(guard, mark)
             process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=folder, start_new_session=True
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=folder,
+                env={**os.environ, _MARK: mark},
+                start_new_session=True,
             )
     except OSError as error:
         raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
     try:
-        _tell(guard, str(process.pid))
         timed_out = _wait(process, started, timeout, tick)
     finally:
         _end_group(process)
+        if process.returncode:
+            _end_marked(mark)
         _tell(guard, "")
     return Completed(
         process.returncode, _read(out_path), _read(err_path), time.monotonic() - started, timed_out
     )
 
 
-# Ends the last process group that it was told of when this process is gone, killed or not.
-_GUARD = 'while read -r group; do last=$group; done; [ -z "$last" ] || kill -KILL "-$last"'
+# Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
+# what was started while it looked is found then.
+_GUARD = f"""
+while read -r line; do mark=$line; done
+[ -n "$mark" ] || exit
+for look in 1 2; do
+    for process in /proc/[0-9]*; do
+        grep -qsF "{_MARK}=$mark" "$process/environ" && kill -KILL "${{process#/proc/}}"
+    done
+done
+"""
 
 
 @cache
@@ -99,11 +120,11 @@ def _guard() -> subprocess.Popen[bytes]:
     )
 
 
-def _tell(guard: subprocess.Popen[bytes], group: str) -> None:
-    """Name the process group that must not outlive this process; empty for none."""
+def _tell(guard: subprocess.Popen[bytes], mark: str) -> None:
+    """Name the mark of what must not outlive this process; empty for nothing."""
     assert guard.stdin
     with contextlib.suppress(OSError):  # without the guard all is as well, but for SIGKILL
-        guard.stdin.write(f"{group}\n".encode())
+        guard.stdin.write(f"{mark}\n".encode())
 
 
 def _wait(
@@ -139,6 +160,23 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + _GRACE_SECONDS
     while _signal_group(process.pid, signal.SIGKILL) and time.monotonic() < deadline:
         time.sleep(0.005)
+
+
+def _end_marked(mark: str) -> None:
+    """End the processes that bear a mark: the environment of a process is that of its parent."""
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while (found := list(_marked(mark))) and time.monotonic() < deadline:
+        for number in found:
+            with contextlib.suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        time.sleep(0.005)
+
+
+def _marked(mark: str) -> Iterator[int]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # of another user, or gone
+            if f"{_MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
 
 
 def _signal_group(group: int, number: int) -> bool:

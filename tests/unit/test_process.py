@@ -57,13 +57,24 @@ def test_a_child_that_outlives_its_parent_is_ended(tmp_path):
     assert _eventually_gone(int(done.stdout))
 
 
-def test_a_killed_parent_leaves_no_program_behind(tmp_path):
+def test_a_child_that_left_its_group_is_ended_with_a_parent_that_was_killed(tmp_path):
+    """As jobs of fio do; some of them outlive a fio that is killed while it starts."""
+    child = f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True)"
+    program = f"import os, subprocess, sys; print({child}.pid, flush=True); os.kill(os.getpid(), 9)"
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
+    assert done.status == -signal.SIGKILL
+    assert _eventually_gone(int(done.stdout))
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_a_killed_parent_leaves_no_program_behind(tmp_path, detached):
+    inner = f"import os, time; {'os.setsid() if os.fork() == 0 else time.sleep(60);' if detached else ''}"
     program = f"""
         import sys
         from pathlib import Path
         from iogate.process import run
         folder = Path({str(tmp_path)!r})
-        run([sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"],
+        run([sys.executable, "-c", "{inner} print(os.getpid(), flush=True); time.sleep(60)"],
             folder=folder, timeout=60)
     """
     environment = {**os.environ, "PYTHONPATH": str(Path(iogate.__file__).parents[1])}

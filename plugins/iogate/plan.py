@@ -17,43 +17,63 @@ _WIDE = 0.2  # a tolerance beyond this misses most of what people care about
 
 
 def plan_text(device: Device, target: Target, courses: Sequence[Course], consent: str | None) -> str:
-    """The plan as a table, with what would be refused below it."""
+    """The plan as a table, with what would be refused below it, and the commands."""
     from tabulate import tabulate
 
-    rows, problems, usual, most, written, files = [], [], 0.0, 0.0, 0.0, set()
-    for course in courses:
-        needs = engines.load(course.workload.engine).needs(course.workload)
-        refused = refusals(target, needs, device=device, consent=consent)
-        problems += [f"refused: {course.workload.name}: {error}" for error in refused]
-        count = 0 if course.record else course.usual
-        usual += count * needs.seconds
-        most += (0 if course.record else course.limit) * needs.seconds
-        written += count * (needs.written or 0)
-        files.add(needs.size)
-        rows.append(
-            (
-                course.workload.name,
-                _repetitions(course),
-                format_duration(needs.seconds),
-                *_bytes(needs),
-                _what(course),
-            )
-        )
+    rows = [_row(course) for course in courses]
     headers = ("workload", "runs", "each", "data", "written by each", "against")
+    known = expectations(courses)
+    refused = [
+        f"refused: {course.workload.name}: {error}"
+        for course in courses
+        for error in refusals(target, course.needs, device=device, consent=consent)
+    ]
     lines = [
         f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
         + (" free" if target.kind == "directory" else ""),
         "",
         tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
         "",
-        f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
-        f"space: {format_quantity(sum(files), 'B')} in {len(files - {0})} data files",
-        *(["", known] if (known := expectations(courses)) else []),
-        *problems,
+        *_totals(courses),
+        *(["", known] if known else []),
+        *refused,
         "",
         *(_command(course.workload, target) for course in courses),
     ]
     return printable("\n".join(lines))
+
+
+def _row(course: Course) -> tuple[str, ...]:
+    needs = course.needs
+    return (
+        course.workload.name,
+        _repetitions(course),
+        format_duration(needs.seconds),
+        *_bytes(needs),
+        _what(course),
+    )
+
+
+def _totals(courses: Sequence[Course]) -> list[str]:
+    """Device time, space, and bytes written, of what would be measured."""
+    wanted = [course for course in courses if course.record is None]
+    usual = sum(course.usual * course.needs.seconds for course in wanted)
+    most = sum(course.limit * course.needs.seconds for course in wanted)
+    files = {course.needs.size for course in wanted} - {0}
+    own = max((course.needs.space for course in wanted), default=0)
+    written = sum(files) + sum(course.usual * (course.needs.written or 0) for course in wanted)
+    unbounded = sum(course.needs.writes and course.needs.written is None for course in wanted)
+    settling = [course for course in wanted if course.workload.procedure]
+    lines = [
+        f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
+        f"space: {format_quantity(sum(files), 'B')} in {len(files)} data files"
+        + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
+        f"written: about {format_quantity(written, 'B')}"
+        + (f", and what {unbounded} workloads write in their time" if unbounded else ""),
+    ]
+    if settling:
+        lines.append(f"not counted: what {len(settling)} workloads take to bring the device to rest")
+    return lines
 
 
 def expectations(courses: Sequence[Course]) -> str:

@@ -190,6 +190,8 @@ def declared(
             options = engine.options({**given, **known, **_shorter_rest(options, known)})
         if "runtime" in procedure and "runtime" not in options:
             raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
+        if entry.precondition and "size" not in options:
+            raise InputErrors([OptionError("precondition is for workloads of one size", ("precondition",))])
         commands = engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
         if commands and not allow_exec:
             raise InputErrors(commands)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from iogate.errors import InputError
 
@@ -99,7 +99,7 @@ def read_sessions(baseline: object) -> tuple[tuple[float, ...], ...]:
     if not _is_sequence(baseline) or not baseline:
         raise Unusable("the baseline has no sessions")
     sessions = []
-    for number, session in enumerate(baseline, 1):  # type: ignore[arg-type, var-annotated]
+    for number, session in enumerate(baseline, 1):
         if not _is_sequence(session) or len(session) == 0:
             raise Unusable(f"session {number} of the baseline has no values")
         sessions.append(
@@ -113,12 +113,12 @@ def read_sessions(baseline: object) -> tuple[tuple[float, ...], ...]:
 
 def read_candidate(candidate: object) -> tuple[float, ...]:
     """The values of this session; raises Unusable."""
-    if not _is_sequence(candidate) or len(candidate) == 0:  # type: ignore[arg-type]
+    if not _is_sequence(candidate) or len(candidate) == 0:
         raise Unusable("no value was measured")
-    return tuple(checked(value, f"repetition {i}") for i, value in enumerate(candidate, 1))  # type: ignore[arg-type, var-annotated]
+    return tuple(checked(value, f"repetition {i}") for i, value in enumerate(candidate, 1))
 
 
-def _is_sequence(value: object) -> bool:
+def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
     return (
         hasattr(value, "__len__") and hasattr(value, "__iter__") and not isinstance(value, (str, bytes, dict))
     )

@@ -93,7 +93,9 @@ def test_other_tests_may_run_in_parallel(project):
 def test_a_plan_runs_nothing(project):
     result = project.run("suites", "--io-plan")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["target: *", "alpha *5 *to be recorded*", "device time: about *", "written: about *"])
+    result.stdout.fnmatch_lines(
+        ["target: *", "alpha *5 *to be recorded*", "device time: about *", "written: about *"]
+    )
     assert not project.baseline().exists()
     assert not list(project.path.glob(".iogate/results/*"))
 

@@ -222,9 +222,9 @@ def test_the_job_file_says_everything_and_how_to_run_it_again(tmp_path):
     lines = job_file(found, place(tmp_path, "a:b")).splitlines()
     assert lines[0] == "# quick: randread[bs=8k]"
     assert "fio --output" in lines[2] and lines[2].startswith("#")
-    assert lines[3] == "[randread_bs=8k_]"
-    assert lines[4] == f"filename={tmp_path}/a\\:b"
-    assert set(lines[5:]) == {
+    assert lines[4:6] == ["[randread_bs=8k_]", f"filename={tmp_path}/a\\:b"]
+    assert set(lines[6:]) == {
+        "allow_file_create=0",
         "rw=randread", "size=1G", "bs=8k", "iodepth=32", "numjobs=8", "ioengine=libaio", "direct=1",
         "runtime=1500ms", "ramp_time=2", "startdelay=0", "time_based=1", "group_reporting=1",
         "norandommap", "percentile_list=50:99", "bssplit=4k/50:8k/50",

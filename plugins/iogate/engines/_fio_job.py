@@ -27,9 +27,11 @@ def job_file(workload: Workload, place: Place) -> str:
         f"# {plain(workload.suite)}: {plain(workload.name)}",
         "# To run this again by hand: cd into this folder, then",
         "#   fio --output=again.json --output-format=json+ job.fio",
+        "# Without allow_file_create=0 fio makes the data if they are gone; here they were laid out before.",
     ]
     for name, options in jobs(workload.options).items():
         lines += [f"[{section(name or workload.name)}]", f"filename={_filename(place.data)}"]
+        lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
         lines += assignments(options)
         if "percentile_list" not in options.get("fio", {}):
             lines.append(f"percentile_list={PERCENTILES}")

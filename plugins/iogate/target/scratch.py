@@ -125,6 +125,8 @@ def scratch_folder(parent: int, path: Path) -> Iterator[Path]:
             yield path / name
     finally:
         _remove_quietly(parent, name)
+        with contextlib.suppress(OSError):  # an engine makes it anew where the target was unmounted
+            (path / name).rmdir()
 
 
 @contextlib.contextmanager

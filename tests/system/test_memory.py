@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="latency under load needs two CPUs"),
 ]
 SOURCE = Path(memory.__file__).with_suffix(".c")
-QUICK = {"runtime": 0.02, "threads": 1, "size": "32M", "cached": True}
+QUICK = {"runtime": 0.02, "threads": 1, "buffer_size": "32M", "cached": True}
 TRIALS = 5
 
 
@@ -51,7 +51,9 @@ def measure(folder, **options):
 
 
 def test_the_curve_of_the_memory_itself(tmp_path):
-    metrics = measure(tmp_path, size="auto", cached=False, delays=[0, 100, 500, 2000, 20000], runtime=0.05)
+    metrics = measure(
+        tmp_path, buffer_size="auto", cached=False, delays=[0, 100, 500, 2000, 20000], runtime=0.05
+    )
     idle = metrics["latency.idle"]
     assert 20 < idle < 1000, "no memory answers in less than 20 ns, and none of a socket in more than 1 µs"
     latencies = [metrics[f"latency.delay_{delay}"] for delay in (0, 100, 500, 2000, 20000)]
@@ -82,8 +84,8 @@ def test_a_delay_takes_its_cycles(tmp_path):
 
 
 def test_a_cache_is_faster_than_the_memory(tmp_path):
-    near = measure(tmp_path, size="16k", delays=[20000], stride=64)["latency.idle"]
-    far = measure(tmp_path, size="auto", cached=False, delays=[20000])["latency.idle"]
+    near = measure(tmp_path, buffer_size="16k", delays=[20000], stride=64)["latency.idle"]
+    far = measure(tmp_path, buffer_size="auto", cached=False, delays=[20000])["latency.idle"]
     assert near < 10 < far
 
 
@@ -160,13 +162,14 @@ def test_what_it_is_told_wrongly_is_refused(tmp_path, arguments, message):
 def test_a_suite_runs_as_pytest_tests(tmp_path):
     project = Project(tmp_path / "project")
     project.suite(
-        "defaults: {engine: memory, delays: [0, 500, 20000], threads: 1, cached: true, runtime: 0.02}\n"
+        "defaults: {engine: memory, delays: [0, 500, 20000], threads: 1, runtime: 0.02, cached: true, "
+        "buffer_size: 32M}\n"
         "workloads:\n"
         "  curve:\n"
         "    matrix: {mix: [1:0, 1:1]}\n"
     )
     project.device("here", "target: .\nmissing: record\n")
-    result = project.run("suites", "--device=here", "--io-size=32M")
+    result = project.run("suites", "--device=here", "--io-size=1M")
     if "processors for themselves" in result.text or "not idle" in result.text:
         pytest.skip("the machine is too busy")
     assert result.status == 0, result.text

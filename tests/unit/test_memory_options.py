@@ -11,7 +11,7 @@ from iogate.engines import memory
 from iogate.engines._memory_curve import Point, figures, knee, ratio
 from iogate.engines.memory import engine
 from iogate.errors import EngineError, InputErrors, Position
-from iogate.model import Workload, metric
+from iogate.model import Place, Workload, metric
 from iogate.suite import load_suite
 from iogate.workload import declared
 
@@ -35,13 +35,19 @@ class TestOptions:
     def test_defaults_are_those_of_intels_tool(self):
         options = engine.options({})
         assert options["delays"][0] == 0 and options["delays"][-1] == 20000 and len(options["delays"]) == 19
-        assert (options["stride"], options["mix"], options["size"]) == ("64", "1:0", "auto")
+        assert (options["stride"], options["mix"], options["buffer_size"]) == ("64", "1:0", "auto")
 
     def test_spellings(self):
-        written = {"stride": "256B", "mix": " 75:25 ", "delays": 100, "size": "64MiB", "runtime": "500ms"}
+        written = {
+            "stride": "256B",
+            "mix": " 75:25 ",
+            "delays": 100,
+            "buffer_size": "64MiB",
+            "runtime": "500ms",
+        }
         options = engine.options({**written, "pin": [2, 0, 1]})
         assert options["stride"] == "256" and options["mix"] == "3:1" and options["delays"] == [100]
-        assert options["size"] == "64M" and options["runtime"] == 0.5 and options["pin"] == "0,1,2"
+        assert options["buffer_size"] == "64M" and options["runtime"] == 0.5 and options["pin"] == "0,1,2"
 
     @pytest.mark.parametrize(
         ("written", "message"),
@@ -55,8 +61,8 @@ class TestOptions:
             ({"delays": [-1]}, "0 to 1000000"),
             ({"delays": [True]}, "is not a delay"),
             ({"delays": "0,100"}, "is not a delay"),
-            ({"size": "4k"}, "less than 16k"),
-            ({"size": "much"}, "'much' is not a size"),
+            ({"buffer_size": "4k"}, "less than 16k"),
+            ({"buffer_size": "much"}, "'much' is not a size"),
             ({"runtime": 0}, "runtime"),
             ({"threads": 0}, "threads"),
             ({"pin": "0,1", "threads": 2}, "more than the CPUs of pin"),
@@ -80,13 +86,17 @@ class TestOptions:
         assert ratio(f"{left}:{right}") == f"{left}:{right}"
 
     def test_options_are_their_own_normal_form(self):
-        for written in ({}, {"mix": "50:50", "delays": 5, "pin": "1,0"}, {"size": "1G", "huge_pages": True}):
+        for written in (
+            {},
+            {"mix": "50:50", "delays": 5, "pin": "1,0"},
+            {"buffer_size": "1G", "huge_pages": True},
+        ):
             options = engine.options(written)
             assert engine.options(options) == options
 
-    def test_the_command_lines_size_and_runtime_hold(self):
-        found = declared("w", "s", {"engine": "memory"}, HERE, {"size": "512M", "runtime": 0.25})
-        assert (found.options["size"], found.options["runtime"]) == ("512M", 0.25)
+    def test_the_command_lines_runtime_holds_and_its_size_is_that_of_storage(self):
+        found = declared("w", "s", {"engine": "memory"}, HERE, {"size": "16M", "runtime": 0.25})
+        assert (found.options["buffer_size"], found.options["runtime"]) == ("auto", 0.25)
 
     def test_a_suite_declares_curves(self, tmp_path):
         suite = tmp_path / "memory.yaml"
@@ -102,7 +112,7 @@ class TestOptions:
         assert {item.options["mix"] for item in workloads} == {"1:0", "3:1"}
 
     def test_nothing_is_asked_of_a_target(self):
-        needs = engine.needs(workload(runtime=2, delays=[0, 100], size="512M"))
+        needs = engine.needs(workload(runtime=2, delays=[0, 100], buffer_size="512M"))
         assert (needs.target, needs.size, needs.written) == (False, 0, 0)
         assert 3 * 2.2 < needs.seconds < 3 * 2.2 + 10
 
@@ -185,17 +195,23 @@ class TestCheck:
     def refused(self, **options):
         return [str(error) for error in engine.check([workload(**options)])]
 
+    def test_what_nobody_asked_for_by_name_is_told_when_it_runs(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0})
+        assert not self.refused(), "a machine of one CPU collects all suites"
+        with pytest.raises(EngineError, match="one CPU for the latency"):
+            engine.command(workload(), Place(tmp_path, None, tmp_path))
+
     def test_what_can_run_is_not_refused(self):
         assert not self.refused()
-        assert not self.refused(size="64M")
+        assert not self.refused(buffer_size="64M")
 
     def test_a_size_within_the_caches_must_be_meant(self):
-        (told,) = self.refused(size="16M")
-        assert told.startswith("suite.yaml:3:1: w: size: 16M is not beyond the caches, which hold 16.00 MiB")
-        assert not self.refused(size="16M", cached=True)
+        (told,) = self.refused(buffer_size="16M")
+        assert told.startswith("suite.yaml:3:1: w: buffer_size: 16M is not beyond the caches of 16.00 MiB")
+        assert not self.refused(buffer_size="16M", cached=True)
 
     def test_memory_that_is_not_there(self):
-        (told,) = self.refused(size="2G")
+        (told,) = self.refused(buffer_size="2G")
         assert "4096 MiB are needed" in told.replace("4.000 GiB", "4096 MiB")
 
     def test_threads_that_are_not_there(self):
@@ -203,8 +219,8 @@ class TestCheck:
 
     def test_preconditioning_means_nothing_here(self):
         entry = {"engine": "memory", "precondition": {"fill": 1}}
-        (error,) = engine.check([declared("w", "s", entry, HERE, {})])
-        assert "precondition" in str(error)
+        with pytest.raises(InputErrors, match="precondition"):
+            declared("w", "s", entry, HERE, {})
 
     def test_auto_is_four_times_the_caches_and_no_less_than_hides_them(self, monkeypatch):
         assert memory._words(workload().options)["size"] == 256 * MIB

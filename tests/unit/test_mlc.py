@@ -175,7 +175,7 @@ class TestCommand:
 
     def test_loaded_latency(self, tmp_path):
         argv, files = self.command(
-            tmp_path, mix="75:25", stride=256, size="64M", runtime=1.5, delays=[300, 0]
+            tmp_path, mix="75:25", stride=256, buffer_size="64M", runtime=1.5, delays=[300, 0]
         )
         assert argv == ["--loaded_latency", "-t2", "-b65536", "-l256", "-W3", "-gdelays.txt"]
         assert files == {"delays.txt": "0\n300\n"}
@@ -226,7 +226,7 @@ class TestOptions:
             ({"test": "latency_matrix", "stride": 64}, "latency_matrix has no stride"),
             ({"test": "max_bandwidth", "delays": [0]}, "max_bandwidth has no delays"),
             ({"stride": 100}, "multiple of 64"),
-            ({"size": 1000}, "counts its buffers in KiB"),
+            ({"buffer_size": 1000}, "counts its buffers in KiB"),
             ({"delays": []}, "list of 1 to 256"),
             ({"test": "c2c_latency"}, "test:"),
             ({"arguments": "-o/etc/passwd"}, "unknown key"),
@@ -237,6 +237,6 @@ class TestOptions:
             engine.options(given)
 
     def test_options_are_their_own_normal_form(self):
-        for written in ({}, {"mix": "50:50", "delays": 5}, {"test": "max_bandwidth", "size": "1G"}):
+        for written in ({}, {"mix": "50:50", "delays": 5}, {"test": "max_bandwidth", "buffer_size": "1G"}):
             options = engine.options(written)
             assert engine.options(options) == options

@@ -127,10 +127,10 @@ static inline uint64_t spin(uint64_t value, uint64_t cycles)
     return value;
 }
 
-/* The nanoseconds of a cycle: the least of several trials, as nothing makes a core faster than it is. */
+/* The nanoseconds of a cycle: the least of many short trials, as nothing makes a core faster than it is. */
 static double calibrate(void)
 {
-    enum { TRIALS = 9, CYCLES = 1 << 22 };
+    enum { TRIALS = 256, CYCLES = 1 << 16 };
     uint64_t best = UINT64_MAX, value = 1;
     for (int trial = 0; trial < TRIALS; trial++) {
         uint64_t before = now();
@@ -431,8 +431,8 @@ static void measure(const struct config *config)
     uint64_t moved = config->line < config->stride ? config->line : config->stride;
     printf("{\"memory\": 1, \"compiler\": \"%s\", \"size\": %" PRIu64 ", \"load\": %" PRIu64 ", \"line\": %" PRIu64
            ", \"stride\": %" PRIu64 ", \"reads\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"threads\": %u"
-           ",\n \"runtime_ns\": %" PRIu64 ", \"huge_pages\": %s, \"allocated\": %" PRIu64 ", \"in_huge_pages\": %" PRIu64
-           ", \"cycle_ns\": %.6f,\n \"burst_read\": %" PRIu64 ", \"burst_written\": %" PRIu64 ",\n \"idle\": {",
+           ",\n \"runtime_ns\": %" PRIu64 ", \"huge_pages\": %s, \"allocated\": %" PRIu64
+           ", \"in_huge_pages\": %" PRIu64 ", \"cycle_ns\": %.6f,\n \"burst_read\": %" PRIu64 ", \"burst_written\": %" PRIu64 ",\n \"idle\": {",
            __VERSION__, config->size, config->load, config->line, config->stride, config->reads, config->writes,
            config->threads, config->runtime, config->huge_pages ? "true" : "false", size + load, in_huge_pages(),
            cycle, (shared.loads + shared.updates) * moved, shared.updates * moved);

@@ -63,7 +63,7 @@ SIZE_SCHEMA = WithJsonSchema({"type": ["string", "integer"], "description": "a s
 class Options(Schema):
     """The options of `memory`."""
 
-    size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
+    buffer_size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
         "auto",
         description="of the buffer for latency, and of those for load together; auto: four times the caches",
     )
@@ -82,7 +82,7 @@ class Options(Schema):
     huge_pages: Literal["auto", True, False] = Field(
         "auto", description="true: or fail; auto: if the kernel has them; small pages add TLB misses"
     )
-    cached: bool = Field(False, description="a size within the caches is meant, to measure those")
+    cached: bool = Field(False, description="a buffer_size within the caches is meant, to measure those")
     seed: int = Field(1, ge=0, lt=2**63, description="of the random order")
 
 
@@ -104,14 +104,14 @@ class Memory:
         return Options.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
-        """What this machine has not: CPUs, memory, huge pages; sizes within its caches; preconditioning,
-        which means nothing to a memory.
+        """CPUs and memory that are asked for by name and are not here, and sizes within the caches.
+
+        What nobody asked for by name is told when the workload runs: a machine of one CPU has other suites.
         """
         problems: list[InputError] = []
         for workload in workloads:
-            if "precondition" in workload.procedure:
-                message = f"{workload.name}: precondition: memory keeps nothing that could be brought to rest"
-                problems.append(InputError(message, position=workload.position))
+            if not _asks_by_name(workload.options):
+                continue
             try:
                 _words(workload.options)
             except EngineError as error:
@@ -136,6 +136,10 @@ class Memory:
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         return _memory_output.parse(text, name=name, completed=completed)
+
+
+def _asks_by_name(options: Mapping[str, Any]) -> bool:
+    return options["buffer_size"] != "auto" or not {"pin", "threads"}.isdisjoint(options)
 
 
 def _words(options: Mapping[str, Any]) -> dict[str, object]:
@@ -163,7 +167,7 @@ def _words(options: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _bytes(options: Mapping[str, Any]) -> int:
-    given = size_of(options["size"])
+    given = size_of(options["buffer_size"])
     return given if given is not None else max(_BEYOND_CACHES * machine.cache_size(), _LEAST_SIZE)
 
 
@@ -171,14 +175,14 @@ def _check_size(size: int, options: Mapping[str, Any]) -> None:
     caches, free = machine.cache_size(), machine.free_memory()
     if size < 2 * caches and not options["cached"]:
         raise EngineError(
-            f"size: {size_text(size)} is not beyond the caches, which hold {format_quantity(caches, 'B')}",
-            remedy="size: auto takes four times the caches; cached: true measures the caches themselves",
+            f"buffer_size: {size_text(size)} is not beyond the caches of {format_quantity(caches, 'B')}",
+            remedy="auto takes four times the caches; cached: true says that the caches are meant",
         )
     if free is not None and 2 * size > _FREE_SHARE * free:
         raise EngineError(
-            f"size: {format_quantity(2 * size, 'B')} are needed for latency and load together, and "
+            f"buffer_size: {format_quantity(2 * size, 'B')} are needed for latency and load together, and "
             f"{format_quantity(free, 'B')} are free",
-            remedy="end what uses the memory, or choose a smaller size",
+            remedy="end what uses the memory, or choose a smaller buffer_size",
         )
 
 
@@ -195,11 +199,13 @@ def _seconds(options: Mapping[str, Any]) -> float:
 
 def _contradictions(options: Options) -> list[OptionError]:
     problems = []
-    stride, size = parse_size(options.stride), size_of(options.size)
+    stride, size = parse_size(options.stride), size_of(options.buffer_size)
     if stride % 64 or not 64 <= stride <= 65536:
         problems.append(OptionError("stride: a stride is a multiple of 64 bytes up to 64k", ("stride",)))
     if size is not None and size < 2**14:
-        problems.append(OptionError("size: less than 16k is less than any cache has", ("size",)))
+        problems.append(
+            OptionError("buffer_size: less than 16k is less than any cache has", ("buffer_size",))
+        )
     if options.pin and options.threads and len(numbers_of(options.pin)) <= options.threads:
         message = f"threads: {options.threads} and the one for latency are more than the CPUs of pin"
         problems.append(OptionError(message, ("threads",)))

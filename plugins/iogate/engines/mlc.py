@@ -42,7 +42,7 @@ class Options(Schema):
     """The options of `mlc`."""
 
     test: Literal["loaded_latency", "latency_matrix", "max_bandwidth"] = "loaded_latency"
-    size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
+    buffer_size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
         "auto", description="of each buffer; auto: as mlc has it"
     )
     runtime: Duration = Field(
@@ -77,15 +77,7 @@ class Mlc:
         return Options.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
-        """Preconditioning, which means nothing to a memory."""
-        return [
-            InputError(
-                f"{workload.name}: precondition: memory keeps nothing that could be brought to rest",
-                position=workload.position,
-            )
-            for workload in workloads
-            if "precondition" in workload.procedure
-        ]
+        return []
 
     def gating(self, workload: Workload) -> tuple[str, ...]:
         """The two ends of the curve; the latency of a node's own memory; the bandwidth of reads."""
@@ -109,7 +101,7 @@ class Mlc:
                 "put its program mlc on PATH; or use engine: memory, which measures the same",
             )
         options = workload.options
-        size = size_of(options["size"])
+        size = size_of(options["buffer_size"])
         argv = [program, f"--{options['test']}", f"-t{options['runtime']:.0f}"]
         if size is not None:
             argv.append(f"-b{size // 1024}")
@@ -146,9 +138,9 @@ def _contradictions(options: Mapping[str, Any]) -> list[OptionError]:
             problems.append(OptionError(f"{key}: {test} has no {key}", (key,)))
     if "stride" in options and (parse_size(options["stride"]) % 64 or parse_size(options["stride"]) < 64):
         problems.append(OptionError("stride: a stride is a multiple of 64 bytes", ("stride",)))
-    size = size_of(options["size"])
+    size = size_of(options["buffer_size"])
     if size is not None and (size % 1024 or not size):
-        problems.append(OptionError("size: mlc counts its buffers in KiB", ("size",)))
+        problems.append(OptionError("buffer_size: mlc counts its buffers in KiB", ("buffer_size",)))
     return problems
 
 

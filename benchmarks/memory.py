@@ -10,9 +10,9 @@ added again (stress-ng). Small pages for all, as the peers have no others. The e
 threads did while they had their processors; peers know nothing of that, so their figures are divided by the
 share of their time in which they ran. Ratios are medians over the rounds, with the least and the greatest.
 
-mbw and stress-ng write whole lines, and of those a processor may leave out the reading (Intel's SpecI2M, Arm's
-write streaming): what is added here for it is the most that it can be, and a ratio down to 2/3 (mbw) or 5/7
-(stress-ng) says that it was left out. `sysbench` and `bw_mem` leave nothing open.
+mbw and stress-ng write whole lines, and of those a processor may leave out the reading (Intel's SpecI2M,
+Arm's write streaming): what is added here for it is the most that it can be, and a ratio down to 2/3 (mbw) or
+5/7 (stress-ng) says that it was left out. `sysbench` and `bw_mem` leave nothing open.
 """
 
 from __future__ import annotations

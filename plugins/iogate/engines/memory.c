@@ -432,7 +432,8 @@ static void measure(const struct config *config)
     printf("{\"memory\": 1, \"compiler\": \"%s\", \"size\": %" PRIu64 ", \"load\": %" PRIu64 ", \"line\": %" PRIu64
            ", \"stride\": %" PRIu64 ", \"reads\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"threads\": %u"
            ",\n \"runtime_ns\": %" PRIu64 ", \"huge_pages\": %s, \"allocated\": %" PRIu64
-           ", \"in_huge_pages\": %" PRIu64 ", \"cycle_ns\": %.6f,\n \"burst_read\": %" PRIu64 ", \"burst_written\": %" PRIu64 ",\n \"idle\": {",
+           ", \"in_huge_pages\": %" PRIu64 ", \"cycle_ns\": %.6f"
+           ",\n \"burst_read\": %" PRIu64 ", \"burst_written\": %" PRIu64 ",\n \"idle\": {",
            __VERSION__, config->size, config->load, config->line, config->stride, config->reads, config->writes,
            config->threads, config->runtime, config->huge_pages ? "true" : "false", size + load, in_huge_pages(),
            cycle, (shared.loads + shared.updates) * moved, shared.updates * moved);

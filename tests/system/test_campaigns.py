@@ -74,6 +74,21 @@ def test_mixed_70_30_reads_seven_of_ten(campaign):
     assert 0.65 < share < 0.75
 
 
+def test_acceptance_runs_by_its_protocol_scaled_down(campaign):
+    need("fio")
+    result = campaign("acceptance", "random_read_8k")
+    metrics = result.workload("random_read_8k")["metrics"]
+    assert {"read.bandwidth", "read.slat.mean", "read.clat.p99.99", "read.lat.max"} <= set(metrics)
+
+
+def test_strong_scaling_gives_the_curve_of_one_to_eight_threads(campaign):
+    need("cc")
+    result = campaign("strong_scaling", "throughput[bs=8M,rw=read]")
+    metrics = result.workload("throughput[bs=8M,rw=read]")["metrics"]
+    assert {f"threads_{count}.wall_time" for count in (1, 2, 4, 8)} <= set(metrics)
+    assert {"threads_8.speedup", "threads_8.efficiency", "serial_fraction"} <= set(metrics)
+
+
 def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, project):
     need("iozone")
     need("cc")

@@ -118,6 +118,37 @@ def test_text_around_the_output_changes_no_figure(noise):
     assert output.metrics == WHOLE.metrics
 
 
+def test_a_byte_order_mark_changes_no_figure():
+    assert engine.parse("\ufeff" + TEXT, name="x").metrics == WHOLE.metrics
+
+
+@given(
+    st.sampled_from(NUMBERS), st.sampled_from(["nan", "-nan", "inf", "NaN", "Infinity", "-Infinity", "1e999"])
+)
+@settings(max_examples=300, deadline=None)
+def test_what_is_no_number_is_never_a_figure(span, word):
+    output = parse(TEXT[: span[0]] + word + TEXT[span[1] :])  # which looks whether all figures are finite
+    for name in RATES:
+        assert output is None or output.metrics[name] == pytest.approx(WHOLE.metrics[name], rel=0.03)
+
+
+LINES = [match.span() for match in re.finditer(r'^ *"[^"\n]+" : -?[0-9][0-9.]*,?\n', TEXT, re.MULTILINE)]
+
+
+@given(st.sampled_from(LINES), st.integers(0, 10**12))
+@settings(max_examples=300, deadline=None)
+def test_a_figure_that_is_stated_twice_is_refused_or_leaves_the_rates_right(span, value):
+    key = TEXT[span[0] : span[1]].partition(":")[0]
+    for changed in (
+        f"{TEXT[: span[0]]}{key}: {value},\n{TEXT[span[0] :]}",
+        f"{TEXT[: span[1]].rstrip().rstrip(',')},\n{key}: {value}{',' if ',' in TEXT[slice(*span)] else ''}\n"
+        f"{TEXT[span[1] :]}",
+    ):
+        output = parse(changed)
+        for name in RATES:
+            assert output is None or output.metrics[name] == pytest.approx(WHOLE.metrics[name], rel=0.03)
+
+
 @given(st.text(max_size=200) | st.binary(max_size=200).map(lambda data: data.decode("utf-8", "replace")))
 def test_any_text_is_refused(text):
     assert parse(text) is None

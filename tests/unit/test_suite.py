@@ -1,9 +1,10 @@
 """Suites: defaults, matrices and gates, expanded and checked before anything runs."""
 
+import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iogate.errors import InputError, InputErrors, IogateError
@@ -165,6 +166,44 @@ def test_acceptance_has_the_jobs_that_littles_law_shows_in_the_published_report(
     assert in_flight["sequential_read"] == 64
     assert in_flight["random_read_64k"] == 128
     assert in_flight["random_read_8k"] == in_flight["random_read_4k"] == 256
+
+
+SHIPPED = (ROOT / "suites" / "quick.yaml").read_text()
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["", "byte order mark"])
+def test_a_suite_cut_anywhere_gives_a_suite_or_a_told_mistake(tmp_path, start):
+    for cut in range(0, len(SHIPPED), 3):
+        try:
+            load(tmp_path, start + SHIPPED[:cut])
+        except InputError as error:
+            assert "demo.yaml" in str(error)
+
+
+@given(
+    place=st.integers(0, len(SHIPPED) - 1),
+    text=st.text("[]{}:-,.&*'\"!|>%@` \n\t0123456789eansx~", max_size=4),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_changed_suite_gives_a_suite_or_a_told_mistake(tmp_path_factory, place, text):
+    path = tmp_path_factory.getbasetemp() / "changed.yaml"
+    path.write_text(SHIPPED[:place] + text + SHIPPED[place + 1 :])
+    try:
+        load_suite(path)
+    except InputError as error:
+        assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("line", sorted(set(re.findall(r"^ +[a-z_]+: \S.*$", SHIPPED, re.MULTILINE))))
+def test_a_key_that_is_given_twice_is_a_mistake(tmp_path, line):
+    messages = mistakes_of(tmp_path, SHIPPED.replace(f"{line}\n", f"{line}\n{line}\n", 1))
+    assert line.split(":")[0].strip() in messages and "twice" in messages
+
+
+def mistakes_of(tmp_path: Path, text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, text)
+    return str(caught.value)
 
 
 _junk = st.recursive(

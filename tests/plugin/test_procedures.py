@@ -67,6 +67,17 @@ def test_device_time_that_is_used_up_leaves_workloads_inconclusive(project):
     assert sum(item["repetitions"] for item in results(project)) <= 8
 
 
+def test_a_recording_that_was_cut_short_is_neither_recorded_nor_a_baseline(project):
+    project.suite(FAKE + "  alpha: {seconds: 0.3}\n")
+    project.run("suites", "--io-budget=0.8s", "--io-json=out.json").assert_outcomes(failed=1)
+    (workload,) = results(project)
+    assert (workload["verdict"], workload["metrics"]["read.iops"]["verdict"]) == (
+        "inconclusive",
+        "inconclusive",
+    )
+    assert not project.baseline().exists()
+
+
 def test_device_time_goes_to_what_is_least_certain(project):
     project.suite(FAKE + "  quiet: {noise: 0.001, seconds: 0.2}\n  noisy: {noise: 0.2, seconds: 0.2}\n")
     project.run("suites")

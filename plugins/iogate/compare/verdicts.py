@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from iogate.compare.sessions import Measured, StoredSession, difference
 from iogate.environment import identity_changes
 from iogate.errors import InputError
-from iogate.judge import Judge, Rates, noted
+from iogate.judge import Judge, Rates, noted, undecided
 from iogate.model import Baseline, Finding, Record, Repetition, Verdict
 from iogate.outputs import refuse_twice
 from iogate.units import printable
@@ -182,7 +182,6 @@ def _undecided(
     repetitions: Sequence[Repetition], baseline: Baseline, gating: Sequence[str], why: str
 ) -> Verdict:
     """Measured beside old, and no verdict."""
-    items = noted(repetitions, baseline.metrics, gating=gating)
-    metrics = tuple(replace(item, verdict="inconclusive") if item.gating else item for item in items)
+    metrics = undecided(repetitions, baseline.metrics, gating)
     reason = f"{why}; give --tolerance to judge by that alone, or more repetitions or sessions"
     return Verdict("inconclusive", reason, metrics, repetitions=len(repetitions))

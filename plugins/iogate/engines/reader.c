@@ -445,11 +445,12 @@ static bool complete(struct worker *worker, struct ring *ring, unsigned number, 
     return false;
 }
 
-/* Submit what is queued and wait for one completion at least. False if that failed. */
-static bool enter(struct worker *worker, struct ring *ring)
+/* Submit what is queued, and wait for so many completions at least. False if that failed. */
+static bool enter(struct worker *worker, struct ring *ring, unsigned completions)
 {
     __atomic_store_n(ring->submit_tail, ring->tail, __ATOMIC_RELEASE);
-    long taken = syscall(SYS_io_uring_enter, ring->file, ring->queued, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+    unsigned flags = completions ? IORING_ENTER_GETEVENTS : 0;
+    long taken = syscall(SYS_io_uring_enter, ring->file, ring->queued, completions, flags, NULL, 0);
     if (taken >= 0)
         ring->queued -= (unsigned)taken;
     else if (errno != EINTR && errno != EAGAIN && errno != EBUSY) {
@@ -459,25 +460,32 @@ static bool enter(struct worker *worker, struct ring *ring)
     return true;
 }
 
-/* One reading of the clock serves all completions that are found at once, and the I/Os that follow them. */
+/* One reading of the clock serves all completions that are found at once. The I/Os that follow them are
+ * submitted when a sixteenth of the depth has gathered: a device that completes many at a time would
+ * otherwise stand idle until all of them had been looked at. */
 static void run_uring(struct worker *worker, struct ring *ring)
 {
     uint64_t next = 0, depth = least(worker->config->iodepth, worker->blocks);
-    unsigned flying = 0;
+    unsigned flying = 0, enough = depth < 32 ? 1 : (unsigned)depth / 16;
     for (; next < depth; next++, flying++)
         begin(worker, ring, flying, next, worker->started);
-    while (flying > 0 && enter(worker, ring)) {
-        uint64_t time = now();
+    while (flying > 0 && enter(worker, ring, 1)) {
+        uint64_t found = now(), time = found;
         unsigned head = *ring->complete_head, tail = __atomic_load_n(ring->complete_tail, __ATOMIC_ACQUIRE);
         for (; head != tail; head++) {
             const struct io_uring_cqe *completion = &ring->completions[head & ring->complete_mask];
             unsigned number = (unsigned)completion->user_data;
-            if (!complete(worker, ring, number, completion->res, time))
+            if (!complete(worker, ring, number, completion->res, found))
                 continue;
             if (next < worker->blocks && !stopped(worker))
                 begin(worker, ring, number, next++, time);
             else
                 flying--;
+            if (ring->queued >= enough) {
+                if (!enter(worker, ring, 0))
+                    return;
+                time = now();
+            }
         }
         __atomic_store_n(ring->complete_head, head, __ATOMIC_RELEASE);
     }

@@ -104,7 +104,8 @@ def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, proje
     )
     judged = ("--io-missing=record", "--io-tolerance=99.9%", "--io-max-repetitions=2")
     result = campaign("iozone", "direct", "reader[rw=read]", more=judged)
-    assert result.verdicts == {"direct": "pass", "reader[rw=read]": "recorded"}
+    assert result.verdicts["direct"] in ("pass", "drift")  # slower, by less than the tolerance
+    assert result.verdicts["reader[rw=read]"] == "recorded"
     one = result.workload("direct")["metrics"]["read.bandwidth.parent"]
     other = result.workload("reader[rw=read]")["metrics"]["read.bandwidth"]
     assert one["unit"] == other["unit"] == "B/s"

@@ -104,7 +104,7 @@ def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, proje
         "replace",
         source="a device that is faster than this one",
     )
-    judged = ("--io-missing=record", "--io-tolerance=99.9%", "--io-max-repetitions=2")
+    judged = ("--io-missing=record", "--io-tolerance=99.999%", "--io-max-repetitions=2")
     result = campaign("iozone", "direct", "reader[rw=read]", more=judged)
     assert result.verdicts["direct"] in ("pass", "drift")  # slower, by less than the tolerance
     assert result.verdicts["reader[rw=read]"] == "recorded"

@@ -426,7 +426,8 @@ def test_the_clock_jumps_while_measuring(project, clock):
         item = result.workload("reading")
         assert 5 * 0.4 < item["device_seconds"] < 30
         values = item["metrics"]["read.iops"]["values"]
-        assert len(values) == 5 and max(values) < 10 * min(values)
+        assert len(values) == 5
+        assert max(values) < 1e5 * min(values)  # days make a factor of 1e8, and a busy disk one of 1e3
         measured.append(result.results["session"])
     baseline = load_baselines(project.path / "baselines/local/demo.yaml")["reading"]
     assert list(baseline.sessions) == measured

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from projects import Project
 
-from iogate.engines import _memory_machine as machine
 from iogate.engines import memory
+from iogate.engines._cpus import allowed_cpus
 from iogate.engines.memory import engine
 from iogate.errors import EngineError, OutputError, Position
 from iogate.model import Place, Workload
@@ -125,7 +125,7 @@ def test_sanitizers_have_nothing_to_say(tmp_path, sanitizer, arguments):
     built = subprocess.run([COMPILERS[0], *flags, str(SOURCE), "-o", str(program)], check=False)
     if built.returncode:
         pytest.skip(f"{COMPILERS[0]} has no sanitizer {sanitizer}")
-    two = ",".join(map(str, machine.allowed_cpus()[:2]))
+    two = ",".join(map(str, allowed_cpus()[:2]))
     argv = [str(program), f"cpus={two}", "size=1048576", "load=1048576", "delays=0,7,20000", "huge_pages=0"]
     argv += ["runtime_ns=5000000", "warmup_ns=1000000", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)

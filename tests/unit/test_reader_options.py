@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iogate import engines
-from iogate.engines.reader import batch, cpus, engine, numbers_of
+from iogate.engines._cpus import numbers_of
+from iogate.engines.reader import batch, cpus, engine
 from iogate.errors import EngineError, InputErrors, OptionError, Position
 from iogate.model import Workload, metric
 from iogate.suite import load_suite

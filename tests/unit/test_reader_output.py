@@ -147,7 +147,7 @@ def test_a_reader_that_hangs_or_dies_is_told():
 
 
 def test_text_that_does_not_parse_names_the_line():
-    with pytest.raises(OutputError, match=r"^out:2:1: this is not the JSON of the reader"):
+    with pytest.raises(OutputError, match=r"^out:2:1: this is not the JSON of reader"):
         parse('{"reader": 1,\n')
 
 

@@ -6,9 +6,11 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from iogate.units import parse_size
+from pydantic import BeforeValidator, WithJsonSchema
+
+from iogate.units import parse_size, size_text
 
 DELAYS = (
     *(0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700),
@@ -77,3 +79,31 @@ def ratio(value: Any) -> str:
 def size_of(text: str) -> int | None:
     """Bytes of a size; None for `auto`."""
     return None if text == "auto" else parse_size(text)
+
+
+def auto_size(value: Any) -> str:
+    """A size, or `auto`. Raises ValueError."""
+    if value == "auto":
+        return "auto"
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f"{value!r} is not a size such as 4k, 1M or 16G, nor auto")
+    return size_text(parse_size(value))
+
+
+Delays: TypeAlias = Annotated[
+    list[int],
+    BeforeValidator(ascending),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}],
+            "description": "cycles that a thread of the load waits for each four lines; a point for each",
+        }
+    ),
+]
+"""The delays of a curve, as an option."""
+SizeOrAuto: TypeAlias = Annotated[
+    str,
+    BeforeValidator(auto_size),
+    WithJsonSchema({"type": ["string", "integer"], "description": "a size, or auto"}),
+]
+"""The size of a buffer, as an option."""

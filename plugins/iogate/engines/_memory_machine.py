@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from iogate.engines.reader import numbers_of
+from iogate.engines._cpus import allowed_cpus, check_pinned, numbers_of
 from iogate.errors import EngineError
 from iogate.units import parse_size
 
 _LINE = 64
-
-
-def allowed_cpus() -> list[int]:
-    """The CPUs that this process may use."""
-    return sorted(os.sched_getaffinity(0))
 
 
 def cache_size(root: Path = Path("/")) -> int:
@@ -48,14 +42,11 @@ def choose_cpus(pin: str | None, threads: int | None, root: Path = Path("/")) ->
     Unless `pin` names them, the load runs on all CPUs but the first one's core. Raises EngineError if there
     are too few.
     """
-    allowed = allowed_cpus()
     if pin is not None:
         chosen = numbers_of(pin)
-        missing = [cpu for cpu in chosen if cpu not in allowed]
-        if missing:
-            there = ", ".join(map(str, allowed))
-            raise EngineError(f"pin: there is no CPU {missing[0]} for this process; there are {there}")
+        check_pinned(chosen)
     else:
+        allowed = allowed_cpus()
         core = _core(allowed[0], root)
         chosen = [allowed[0], *(cpu for cpu in allowed if cpu not in core)]
     wanted = len(chosen) - 1 if threads is None else threads

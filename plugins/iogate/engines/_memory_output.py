@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from iogate.engines._json_output import Count, Shape, Some, check_status, read_report
 from iogate.engines._memory_curve import Point, figures
-from iogate.errors import OutputError, Position
+from iogate.errors import OutputError
 from iogate.model import Output
 from iogate.process import Completed
-from iogate.units import format_quantity, printable, size_text
+from iogate.units import format_quantity, size_text
 
 _LEAST_SHARE, _LEAST_NS = 0.25, 10e6  # a share of a short runtime, ns of a long one
 _IN_HUGE_PAGES = 0.99
@@ -19,15 +19,8 @@ _IDLE_NS = (0.1, 10_000.0)  # from the nearest cache to memory behind several sw
 _IDLE_AT_MOST = 2.0
 _MOST_PER_THREAD = 2e12  # bytes/s: three lines a cycle at 10 GHz
 
-Count = Annotated[int, Field(ge=0, lt=2**64, strict=True)]
-Some = Annotated[int, Field(ge=1, lt=2**64, strict=True)]
 
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Latency(_Shape):
+class Latency(Shape):
     """Dependent reads (`hops`) in `ns` of undisturbed time, for which it took `elapsed` ns."""
 
     ns: Count
@@ -46,7 +39,7 @@ class Loaded(Latency):
     bursts: list[Count]
 
 
-class Report(_Shape):
+class Report(Shape):
     """One repetition. A burst of the load moves `burst_read` and `burst_written` bytes."""
 
     memory: Literal[1]
@@ -81,9 +74,8 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
             f"{name}: memory was ended after {completed.seconds:.0f} s without an end in sight",
             remedy="the machine is overloaded: see who else runs",
         )
-    report = _report(text, name, completed)
-    if completed and completed.status:
-        raise OutputError(f"{name}: memory ended with status {completed.status}: {_said(completed)}")
+    report = read_report(Report, text, name, "memory", completed)
+    check_status(name, "memory", completed)
     _check(report, name)
     points = [Point(point.delay, point.each, report.bandwidth(point)) for point in report.points]
     return Output(
@@ -100,34 +92,6 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
         },
         text=_remarks(report),
     )
-
-
-def _report(text: str, name: str, completed: Completed | None) -> Report:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        said = _said(completed) if completed else ""
-        if said:
-            raise OutputError(f"{name}: memory failed: {said}") from None
-        line, column = getattr(error, "lineno", 1), getattr(error, "colno", 1)
-        message = "this is not the JSON of memory: it is cut short or changed"
-        raise OutputError(message, position=Position(name, line, column)) from None
-    try:
-        return Report.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the output"
-        raise OutputError(printable(f"{name}: {where}: {first['msg']}")) from None
-
-
-def _said(completed: Completed) -> str:
-    """The last of what the program said on stderr, or how it died."""
-    lines = [line for line in completed.stderr.splitlines() if line.strip()]
-    if lines:
-        return printable(lines[-1].removeprefix("memory: ")[:500])
-    if completed.status == -9:
-        return "it was killed, as happens when memory runs out (see dmesg)"
-    return f"it died of signal {-completed.status}" if completed.status < 0 else ""
 
 
 def _check(report: Report, name: str) -> None:

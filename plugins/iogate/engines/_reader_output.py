@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
-import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from iogate.errors import OutputError, Position
+from iogate.engines._json_output import Count, Shape, Some, check_status, read_report
+from iogate.errors import OutputError
 from iogate.model import Output, Traffic
 from iogate.process import Completed
 from iogate.units import format_quantity, printable
@@ -17,15 +17,8 @@ from iogate.units import format_quantity, printable
 _PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 _CACHED_AT_MOST, _CACHED_AT_LEAST = 0.01, 0.99
 
-Count = Annotated[int, Field(ge=0, lt=2**64, strict=True)]
-Some = Annotated[int, Field(ge=1, lt=2**64, strict=True)]
 
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Latency(_Shape):
+class Latency(Shape):
     """Latencies in ns. `bins` hold the least value of each and a count: 64 an octave, so within 1/64.
 
     Per `batch`, the times are means of so many operations in a row.
@@ -56,7 +49,7 @@ class Latency(_Shape):
         return float(self.max_ns)
 
 
-class Side(_Shape):
+class Side(Shape):
     """What all threads did in one direction."""
 
     bytes: Count
@@ -65,7 +58,7 @@ class Side(_Shape):
     latency: Latency | None
 
 
-class Thread(_Shape):
+class Thread(Shape):
     """One thread: `after_ns` it began after the first one, `ns` long."""
 
     after_ns: Count
@@ -77,7 +70,7 @@ class Thread(_Shape):
     registered: bool
 
 
-class Failure(_Shape):
+class Failure(Shape):
     """What went wrong in a thread; `errno` 0 for the end of the file."""
 
     what: str
@@ -87,7 +80,7 @@ class Failure(_Shape):
     thread: Count
 
 
-class Pass(_Shape):
+class Pass(Shape):
     """The data once, by so many threads; `pair` are reads each with its write, timed together."""
 
     threads: Some
@@ -101,7 +94,7 @@ class Pass(_Shape):
     error: Failure | None = None
 
 
-class Report(_Shape):
+class Report(Shape):
     """One repetition."""
 
     reader: Literal[1]
@@ -129,11 +122,10 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
             f"{name}: the reader was ended after {completed.seconds:.0f} s without an end in sight",
             remedy="the device is very slow or hangs (see dmesg); a smaller size takes less time",
         )
-    report = _report(text, name, completed)
+    report = read_report(Report, text, name, "reader", completed)
     for item in report.passes:
         _check(report, item, name)
-    if completed and completed.status:
-        raise OutputError(f"{name}: the reader ended with status {completed.status}: {_said(completed)}")
+    check_status(name, "reader", completed)
     curve = len(report.passes) > 1
     metrics: dict[str, float] = {}
     for item in report.passes:
@@ -180,32 +172,6 @@ def serial_fraction(seconds: Mapping[int, float]) -> float:
     constant = y_mean - slope * x_mean
     whole = constant + slope  # T(1); above 0 unless the times grow beyond any model
     return min(1.0, max(0.0, constant / whole)) if whole > 0 else 1.0
-
-
-def _report(text: str, name: str, completed: Completed | None) -> Report:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        said = _said(completed) if completed else ""
-        if said:
-            raise OutputError(f"{name}: the reader failed: {said}") from None
-        line, column = getattr(error, "lineno", 1), getattr(error, "colno", 1)
-        message = "this is not the JSON of the reader: it is cut short or changed"
-        raise OutputError(message, position=Position(name, line, column)) from None
-    try:
-        return Report.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the output"
-        raise OutputError(printable(f"{name}: {where}: {first['msg']}")) from None
-
-
-def _said(completed: Completed) -> str:
-    """The last of what the program said on stderr, or how it died."""
-    lines = [line for line in completed.stderr.splitlines() if line.strip()]
-    if lines:
-        return printable(lines[-1].removeprefix("reader: ")[:500])
-    return f"it died of signal {-completed.status}" if completed.status < 0 else ""
 
 
 def _check(report: Report, item: Pass, name: str) -> None:

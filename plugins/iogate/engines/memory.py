@@ -16,8 +16,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from iogate.engines import _memory_machine as machine
 from iogate.engines import _memory_output
-from iogate.engines._memory_curve import DELAYS, ascending, ratio, size_of
-from iogate.engines.reader import numbers_of
+from iogate.engines._cpus import number_list, numbers_of
+from iogate.engines._memory_curve import DELAYS, Delays, SizeOrAuto, ratio, size_of
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.native import compiled
@@ -33,37 +33,13 @@ _LONGEST_WAIT, _LEAST_WAIT = 5, 2.0  # memory.c: MOST_TRIALS, LEAST_TRIAL_NS
 _SETUP_SECONDS_PER_BYTE = 4 / 2**30
 _PATIENCE = 60.0
 _FREE_SHARE = 0.8
-
-
-def auto_size(value: Any) -> str:
-    """A size, or `auto`. Raises ValueError."""
-    if value == "auto":
-        return "auto"
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ValueError(f"{value!r} is not a size such as 4k, 1M or 16G, nor auto")
-    return size_text(parse_size(value))
-
-
-def _cpus(value: Any) -> str:
-    """A list of CPUs as Linux writes it: `0-3,8`."""
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    return ",".join(map(str, numbers_of(text)))
-
-
 _MIX = WithJsonSchema({"type": "string", "description": "reads:writes, such as 3:1"})
-DELAYS_SCHEMA = WithJsonSchema(
-    {
-        "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}],
-        "description": "cycles that a thread of the load waits for each four lines; a point for each",
-    }
-)
-SIZE_SCHEMA = WithJsonSchema({"type": ["string", "integer"], "description": "a size, or auto"})
 
 
 class Options(Schema):
     """The options of `memory`."""
 
-    buffer_size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
+    buffer_size: SizeOrAuto = Field(
         "auto",
         description="of the buffer for latency, and of those for load together; auto: four times the caches",
     )
@@ -71,12 +47,12 @@ class Options(Schema):
     mix: Annotated[str, BeforeValidator(ratio), _MIX] = Field(
         "1:0", description="lines that the memory reads to lines that it writes; each written one is read"
     )
-    delays: Annotated[list[int], BeforeValidator(ascending), DELAYS_SCHEMA] = Field(list(DELAYS))
+    delays: Delays = Field(list(DELAYS))
     runtime: Duration = Field(1.0, ge=0.001, le=3600, description="seconds of each point")
     threads: int | None = Field(
         None, ge=1, le=1023, description="of the load; by default all CPUs but the core that measures latency"
     )
-    pin: Annotated[str, BeforeValidator(_cpus)] | None = Field(
+    pin: Annotated[str, BeforeValidator(number_list)] | None = Field(
         None, description="CPUs such as 0-3,8: the first measures latency, the others make the load"
     )
     huge_pages: Literal["auto", True, False] = Field(

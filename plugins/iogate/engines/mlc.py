@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from iogate.engines import _mlc_text
-from iogate.engines._memory_curve import DELAYS, ascending, ratio, size_of
-from iogate.engines.memory import DELAYS_SCHEMA, SIZE_SCHEMA, auto_size
+from iogate.engines._memory_curve import DELAYS, Delays, SizeOrAuto, ratio, size_of
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.process import Completed
@@ -42,9 +41,7 @@ class Options(Schema):
     """The options of `mlc`."""
 
     test: Literal["loaded_latency", "latency_matrix", "max_bandwidth"] = "loaded_latency"
-    buffer_size: Annotated[str, BeforeValidator(auto_size), SIZE_SCHEMA] = Field(
-        "auto", description="of each buffer; auto: as mlc has it"
-    )
+    buffer_size: SizeOrAuto = Field("auto", description="of each buffer; auto: as mlc has it")
     runtime: Duration = Field(
         2.0, ge=0.001, le=3600, description="seconds of each point, counted up to whole"
     )
@@ -52,7 +49,7 @@ class Options(Schema):
     mix: Annotated[str, BeforeValidator(_mix)] | None = Field(
         None, description="reads:writes of the load: 1:0, 2:1, 3:1, 3:2, 1:1 or 4:1"
     )
-    delays: Annotated[list[int], BeforeValidator(ascending), DELAYS_SCHEMA] | None = Field(None)
+    delays: Delays | None = Field(None)
 
 
 _OF_LOADED_LATENCY = {"stride": "64", "mix": "1:0", "delays": list(DELAYS)}

@@ -7,7 +7,6 @@ where fio has them.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from iogate.engines import _reader_output
+from iogate.engines._cpus import allowed_cpus, check_pinned, number_list, numbers_of
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.native import compiled
@@ -48,28 +48,8 @@ def _threads(value: Any) -> int | list[int]:
     return sorted(given) if len(given) > 1 else int(given[0])
 
 
-def _numbers(value: Any) -> str:
-    """A list of CPUs or nodes as Linux writes it: `0-3,8`."""
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    return ",".join(map(str, numbers_of(text)))
-
-
 def _pin(value: Any) -> str | bool:
-    return value if isinstance(value, bool) else _numbers(value)
-
-
-def numbers_of(text: str) -> list[int]:
-    """The numbers of a list such as `0-3,8`, in order. Raises ValueError."""
-    found: set[int] = set()
-    for part in text.replace(" ", "").split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
-            raise ValueError(f"{text!r} is not a list such as 0-3,8")
-        low, high = int(first), int(last or first)
-        if not low <= high < 1024:
-            raise ValueError(f"{text!r} is not a list of numbers from 0 to 1023")
-        found.update(range(low, high + 1))
-    return sorted(found)
+    return value if isinstance(value, bool) else number_list(value)
 
 
 class Options(Schema):
@@ -98,7 +78,7 @@ class Options(Schema):
     pin: Annotated[str | bool, BeforeValidator(_pin)] = Field(
         False, description="bind each thread to one CPU; a list such as 0-3,8 says to which"
     )
-    numa: Annotated[str | None, BeforeValidator(_numbers)] = Field(
+    numa: Annotated[str | None, BeforeValidator(number_list)] = Field(
         None, description="bind threads, and with them their memory, to these nodes in turn"
     )
     seed: int = Field(1, ge=0, lt=2**63, description="of the random offsets")
@@ -210,20 +190,17 @@ def cpus(options: Mapping[str, Any], threads: int) -> list[str]:
 
     Raises EngineError for CPUs and nodes that are not here.
     """
-    allowed = os.sched_getaffinity(0)
+    allowed = allowed_cpus()
     if "numa" in options:
         return [_node(node, allowed) for node in numbers_of(options["numa"])]
     if "pin" not in options:
         return []
-    wanted = sorted(allowed) if options["pin"] is True else numbers_of(options["pin"])
-    missing = [cpu for cpu in wanted if cpu not in allowed]
-    if missing:
-        there = ", ".join(map(str, sorted(allowed)))
-        raise EngineError(f"pin: there is no CPU {missing[0]} for this process; there are {there}")
+    wanted = allowed if options["pin"] is True else numbers_of(options["pin"])
+    check_pinned(wanted)
     return [str(cpu) for cpu in wanted][:threads]
 
 
-def _node(node: int, allowed: set[int]) -> str:
+def _node(node: int, allowed: Sequence[int]) -> str:
     """The CPUs of a NUMA node, of those that this process may use."""
     try:
         text = (_NODES / f"node{node}" / "cpulist").read_text(encoding="ascii").strip()

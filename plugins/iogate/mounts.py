@@ -76,17 +76,25 @@ def mounts(proc: Path = PROC) -> list[Mount]:
 
 
 def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
-    """The mount that holds an existing path, as the kernel itself sees it; None if it does not tell."""
+    """The mount that holds an existing path, as the kernel itself sees it; None if it does not tell.
+
+    A process in a chroot does not see the mount that its root directory is a part of: there the device
+    number of the path's files is all that is known, and the rest is empty.
+    """
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         match = re.search(r"^mnt_id:\s*(\d+)", _text(proc / f"self/fdinfo/{descriptor}"), re.MULTILINE)
+        device = number_text(os.fstat(descriptor).st_dev)
     finally:
         os.close(descriptor)
-    number = int(match[1]) if match else None
-    return next((mount for mount in mounts(proc) if mount.id == number), None)
+    if match is None:
+        return None
+    number = int(match[1])
+    hidden = Mount(number, device, root="", point="", file_system="", source="", options="")
+    return next((mount for mount in mounts(proc) if mount.id == number), hidden)
 
 
 def backing(mount: Mount, proc: Path = PROC) -> Mount | None:

@@ -166,6 +166,10 @@ class TestFileSystem:
         ((severity, message),) = said(device.no_device, run(file_system="nfs4", after=reading(10.0)))
         assert severity == "note" and "nfs4" in message
 
+    def test_a_target_of_which_nothing_is_known_is_noted(self):
+        ((severity, message),) = said(device.no_device, run(file_system="", after=reading(10.0)))
+        assert severity == "note" and message.startswith("the target has no device here")
+
     @pytest.mark.parametrize(("full", "expected"), [(0.5, []), (0.9, []), (0.93, ["suspect"])])
     def test_a_nearly_full_file_system_is_suspect(self, full, expected):
         assert severities(device.nearly_full, run(after=reading(10.0, full=full))) == expected

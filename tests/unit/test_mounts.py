@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iogate.mounts import backing, block_number, mount_of, mounts, parse_mountinfo, parse_swaps, unescape
+from iogate.mounts import (
+    backing,
+    block_number,
+    mount_of,
+    mounts,
+    number_text,
+    parse_mountinfo,
+    parse_swaps,
+    unescape,
+)
 
 LINES = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -61,11 +70,21 @@ def test_swaps_have_a_heading_and_escapes():
 def test_the_mount_of_a_path_is_what_the_kernel_says():
     expected = os.stat("/").st_dev
     mount = mount_of(Path("/"))
-    assert mount and mount.point == "/"
+    assert mount and mount.point in ("/", "")  # a chroot does not see its own mount
     if not mount.number.startswith("0:"):
         assert mount.number == f"{os.major(expected)}:{os.minor(expected)}"
     assert mount_of(Path("/proc")).file_system == "proc"
     assert mount_of(Path("/no/such/path")) is None
+
+
+def test_in_a_chroot_the_device_number_is_still_known(tmp_path):
+    """There mountinfo has only what is mounted below; here, a /proc whose mountinfo is empty."""
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self/mountinfo").write_text("")
+    (tmp_path / "self/fdinfo").symlink_to("/proc/self/fdinfo")
+    mount = mount_of(tmp_path, tmp_path)
+    assert mount and (mount.file_system, mount.point) == ("", "")
+    assert mount.number == number_text(os.stat(tmp_path).st_dev)
 
 
 def test_mounts_agree_with_findmnt():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from iogate.audit.link import FASTEST, FASTEST_NAME
 from iogate.audit.run import Check, Remark, Remarks, Run
 from iogate.audit.snapshot import Counters
+from iogate.model import Severity
 from iogate.mounts import IN_MEMORY
 from iogate.units import format_quantity
 
@@ -18,7 +20,7 @@ _CACHE_BYTES = 2**30
 
 def no_device(run: Run) -> Remarks:
     """file systems without a device of their own (tmpfs, overlay, network)"""
-    if not run.needs.target or not run.file_system:
+    if not run.needs.target:
         return
     if run.file_system in IN_MEMORY:
         yield Remark(
@@ -29,7 +31,7 @@ def no_device(run: Run) -> Remarks:
     elif run.after is not None and run.after.disk is None:
         yield Remark(
             "note",
-            f"{run.file_system} has no device here: nothing shows what was read from caches",
+            f"{run.file_system or 'the target'} has no device here: nothing shows what was read from caches",
             "look at the counters where the storage is",
         )
 
@@ -98,23 +100,33 @@ def others_io(run: Run) -> Remarks:
 
 
 def link_limit(run: Run) -> Remarks:
-    """faster than the link to the device"""
-    disk = run.after.disk if run.after else None
-    found = disk.link if disk else None
-    limit = run.link or (found.limit if found else None)
-    link = "the device profile's link" if run.link else found.name if found else ""
+    """faster than the link to the device, or of an existing output than any that a disk has"""
+    limit, link = _limit(run)
     if limit is None or not run.needs.target:
         return
+    severity: Severity = "note" if run.declared else "suspect"
+    if run.needs.direct and link != FASTEST_NAME:  # else it may be several disks
+        severity = "invalid"
     for name, shown in run.output.metrics.items():
         what, figure, point = name.partition(".bandwidth")
         statistic = point in (".min", ".max", ".mean", ".stddev", ".parent")
         if figure and not statistic and shown > limit * 1.01:
             yield Remark(
-                "invalid" if run.needs.direct else "note",
+                severity,
                 f"{what}{point.replace('.', ' of ', 1)} {format_quantity(shown, 'B/s')} is faster than "
                 f"{link} ({format_quantity(limit, 'B/s')})",
                 "memory somewhere: page cache, a hypervisor, holes; or a wrong unit",
             )
+
+
+def _limit(run: Run) -> tuple[float | None, str]:
+    """The limit of the link in B/s, and what it is called; None if there is none that is known."""
+    if run.link:
+        return run.link, "the device profile's link" if run.declared else "the link"
+    disk = run.after.disk if run.after else None
+    if disk and disk.link:
+        return disk.link.limit, disk.link.name
+    return (None, "") if run.declared else (FASTEST, FASTEST_NAME)
 
 
 def link_degraded(run: Run) -> Remarks:

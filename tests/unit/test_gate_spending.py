@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 from statistics import NormalDist
 
 import pytest
 
+import iogate
 from iogate.gate.spending import boundaries, nominal_levels, power_spending
 
 NORMAL = NormalDist()
+SOURCES = str(Path(iogate.__file__).parents[1])
 
 
 def obrien_fleming(alpha: float):
@@ -55,3 +60,34 @@ def test_the_looks_spend_no_more_than_the_error(error, ratio):
 
 def test_where_repetitions_teach_nothing_the_first_look_spends_all():
     assert nominal_levels(0.01, 1.5, math.inf, 2, 12) == pytest.approx([0.01] * 11, rel=1e-6)
+
+
+def test_a_look_that_may_spend_nothing_has_a_bound_that_nothing_reaches():
+    """All is spent at the first look: the chance to cross at the second underflows."""
+    first, second = boundaries([0.5, 1.0], lambda _: 0.01)
+    assert first == pytest.approx(NORMAL.inv_cdf(0.99), abs=1e-6)
+    assert 20 < second < 40
+
+
+@pytest.mark.parametrize(
+    ("imported", "decision"),
+    [
+        (set(), "1000.0, [990.0, 1010.0], max_repetitions=2"),
+        (set(), "[[990.0, 1010.0], [1000.0, 1020.0]], [990.0, 1010.0], max_repetitions=2"),
+        (set(), "[[990.0], [1000.0], [1020.0]], [990.0, 1010.0]"),
+        ({"numpy"}, "[[990.0, 1010.0], [1000.0, 1020.0]], [990.0, 1010.0]"),
+    ],
+)
+def test_only_looks_that_share_errors_import_numpy_and_none_imports_scipy(imported, decision):
+    program = (
+        f"import sys; from iogate.gate import decide; decide({decision}, direction='higher');"
+        "print(*{'numpy', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": SOURCES},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(done.stdout.split()) == imported

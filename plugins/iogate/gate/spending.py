@@ -13,10 +13,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from iogate.gate.distributions import normal_bound, normal_cdf, normal_tail
+from iogate.gate.distributions import normal_bound, normal_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Paths = tuple[NDArray[Any], NDArray[Any]]  # where S = Z sqrt(t) may be, and the probability to be there
 
 _LEAST_INFORMATION = 0.003  # looks closer together than this cannot be integrated and teach nothing
 _REACH = 6.0  # standard deviations of the integration range away from the boundary
@@ -49,38 +51,61 @@ def boundaries(information: Sequence[float], spending: Callable[[float], float])
 
     `information` is the increasing sequence of fractions t_k in (0, 1].
     """
-    import numpy as np
-
     bounds: list[float] = []
+    paths: Paths | None = None
     spent = before = 0.0
-    points = density = np.empty(0)  # sub-density of S = Z sqrt(t) over the paths that have not crossed
     for t, following in itertools.zip_longest(information, information[1:]):
         share = max(spending(t) - spent, 1e-300)
         step = math.sqrt(t - before)
-        limit = _crossing(points, density, step, share) if bounds else normal_bound(share) * step
+        limit = normal_bound(share) * math.sqrt(t)  # if no path had been stopped
+        if paths:
+            limit = _crossing(paths, step, share, limit)
         bounds.append(limit / math.sqrt(t))
         if following is None:
             break
         bottom = min(-_REACH * math.sqrt(t), limit - 1.0)
-        half = (limit - bottom) / 2
-        finest = min(step, math.sqrt(following - t))
-        nodes, weights = _quadrature(32 * math.ceil((1 + 4 * half / finest) / 32))
-        fresh = half * (nodes + 1) + bottom
-        origins, masses = (points, density) if len(bounds) > 1 else (np.zeros(1), np.ones(1))
-        kernel = np.exp(-((fresh[:, None] - origins[None, :]) ** 2) / (2 * step**2))
-        density = half * weights * (kernel @ masses) / (step * math.sqrt(2 * math.pi))
-        points, spent, before = fresh, spending(t), t
+        paths = _continued(paths, step, bottom, limit, min(step, math.sqrt(following - t)))
+        spent, before = spending(t), t
     return bounds
 
 
-def _crossing(points: NDArray[Any], density: NDArray[Any], step: float, share: float) -> float:
-    """The limit that a step with this standard deviation crosses with probability `share`."""
-    low, high = -_REACH, 40.0
-    while high - low > 1e-8:
-        limit = (low + high) / 2
-        crossed = float((density * normal_cdf((points - limit) / step)).sum())
+def _continued(paths: Paths | None, step: float, bottom: float, limit: float, finest: float) -> Paths:
+    """The paths after one more step that stay below `limit`, in steps of quadrature for the `finest` step."""
+    import numpy as np
+
+    origins, masses = paths or (np.zeros(1), np.ones(1))
+    half = (limit - bottom) / 2
+    nodes, weights = _quadrature(32 * math.ceil((1 + 4 * half / finest) / 32))
+    points = half * (nodes + 1) + bottom
+    kernel = np.exp(-((points[:, None] - origins[None, :]) ** 2) / (2 * step**2))
+    return points, half * weights * (kernel @ masses) / (step * math.sqrt(2 * math.pi))
+
+
+def _crossing(paths: Paths, step: float, share: float, above: float) -> float:
+    """The limit that a step with this standard deviation crosses with probability `share`, if it is no higher
+    than `above`.
+
+    The logarithm of that probability is a concave function of the limit (Prekopa (1973), Acta Sci. Math. 34),
+    so Newton's iterates come down to the root from above; bisection serves where the probability underflows.
+    """
+    import numpy as np
+
+    points, masses = paths
+    low, limit, high = -_REACH, above, above + 1.0
+    while high - low > 1e-9:
+        distance = (limit - points) / (step * math.sqrt(2))
+        tails = np.fromiter(map(math.erfc, distance.tolist()), float, len(distance))
+        crossed = float(masses @ tails) / 2
+        density = float(masses @ np.exp(-(distance**2))) / (step * math.sqrt(2 * math.pi))
         low, high = (limit, high) if crossed > share else (low, limit)
-    return (low + high) / 2
+        moved = math.inf
+        if min(crossed, density) > 0:
+            excess = math.log(crossed / share)
+            moved = limit + excess * crossed / density
+            if abs(excess) < 1e-6:  # what is left is its square
+                return moved
+        limit = moved if low < moved < high else (low + high) / 2
+    return limit
 
 
 def nominal_levels(error: float, power: float, ratio: float, first: int, last: int) -> tuple[float, ...]:

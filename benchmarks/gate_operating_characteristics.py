@@ -6,7 +6,7 @@
 
 A device is drawn anew for every verdict: a baseline of 20 sessions of 3 repetitions, and a candidate session
 that has lost a given share. All rules judge the same draws. Numbers in brackets are Clopper-Pearson bounds
-(95%, two-sided).
+(95%, two-sided). The other rules and the bounds come from scipy, which the extra `dev` installs.
 """
 
 from __future__ import annotations

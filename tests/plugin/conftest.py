@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy cannot be imported twice
 import pytest
-import scipy.special  # noqa: F401
 import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
 import iogate.engines

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iogate import __version__
 from iogate.errors import IogateError
-from iogate.units import parse_fraction, parse_rate, printable
+from iogate.units import parse_fraction, parse_rate, parse_size, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,6 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("files", nargs="+", type=Path, metavar="FILE")
     audit.add_argument(
         "--link", type=_rate, metavar="RATE", help="the limit of the device's link, as 3.94GB/s"
+    )
+    audit.add_argument(
+        "--memory",
+        type=_size,
+        metavar="SIZE",
+        help="the memory of the machine, as 16G, to know what it can hold",
     )
     audit.set_defaults(act=_audit)
 
@@ -171,10 +177,17 @@ def _rate(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _audit(given: argparse.Namespace) -> int:
-    from iogate.published import audit_files
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
-    text, status = audit_files(given.files, link=given.link)
+
+def _audit(given: argparse.Namespace) -> int:
+    from iogate.published import Machine, audit_files
+
+    text, status = audit_files(given.files, Machine(given.link, given.memory))
     _say(text)
     return status
 

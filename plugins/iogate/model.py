@@ -199,8 +199,9 @@ class Output:
 
     `metrics` by name in the units of `Metric`; `traffic` by direction (`read`, `write`, `trim`). `user` and
     `system` are the mean CPU shares of a job, as fractions of one core. `jobs` counts the processes or
-    threads whose I/O is in here. `options` are the engine's options as its output states them. `text` is
-    what it said besides its figures.
+    threads whose I/O is in here. `options` are the engine's options as its output states them, `complete` if
+    no others were given. `remarks` are what it says about its figures in words, `contradictions` figures
+    that say different things of the same. `space` is the bytes of the files that the engine made itself.
     """
 
     metrics: Mapping[str, float]
@@ -210,8 +211,21 @@ class Output:
     user: float | None = None
     system: float | None = None
     options: Mapping[str, Any] = field(default_factory=_empty)
+    complete: bool = False
     steady: bool | None = None
-    text: str = ""
+    remarks: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()
+    space: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A job that an output tells apart, at `line` (from 1) of it. Those of one `group` ran together."""
+
+    name: str
+    output: Output
+    line: int = 1
+    group: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iogate import engines
-from iogate.errors import OutputError
+from iogate.errors import IogateError
 from iogate.model import Output, metric
+from iogate.outputs import Understood, read_bytes, text_of, understood
 from iogate.units import format_quantity, printable
 
-_LARGEST = 256 * 2**20
 _STATISTIC = re.compile(r"(.+)\.(min|mean|max|stddev|p\d+(?:\.\d+)?)")
 _PREFERRED = ("p50", "p95", "p99", "p99.9", "p99.99")
 _TOTAL = "all jobs"
@@ -36,47 +35,27 @@ def show(paths: Sequence[Path], as_json: bool) -> tuple[str, int]:
 
     Returns the text and an exit status: 1 if a file was refused, whose reason is in the text then.
     """
-    shown = [_read(path) for path in paths]
+    shown = [item for path in paths for item in _read(path)]
     status = int(any(item.refused for item in shown))
     if as_json:
         return json.dumps([_plain(item) for item in shown], indent=2), status
     return printable("\n\n".join(_text(item) for item in shown)), status
 
 
-def _read(path: Path) -> _Shown:
+def _read(path: Path) -> list[_Shown]:
+    """What the engines whose output a file is, or holds, make of it."""
     name = str(path)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST + 1)
-    except OSError as error:
-        return _Shown(name, refused=f"{name}: cannot be read: {error.strerror}")
-    if len(data) > _LARGEST:
-        return _Shown(name, refused=f"{name}: is larger than {_LARGEST >> 20} MiB")
-    text = data.decode("utf-8", errors="replace")
-    tried = [_parsed(engine, text, name) for engine in _candidates(text)]
-    return next((item for item in tried if not item.refused), tried[0])
+        return [_shown(name, item) for item in understood(text_of(read_bytes(path)), name)]
+    except IogateError as error:
+        return [_Shown(name, refused=str(error))]
 
 
-def _candidates(text: str) -> list[str]:
-    """The engines, those first that the text names."""
-    return sorted(engines.names(), key=lambda name: name not in text)
-
-
-def _parsed(name: str, text: str, file: str) -> _Shown:
-    """A file as this engine understands it."""
-    engine = engines.load(name)
-    parts_of = getattr(engine, "parts", None)
-    try:
-        parts: dict[str, Output] = parts_of(text, name=file) if parts_of else {}
-        try:
-            whole = engine.parse(text, name=file)
-        except OutputError as error:
-            if not parts:
-                raise
-            return _Shown(file, name, parts, note=str(error))
-    except OutputError as error:
-        return _Shown(file, name, refused=str(error))
-    return _Shown(file, name, {**parts, _TOTAL: whole} if len(parts) > 1 else {_TOTAL: whole})
+def _shown(file: str, found: Understood) -> _Shown:
+    parts = {part.name: part.output for part in found.parts}
+    if found.whole is None:
+        return _Shown(file, found.engine, parts, note=found.apart)
+    return _Shown(file, found.engine, {**(parts if len(parts) > 1 else {}), _TOTAL: found.whole})
 
 
 def _plain(item: _Shown) -> dict[str, Any]:
@@ -95,14 +74,20 @@ def _plain_output(output: Output) -> dict[str, Any]:
         "metrics": {
             name: {"value": value, "unit": metric(name).unit} for name, value in output.metrics.items()
         },
+        "remarks": [*output.contradictions, *output.remarks],
     }
 
 
 def _text(item: _Shown) -> str:
     if item.refused:
         return f"refused: {item.refused}"
-    blocks = [f"{item.file}: {next(iter(item.parts.values())).engine_version or item.engine}"]
-    blocks += [f"{_heading(name, output)}\n{_table(output.metrics)}" for name, output in item.parts.items()]
+    version = next(iter(item.parts.values())).engine_version
+    known = version.startswith(item.engine)
+    blocks = [f"{item.file}: {version if known else f'{item.engine} {version}'.rstrip()}"]
+    for name, output in item.parts.items():
+        blocks += [_heading(name, output), _table(output.metrics)]
+        if name != _TOTAL or len(item.parts) == 1:  # together they have no others
+            blocks += [f"remark: {remark}" for remark in (*output.contradictions, *output.remarks)]
     if item.note:
         blocks.append(f"not added up: {item.note}")
     return "\n".join(blocks)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iogate.engines._fio_text import blocks, is_text, parse
+from iogate.engines._fio_text import blocks, parse, recognises
 from iogate.errors import OutputError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -38,8 +38,9 @@ def test_all_metrics_of_a_group():
     assert metrics["write.iops.min"] == 28318
     assert metrics["write.bandwidth.max"] == 130224 * 1024
     assert (job.output.user, job.output.system) == (0.0674, 0.1870)
-    assert job.output.options == {"rw": "randrw", "ioengine": "libaio", "iodepth": "8", "bs": "4096B"}
-    assert job.shares == pytest.approx(1, abs=0.001) and job.contradictions == ()
+    options = {"rw": "randrw", "ioengine": "libaio", "iodepth": "8", "bs": "4096B", "numjobs": "2"}
+    assert job.output.options == options
+    assert job.output.remarks == () and job.output.contradictions == ()
 
 
 def test_each_job_of_each_group():
@@ -75,9 +76,12 @@ def test_four_outputs_within_a_report():
 
 def test_a_line_that_names_two_speeds_is_told_and_the_one_that_fits_is_taken():
     job = only(list(blocks(GLUSTER))[3][1])
-    assert job.contradictions == ("write BW=70.0MiB/s is not 74.4MB/s; 4277MiB in 60248 ms are 70.99 MiB/s",)
+    assert job.output.contradictions == (
+        "write BW=70.0MiB/s is not 74.4MB/s; 4277MiB in 60248 ms are 70.99 MiB/s",
+    )
     assert job.output.metrics["write.bandwidth"] == pytest.approx(70.95 * 2**20, rel=1e-3)
-    assert job.shares == pytest.approx(1.0368)
+    (remark,) = job.output.remarks
+    assert remark.startswith("the latency distribution adds up to 103.7%")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +104,7 @@ def test_what_contradicts_itself_or_cannot_be_read_is_refused_with_its_line(old,
 
 
 def test_text_that_is_none_is_refused():
-    assert not is_text("fio-3.33\nStarting 1 process\n")
+    assert not recognises("fio-3.33\nStarting 1 process\n")
     with pytest.raises(OutputError, match="no job reports"):
         parse("fio-3.33\nStarting 1 process\n", name="out.txt")
 

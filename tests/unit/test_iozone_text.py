@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iogate.engines._iozone_text import blocks, is_text, parse
+from iogate.engines._iozone_text import blocks, is_throughput
+from iogate.engines._iozone_throughput import read
 from iogate.errors import OutputError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -17,8 +18,8 @@ KIB = 1024
 
 
 def test_a_whole_report():
-    report = parse(SMALL, name="out.txt")
-    assert (report.version, report.file_size, report.record) == ("3.489", 4 * 2**20, 64 * KIB)
+    report = read(SMALL, name="out.txt")
+    assert (report.version, report.file_size, report.record) == ("iozone-3.489", 4 * 2**20, 64 * KIB)
     assert report.processes == 2 and report.complete
     assert [test.name for test in report.tests] == [
         *("initial writers", "rewriters", "readers", "re-readers", "random readers", "random writers"),
@@ -34,8 +35,8 @@ def test_a_whole_report():
 
 def test_a_report_whose_lines_ran_together():
     ((line, text),) = blocks(PUBLISHED)
-    report = parse("\n" * (line - 1) + text, name="report.md")
-    assert (report.version, report.file_size, report.record) == ("3.471", 5 * 2**30, 8 * KIB)
+    report = read("\n" * (line - 1) + text, name="report.md")
+    assert (report.version, report.file_size, report.record) == ("iozone-3.471", 5 * 2**30, 8 * KIB)
     writers, *_, random_readers, _ = report.tests
     assert writers.parent == 37945.84 * KIB
     assert random_readers.maximum == 350.96 * KIB
@@ -43,7 +44,7 @@ def test_a_report_whose_lines_ran_together():
 
 
 def test_a_figure_that_is_lost_is_none_and_the_test_not_whole():
-    test = parse(SMALL.replace("Max throughput per process", "Mxa", 1), name="out.txt").tests[0]
+    test = read(SMALL.replace("Max throughput per process", "Mxa", 1), name="out.txt").tests[0]
     assert test.maximum is None and not test.whole
 
 
@@ -59,15 +60,15 @@ def test_a_figure_that_is_lost_is_none_and_the_test_not_whole():
 )
 def test_what_is_not_throughput_in_kilobytes_is_refused(text, words):
     with pytest.raises(OutputError, match=words):
-        parse(text, name="out.txt")
+        read(text, name="out.txt")
 
 
 @settings(deadline=None)
 @given(st.integers(0, len(SMALL)))
 def test_an_output_that_was_cut_never_gives_other_figures(length):
-    whole = {test.name: test for test in parse(SMALL, name="out.txt").tests}
+    whole = {test.name: test for test in read(SMALL, name="out.txt").tests}
     try:
-        report = parse(SMALL[:length], name="out.txt")
+        report = read(SMALL[:length], name="out.txt")
     except OutputError:
         return
     for test in report.tests:
@@ -82,5 +83,5 @@ def test_no_damage_ends_in_a_traceback(place, junk):
     text = SMALL[:place] + junk + SMALL[place + 1 :]
     for _, block in blocks(text):
         with contextlib.suppress(OutputError):
-            parse(block, name="out.txt")
-    assert is_text(text), "one character of six tests"
+            read(block, name="out.txt")
+    assert is_throughput(text), "one character of six tests"

@@ -61,8 +61,8 @@ class TestOutputs:
         assert output.metrics == {"latency.from_0.to_0": 93.1, "latency.local": 93.1}
 
     def test_what_it_remarks_is_kept(self):
-        assert "Unable to modify prefetchers" in read("v3.9a.latency_matrix.txt").text
-        assert not read("v3.11.max_bandwidth.txt").text
+        assert "Unable to modify prefetchers" in read("v3.9a.latency_matrix.txt").remarks[0]
+        assert not read("v3.11.max_bandwidth.txt").remarks
 
     def test_highest_bandwidths(self):
         assert read("v3.11.max_bandwidth.txt").metrics == {

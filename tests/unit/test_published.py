@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iogate.errors import IogateError
-from iogate.published import audit_files, pieces
+from iogate.published import Machine, audit_files, pieces
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -32,7 +32,7 @@ def table(*rows, head="| Block size | Depth | IOPS | Bandwidth | Latency |", abo
 
 
 def only(text, link=None):
-    (piece,) = pieces(text, "report.md", link=link)
+    (piece,) = pieces(text, "report.md", Machine(link))
     return piece
 
 
@@ -59,7 +59,7 @@ class TestReports:
 
     def test_memory_and_ssd_with_the_link_of_that_ssd(self):
         text = (DATA / "published/memory_and_ssd_profiling.md").read_text()
-        (jobs,) = pieces(text, "report.md", link=3.94e9)
+        (jobs,) = pieces(text, "report.md", Machine(3.94e9))
         assert len(doubts(jobs)["link_limit"]) == 12
 
     def test_jetson_stands_but_not_by_the_command_that_is_printed(self):
@@ -78,7 +78,7 @@ class TestReports:
         assert [doubts(piece) for piece in (reads, throughput, writes)] == [{}, {}, {}]
         assert set(doubts(slow)) == {"two_units"}
         assert set(doubts(slow, "suspect")) == {"short_run"}
-        assert set(doubts(throughput, "note")) == {"bandwidth", "few_operations", "sums"}
+        assert set(doubts(throughput, "note")) == {"bandwidth", "few_operations", "engine_remarks"}
 
     def test_strong_scaling_counts_whole_seconds_and_iozone_stands(self):
         tables_, iozone = (
@@ -92,7 +92,9 @@ class TestReports:
             concerned = [doubt for doubt in piece.doubts if doubt.rule == "whole_seconds"]
             assert len(concerned) == 12, "every cell is the size over whole seconds"
         assert len(doubts(comparison)["unit_clash"]) == 3, "kB/s are shown as Mb/s"
-        assert len(iozone) == 6 and all(piece.doubts == () for piece in iozone)
+        assert len(iozone) == 6
+        assert {doubt.severity for piece in iozone for doubt in piece.doubts} == {"note"}
+        assert all(piece.doubts[0].line == piece.line for piece in iozone)
 
     def test_all_of_them_as_text(self):
         paths = sorted((DATA / "published").glob("[!R]*.md"))

@@ -11,7 +11,7 @@ from iogate.baseline import find, load_baselines
 from iogate.device import load_device
 from iogate.engines import _fio_text
 from iogate.model import Needs
-from iogate.published import pieces
+from iogate.published import Machine, pieces
 from iogate.suite import load_suite
 from iogate.units import parse_size
 
@@ -184,7 +184,7 @@ class TestMixed7030:
 
     def test_no_published_figure_can_be_the_drives_so_there_is_no_baseline(self):
         link = load_device("ssdpekkf512g8l", BASELINES).link
-        (table,) = pieces(report("memory_and_ssd_profiling.md"), "report", link=link)
+        (table,) = pieces(report("memory_and_ssd_profiling.md"), "report", Machine(link))
         doubted = {doubt.line for doubt in table.doubts if doubt.rule in ("link_limit", "little_law")}
         assert table.rows == len(doubted) == 18
         assert baselines("ssdpekkf512g8l", "mixed_70_30") == {}

@@ -53,7 +53,12 @@ def test_a_refused_file_is_told_and_the_others_are_shown(as_json):
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "empty"), (b"\xff\xfe\x00", "no output of fio"), (b"{}", "version"), (None, "No such file")],
+    [
+        (b"", "is empty"),
+        (b"\xff\xfe\x00", "no output of an engine that is known here\n  outputs of these can be read: fio, "),
+        (b"{}", "no output of an engine"),
+        (None, "No such file"),
+    ],
 )
 def test_a_file_that_is_no_output_is_told(tmp_path, content, reason):
     path = tmp_path / "file"

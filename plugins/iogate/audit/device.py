@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iogate.audit.link import FASTEST, FASTEST_NAME
+from iogate.audit.link import FASTEST
 from iogate.audit.run import Check, Remark, Remarks, Run
 from iogate.audit.snapshot import Counters
 from iogate.model import Severity
@@ -105,7 +105,7 @@ def link_limit(run: Run) -> Remarks:
     if limit is None or not run.needs.target:
         return
     severity: Severity = "note" if run.declared else "suspect"
-    if run.needs.direct and link != FASTEST_NAME:  # else it may be several disks
+    if run.needs.direct and link != FASTEST.name:  # else it may be several disks
         severity = "invalid"
     for name, shown in run.output.metrics.items():
         what, figure, point = name.partition(".bandwidth")
@@ -126,7 +126,7 @@ def _limit(run: Run) -> tuple[float | None, str]:
     disk = run.after.disk if run.after else None
     if disk and disk.link:
         return disk.link.limit, disk.link.name
-    return (None, "") if run.declared else (FASTEST, FASTEST_NAME)
+    return (None, "") if run.declared else (FASTEST.limit, FASTEST.name)
 
 
 def link_degraded(run: Run) -> Remarks:

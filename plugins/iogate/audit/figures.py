@@ -18,6 +18,7 @@ _TAIL_OPERATIONS = 10
 _BIN_ERROR = 0.03
 _SHORTEST_SECONDS = 1.0
 _LATENCIES_PER_RUN = 20
+_REMARKS = 5
 _STALL_SECONDS = 1.0
 _STALL_LIMIT = 10.0  # an I/O longer than that is a fault anywhere: Linux gives up on SCSI and NVMe after 30 s
 
@@ -318,6 +319,20 @@ def steady_state(run: Run) -> Remarks:
         )
 
 
+def two_units(run: Run) -> Remarks:
+    """figures of one line that say different things"""
+    for contradiction in run.output.contradictions:
+        yield Remark("suspect", contradiction, "believe neither; let the engine write JSON")
+
+
+def engine_remarks(run: Run) -> Remarks:
+    """what the engine itself has to say about its figures"""
+    said = run.output.remarks
+    if said:
+        more = f"; and {len(said) - _REMARKS} more" if len(said) > _REMARKS else ""
+        yield Remark("note", f"{run.engine} says: {'; '.join(said[:_REMARKS])}{more}")
+
+
 CHECKS: tuple[Check, ...] = (
     finite,
     zero_io,
@@ -333,4 +348,6 @@ CHECKS: tuple[Check, ...] = (
     latency_order,
     latency_sum,
     steady_state,
+    two_units,
+    engine_remarks,
 )

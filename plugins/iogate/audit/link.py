@@ -39,6 +39,10 @@ class Link:
     best: str = ""
 
 
+FASTEST = Link(4 * _PCIE_LANE["32.0"][1], "PCIe 5.0 x4, the fastest link that a single disk has")
+"""What to hold a figure against where nothing is known of the device."""
+
+
 def link_of(disk: Path) -> Link | None:
     """The link of a disk given its folder in /sys (`/sys/devices/.../block/sda`); None if none is known."""
     if _VIRTUAL_MODEL.search(sysfs.text(disk / "device/model")) or "/virtio" in str(disk):

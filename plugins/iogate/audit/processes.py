@@ -8,7 +8,10 @@ from iogate.units import format_quantity
 
 _TOGETHER = 0.9
 _HARDLY_TOGETHER = 0.5
+_WHOLE = 0.995
 _ADDS_UP = 0.01
+_LEAST_MEMORY = 2**30
+_FEWEST_MICROSECONDS = 20
 
 
 def not_together(run: Run) -> Remarks:
@@ -32,7 +35,7 @@ def not_together(run: Run) -> Remarks:
 def tail_cut(run: Run) -> Remarks:
     """processes that were stopped when the first was done, so that the slowest part does not count"""
     for name, share in run.output.metrics.items():
-        if not name.endswith(".completed.min") or share >= 1:
+        if not name.endswith(".completed.min") or share > _WHOLE:
             continue
         yield Remark(
             "suspect" if share < _TOGETHER else "note",
@@ -59,15 +62,31 @@ def sums(run: Run) -> Remarks:
 
 def fits_in_memory(run: Run) -> Remarks:
     """buffered files that the engine has just written and that memory holds"""
-    memory = run.after.system.memory if run.after else 0
-    if run.needs.direct or not run.needs.space or not memory or run.needs.space > memory:
+    memory = run.after.system.memory if run.after else run.memory
+    least = _LEAST_MEMORY if memory is None and not run.declared else 0
+    if run.needs.direct or not 0 < run.needs.space <= (memory or least):
         return
+    where = f"{format_quantity(memory, 'B')} of memory" if memory else "the memory of any machine"
     yield Remark(
         "suspect",
-        f"buffered files of {format_quantity(run.needs.space, 'B')} fit in {format_quantity(memory, 'B')} of "
-        "memory: reading them measures memory",
+        f"buffered files of {format_quantity(run.needs.space, 'B')} fit in {where}: reading them measures "
+        "memory",
         "direct: true, or files of twice the memory",
     )
 
 
-CHECKS: tuple[Check, ...] = (not_together, tail_cut, sums, fits_in_memory)
+def whole_microseconds(run: Run) -> Remarks:
+    """latencies of so few microseconds that iozone, which prints whole ones, has rounded them away"""
+    if run.engine != "iozone":
+        return
+    for name, value in run.output.metrics.items():
+        microseconds = value / 1e3
+        if ".latency.mean" in name and microseconds < _FEWEST_MICROSECONDS:
+            yield Remark(
+                "suspect",
+                f"{name}: iozone counts whole microseconds: {microseconds:.0f} may be almost one more",
+                "report: bandwidth or iops, which have more digits",
+            )
+
+
+CHECKS: tuple[Check, ...] = (not_together, tail_cut, sums, fits_in_memory, whole_microseconds)

@@ -30,8 +30,8 @@ class Run:
 
     `options` are the workload's over those that the output states. `seconds` is the engine's wall time (None
     for an existing output), `before` and `after` are the readings around it, `link` is the limit of the link
-    in B/s, `file_system` the type of the target's (empty: none, or not known). `declared` is False for an
-    existing output of which no workload is known.
+    in B/s, `memory` the machine's in bytes where nothing was read, `file_system` the type of the target's
+    (empty: none, or not known). `declared` is False for an existing output of which no workload is known.
     """
 
     output: Output
@@ -42,6 +42,7 @@ class Run:
     before: Snapshot | None = None
     after: Snapshot | None = None
     link: float | None = None
+    memory: int | None = None
     file_system: str = ""
     gating: tuple[str, ...] = ()
     declared: bool = True

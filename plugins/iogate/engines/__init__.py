@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 from iogate.errors import InputError, OptionError
-from iogate.model import Command, Needs, Output, Place, Workload
+from iogate.model import Command, Needs, Output, Part, Place, Workload
 from iogate.process import Completed
 
 
@@ -64,6 +64,10 @@ class Engine(Protocol):
         """
         ...
 
+    def recognises(self, text: str) -> bool:
+        """Whether a text has marks that only this engine's output has, be it cut, damaged, or amid others."""
+        ...
+
 
 def names() -> list[str]:
     """The names of all engines, without importing any."""
@@ -86,6 +90,15 @@ class TakesFiles(Protocol):
     attachments: tuple[str, ...]
 
 
+@runtime_checkable
+class TellsJobsApart(Protocol):
+    """An engine whose outputs may hold several jobs."""
+
+    def parts(self, text: str, *, name: str) -> Sequence[Part]:
+        """The jobs of an output, which has at least one. Raises OutputError."""
+        ...
+
+
 @cache
 def known_options(name: str) -> frozenset[str]:
     """The options that the engine of that name knows. Raises KeyError if there is none."""
@@ -99,3 +112,8 @@ def load(name: str) -> Engine:
         raise KeyError(name)
     found: Engine = importlib.import_module(f"{__name__}.{name}").engine
     return found
+
+
+def recognised(text: str) -> list[str]:
+    """The names of the engines whose output a text is, or holds; empty if it is nobody's."""
+    return [name for name in names() if load(name).recognises(text)]

@@ -22,6 +22,20 @@ _NAN = re.compile(r"(?<=:)(\s*)[-+]?(?:nan|inf)(?=\s*[,}\n])", re.IGNORECASE)
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 
 
+_MARK = re.compile(r'"fio version"\s*:|"jobname"\s*:\s*"[^"]*",\s*"groupid"\s*:')
+_WORDS = re.compile(r"^fio: (?:terminating on signal \d|pid=\d+, (?:err|got signal))", re.MULTILINE)
+
+
+def is_json(text: str) -> bool:
+    """Whether a text has any mark of fio's JSON."""
+    return _MARK.search(text) is not None
+
+
+def recognises(text: str) -> bool:
+    """Whether a text has any mark of fio's JSON, or of the words around it."""
+    return is_json(text) or _WORDS.search(text) is not None
+
+
 @dataclass(frozen=True)
 class Report:
     """The last document of an output: `said` is the text around the documents."""

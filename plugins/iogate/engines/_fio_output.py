@@ -17,7 +17,7 @@ from typing import Any
 from iogate.engines import _fio_figures as figures
 from iogate.engines._fio_json import Report, read_report
 from iogate.errors import OutputError
-from iogate.model import Output, Traffic
+from iogate.model import Output, Part, Traffic
 from iogate.process import Completed
 from iogate.units import printable
 
@@ -57,20 +57,18 @@ def parse(text: str, *, name: str, completed: Completed | None = None) -> Output
     return _output(report, _apart(jobs), completed)
 
 
-def parts(text: str, *, name: str) -> dict[str, Output]:
-    """The metrics of each entry by itself, under its job's name. Raises OutputError."""
+def parts(text: str, *, name: str) -> list[Part]:
+    """Each entry that did something, under its job's name. Raises OutputError."""
     _check_end(text, name, None)
     report = read_report(text, name)
     jobs = _jobs(report)
     _check_jobs(report, jobs, None)
-    found: dict[str, Output] = {}
-    for job in _apart(jobs):
-        label, count = job.label, 2
-        while label in found:
-            label, count = f"{job.label} #{count}", count + 1
-        if any(figures.busy(job.data, direction, name) for direction in (*DIRECTIONS, "mixed")):
-            found[label] = _output(report, [job], None)
-    return found
+    busy = [
+        job
+        for job in _apart(jobs)
+        if any(figures.busy(job.data, direction, name) for direction in (*DIRECTIONS, "mixed"))
+    ]
+    return [Part(job.label, _output(report, [job], None), group=str(job.data.get("groupid"))) for job in busy]
 
 
 def _entries(report: Report) -> Any:
@@ -197,8 +195,15 @@ def _output(report: Report, jobs: Sequence[_Job], completed: Completed | None) -
         system=figures.cpu([job.data for job in jobs], "sys_cpu", report.name),
         options=options,
         steady=_steady(jobs),
-        text=printable("\n".join(filter(None, [report.said, completed.stderr.strip() if completed else ""]))),
+        complete=bool(options),
+        remarks=_remarks(report.said, completed.stderr if completed else ""),
     )
+
+
+def _remarks(*texts: str) -> tuple[str, ...]:
+    """What fio said beside its figures, each line once."""
+    lines = [printable(line.strip()) for text in texts for line in text.splitlines()]
+    return tuple(dict.fromkeys(filter(None, lines)))
 
 
 def _options(report: Report, jobs: Sequence[_Job]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, NoReturn
 
-from iogate.errors import OutputError
-from iogate.model import Output, Traffic
+from iogate.errors import OutputError, Position
+from iogate.model import Output, Part, Traffic
 from iogate.units import format_quantity, printable
 
 _DIRECTIONS = ("read", "write", "trim")
@@ -53,6 +53,7 @@ _ISSUED = re.compile(
     r"dropped=\d+,\d+,\d+(?:,\d+)?"
 )
 _STATUS = re.compile(r"Run status group (\d+) \(all jobs\):")
+_HEALTHY = 0.005
 _TOO_LONG = re.compile(r"\d{19}")
 _SUMMARY = re.compile(r"Run status group|(?:READ|WRITE|TRIM|MIXED): bw=")
 _FIGURES = re.compile(
@@ -60,21 +61,6 @@ _FIGURES = re.compile(
     r"bw \(|iops\s*:|cpu\s*:|issued"
 )
 """How a line begins that has figures: it must be understood whole, or the output is refused."""
-
-
-@dataclass(frozen=True)
-class TextJob:
-    """A job, or a group of jobs reported together, at `line` (from 1) of the text.
-
-    `contradictions` are figures of one line that say different things; `shares` is the sum of the latency
-    distribution, which is 1 in a healthy report.
-    """
-
-    name: str
-    line: int
-    output: Output
-    contradictions: tuple[str, ...] = ()
-    shares: float | None = None
 
 
 class _Shown(NamedTuple):
@@ -90,6 +76,7 @@ class _Draft:
 
     name: str
     line: int
+    group: str
     jobs: int
     options: Mapping[str, str]
     metrics: dict[str, float] = field(default_factory=dict)
@@ -103,14 +90,15 @@ class _Draft:
     issued: tuple[int, ...] = ()
 
 
-def is_text(text: str) -> bool:
-    """Whether a text looks like fio's normal output: at least one job reports."""
-    return any(_JOB.match(line.strip()) for line in text.splitlines())
+def recognises(text: str) -> bool:
+    """Whether a text has any line that only fio prints: a job that is announced or reports, a run status."""
+    lines = [line.strip() for line in text.splitlines()]
+    return any(_HEAD.fullmatch(line) or _JOB.match(line) or _STATUS.match(line) for line in lines)
 
 
-def parse(text: str, *, name: str) -> tuple[TextJob, ...]:
-    """All jobs of a text, in its order. Raises OutputError with the line for what cannot be read, and for
-    an output that was cut off.
+def parse(text: str, *, name: str) -> tuple[Part, ...]:
+    """All jobs of a text, in its order; a group of them that is reported together is one. Raises OutputError
+    with the line for what cannot be read, and for an output that was cut off.
     """
     reader = _Reader(name)
     for number, line in enumerate(text.splitlines(), 1):
@@ -122,16 +110,20 @@ class _Reader:
     def __init__(self, name: str) -> None:
         self.name = name
         self.version = ""
+        self.last = 1
         self.heads: dict[tuple[str, str], dict[str, str]] = {}
         self.drafts: list[_Draft] = []
         self.groups: set[str] = set()
         self.ended: set[str] = set()
 
     def read(self, number: int, line: str) -> None:
+        self.last = number if line else self.last
         if _TOO_LONG.search(line):
             self._refuse(number, "has a number too long to be a figure of fio")
         if re.fullmatch(r"fio-\d+\.[\w.-]+", line):
             self.version = line
+        elif stopped := re.match(r"fio: terminating on signal (\d+)", line):
+            self._refuse(number, f"the run was aborted by signal {stopped[1]}; its figures are partial")
         elif head := _HEAD.fullmatch(line):
             self.heads[head["name"], head["group"]] = _options(head["rw"], head["rest"])
         elif job := _JOB.match(line):
@@ -150,16 +142,20 @@ class _Reader:
             self._refuse(number, "a second output begins here")
         self.groups.add(job["group"])
         options = self.heads.get((job["name"], job["group"]), {})
-        self.drafts.append(_Draft(job["name"], number, max(1, int(job["jobs"])), options))
+        self.drafts.append(_Draft(job["name"], number, job["group"], max(1, int(job["jobs"])), options))
 
-    def end(self) -> tuple[TextJob, ...]:
+    def end(self) -> tuple[Part, ...]:
         if not self.drafts:
-            raise OutputError(f"{self.name}: is not fio's text output: no job reports")
+            message = "fio's text output was cut off, or is none: no job reports"
+            raise OutputError(message, position=Position(self.name, self.last))
         if self.groups - self.ended:
-            raise OutputError(f"{self.name}: was cut off: the run status of a group is missing")
+            raise OutputError(
+                "fio's output was cut off: the run status of a group is missing",
+                position=Position(self.name, self.last),
+            )
         return tuple(self._finished(draft) for draft in self.drafts)
 
-    def _finished(self, draft: _Draft) -> TextJob:
+    def _finished(self, draft: _Draft) -> Part:
         if not draft.issued:
             self._refuse(draft.line, f"{draft.name}: the count of issued I/Os is missing")
         if not draft.done:
@@ -186,12 +182,24 @@ class _Reader:
             jobs=draft.jobs,
             user=draft.user,
             system=draft.system,
-            options=draft.options,
+            options={**draft.options, "numjobs": str(draft.jobs)},
+            remarks=_remarks(draft.shares),
+            contradictions=tuple(map(printable, draft.contradictions)),
         )
-        return TextJob(printable(draft.name), draft.line, output, tuple(draft.contradictions), draft.shares)
+        return Part(printable(draft.name), output, draft.line, draft.group)
 
     def _refuse(self, number: int, message: str) -> NoReturn:
         raise OutputError(printable(f"{self.name}:{number}: {message}"))
+
+
+def _remarks(shares: float | None) -> tuple[str, ...]:
+    """What the sum of the latency distribution says, which is 1 in a healthy report."""
+    if shares is None or abs(shares - 1) <= _HEALTHY:
+        return ()
+    return (
+        f"the latency distribution adds up to {shares:.1%}: I/Os of the ramp are in it, and in the "
+        "bandwidth, but not in the IOPS",
+    )
 
 
 def _options(rw: str, rest: str) -> dict[str, str]:

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from iogate.engines._iozone_text import Unit, is_complete, unit_of, version_of
+from iogate.engines import _iozone_text
+from iogate.engines._iozone_text import FIGURES, KIB, TABLE, Run, Unit, is_complete
 from iogate.errors import OutputError
-from iogate.units import printable
+from iogate.model import Output
+from iogate.units import printable, size_text
 
-_HEADER = re.compile(r"^\s*(?:kB|KB)\s+reclen\s.*$", re.MULTILINE)
 _PRINTED = (
     "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read",
     "fwrite", "frewrite", "fread", "freread",
@@ -27,7 +28,6 @@ COLUMNS = (
 """The tests as metrics name them, in the order of the table."""
 _SLACK = 2
 _DIGITS = 9
-_KIB = 1024
 
 
 @dataclass(frozen=True)
@@ -50,31 +50,26 @@ class Table:
     complete: bool
 
 
-def is_table(text: str) -> bool:
-    """Whether a text holds iozone's table."""
-    return _HEADER.search(text) is not None
-
-
-def parse(text: str, *, name: str) -> Table:
+def read(text: str, *, name: str) -> Table:
     """The figures of iozone's table: B/s, operations/s or µs per operation. Raises OutputError with the line
     for what is no figure, or stands under no column.
     """
-    header = _HEADER.search(text)
+    header = TABLE.search(text)
     if header is None:
         raise OutputError(f"{name}: has no table of iozone's automatic mode (iozone -a)")
-    unit = unit_of(text[: header.start()], name)
-    scale = _KIB if unit == "kB/sec" else 1
+    unit = _iozone_text.unit_of(text[: header.start()], name)
+    scale = KIB if unit == "kB/sec" else 1
     edges = _edges(header[0].rstrip(), name)
     first = text.count("\n", 0, header.start()) + 2
     rows = tuple(
-        Row(line, sizes[0] * _KIB, sizes[1] * _KIB, {test: float(value) * scale for test, value in figures})
+        Row(line, sizes[0] * KIB, sizes[1] * KIB, {test: float(value) * scale for test, value in figures})
         for line, sizes, figures in _rows(text[header.end() + 1 :], first, edges, name)
     )
     if not rows:
         raise OutputError(f"{name}: iozone's table is empty")
     if len({(row.file_size, row.record) for row in rows}) < len(rows):
         raise OutputError(f"{name}: iozone's table has a file and record size twice")
-    return Table(version_of(text), unit, rows, is_complete(text))
+    return Table(_iozone_text.version_of(text), unit, rows, is_complete(text))
 
 
 def _edges(header: str, name: str) -> dict[str, int]:
@@ -111,3 +106,49 @@ def _column(figure: re.Match[str], edges: Mapping[str, int], where: str) -> str:
     if abs(edges[column] - figure.end()) > _SLACK:
         raise OutputError(f"{where}: {figure[0][:40]} stands under no column of iozone's table")
     return column
+
+
+def output(table: Table, text: str, *, name: str) -> Output:
+    """The metrics of a table; of several rows each named by file and record size, `read.bandwidth.512k/64k`.
+
+    Raises OutputError if there is no figure.
+    """
+    figure = FIGURES[table.unit]
+    single = len(table.rows) == 1
+    metrics: dict[str, float] = {}
+    for row in table.rows:
+        suffix = "" if single else f".{point(row.file_size, row.record)}"
+        scale = 1000.0 if table.unit == "us/op" else 1.0
+        metrics.update({f"{test}.{figure}{suffix}": value * scale for test, value in row.figures.items()})
+    if not metrics:
+        raise OutputError(f"{name}: iozone's table has no figures")
+    sizes, records = ([getattr(row, key) for row in table.rows] for key in ("file_size", "record"))
+    return Output(
+        metrics=metrics,
+        traffic=_iozone_text.traffic(_runs(table)),
+        engine_version=table.version,
+        options={
+            "report": figure.partition(".")[0],
+            "size": size_text(max(sizes)),
+            "minimum_size": size_text(min(sizes)),
+            "record_size": size_text(max(records)),
+            "minimum_record_size": size_text(min(records)),
+            **_iozone_text.switches(text),
+        },
+        remarks=_iozone_text.remarks(text),
+        space=max(sizes),
+    )
+
+
+def point(file_size: int, record: int) -> str:
+    """How metrics of a table with several rows name a row: `512k/64k`."""
+    return f"{size_text(file_size)}/{size_text(record)}"
+
+
+def _runs(table: Table) -> Iterator[Run]:
+    for row in table.rows:
+        operations = row.file_size // row.record
+        for test, value in row.figures.items():
+            rate = 1e6 / value if table.unit == "us/op" else value
+            moved = row.file_size if table.unit == "kB/sec" else operations
+            yield test, row.file_size, operations, moved / rate

@@ -90,7 +90,7 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
             "runtime": report.runtime_ns / 1e9,
             "threads": report.threads,
         },
-        text=_remarks(report),
+        remarks=_remarks(report),
     )
 
 
@@ -151,6 +151,5 @@ def _check_latencies(report: Report, name: str) -> None:
         )
 
 
-def _remarks(report: Report) -> str:
-    pages = "huge pages" if report.huge_pages else "small pages: latencies include misses of the TLB"
-    return f"a cycle of delay was {report.cycle_ns:.3f} ns; {size_text(report.size)} in {pages}"
+def _remarks(report: Report) -> tuple[str, ...]:
+    return () if report.huge_pages else ("small pages: latencies include misses of the TLB",)

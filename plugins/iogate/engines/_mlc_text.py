@@ -37,6 +37,12 @@ _Lines = Sequence["tuple[int, str]"]
 """Lines with their numbers, from 1."""
 
 
+def recognises(text: str) -> bool:
+    """Whether a text has a line that only mlc prints: its name and version, or the title of a table."""
+    patterns = (_VERSION, *_TITLES.values())
+    return any(pattern.match(line.strip()) for line in text.splitlines() for pattern in patterns)
+
+
 def parse(text: str, *, name: str, completed: Completed | None) -> Output:
     """The metrics of an output.
 
@@ -51,20 +57,19 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     version = next((match[1] for _, line in lines if (match := _VERSION.match(line))), None)
     if version is None:
-        raise OutputError(
-            f"{name}: this is no output of mlc: it does not begin with Intel(R) Memory Latency Checker"
-        )
+        message = "this is no output of mlc: it does not begin with Intel(R) Memory Latency Checker"
+        raise OutputError(message, position=Position(name))
     sections = _sections(lines, name)
     if not sections:
-        raise OutputError(f"{name}: mlc measured nothing: {_said(text, completed)}")
+        message = f"mlc measured nothing: {_said(text, completed)}"
+        raise OutputError(message, position=Position(name, len(lines)))
     metrics: dict[str, float] = {}
     for title, section in sections.items():
         metrics.update(_READERS[title](section, name))
     options = _stated(lines)
-    remarks = "\n".join(line for _, line in lines if line.startswith(_REMARK))
-    return Output(
-        metrics, {}, engine_version=f"mlc {printable(version)}", options=options, text=printable(remarks)
-    )
+    remarks = [printable(line.strip("* ")) for _, line in lines if line.startswith(_REMARK)]
+    version = f"mlc {printable(version)}"
+    return Output(metrics, {}, engine_version=version, options=options, remarks=tuple(filter(None, remarks)))
 
 
 def _said(text: str, completed: Completed | None) -> str:

@@ -143,7 +143,7 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
         user=sum(thread.user_ns for thread in threads) / lived,
         system=sum(thread.system_ns for thread in threads) / lived,
         options=report.model_dump(exclude={"reader", "compiler", "passes"}),
-        text=_remarks(report),
+        remarks=_remarks(report),
     )
 
 
@@ -299,11 +299,11 @@ def _traffic(passes: Sequence[Pass]) -> dict[str, Traffic]:
     return found
 
 
-def _remarks(report: Report) -> str:
-    lines = []
+def _remarks(report: Report) -> tuple[str, ...]:
+    found = []
     if report.cached:
-        lines.append("cached: the data were in the page cache before, no device was read")
+        found.append("cached: the data were in the page cache before, no device was read")
     threads = [thread for item in report.passes for thread in item.per_thread]
     if report.ioengine == "io_uring" and not all(thread.registered for thread in threads):
-        lines.append("io_uring could not register the buffers: the limit of locked memory is low (ulimit -l)")
-    return "\n".join(lines)
+        found.append("io_uring could not register the buffers: the limit of locked memory is low (ulimit -l)")
+    return tuple(found)

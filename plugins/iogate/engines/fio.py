@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from iogate.engines import _fio_check, _fio_output, _fio_text
+from iogate.engines import _fio_check, _fio_json, _fio_output, _fio_text
 from iogate.engines._fio_job import job_file
 from iogate.engines._fio_jobs import jobs
 from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, commands, normalised
 from iogate.errors import EngineError, InputError, OptionError, OutputError
-from iogate.model import Command, Needs, Output, Place, Workload
+from iogate.model import Command, Needs, Output, Part, Place, Workload
 from iogate.process import Completed, find_program
-from iogate.units import parse_size, printable
+from iogate.units import parse_size
 
 OLDEST = (3, 0)
 _OUTPUT = "output.json"
@@ -94,32 +94,48 @@ class Fio:
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         if completed is None and _is_text(text):
-            found = self.parts(text, name=name)
+            found = _text_parts(text, name)
             if len(found) > 1:
                 raise OutputError(
                     f"{name}: fio's text does not say how its jobs add up",
                     remedy="look at the jobs one by one, or let fio write JSON: --output-format=json+",
                 )
-            return next(iter(found.values()))
+            return found[0].output
         return _fio_output.parse(text, name=name, completed=completed)
 
-    def parts(self, text: str, *, name: str) -> dict[str, Output]:
-        """The metrics of each job that an output, in JSON or text, tells apart, by the job's name."""
-        if not _is_text(text):
-            return _fio_output.parts(text, name=name)
-        found: dict[str, Output] = {}
-        for line, block in _fio_text.blocks(text):
-            for job in _fio_text.parse("\n" * (line - 1) + block, name=name):
-                said = "; ".join(job.contradictions)
-                found[f"{job.name} (line {job.line})" if job.name in found else job.name] = replace(
-                    job.output, text=printable(said)
-                )
-        return found
+    def parts(self, text: str, *, name: str) -> Sequence[Part]:
+        """The jobs of an output in JSON or text, numbered where a name comes again."""
+        found = _text_parts(text, name) if _is_text(text) else _fio_output.parts(text, name=name)
+        return _numbered(found)
+
+    def recognises(self, text: str) -> bool:
+        return _fio_json.recognises(text) or _fio_text.recognises(text)
+
+
+def _text_parts(text: str, name: str) -> list[Part]:
+    """The jobs of all outputs in a text; those of another output ran at another time."""
+    found = []
+    for line, block in list(_fio_text.blocks(text)) or [(1, text)]:
+        for part in _fio_text.parse("\n" * (line - 1) + block, name=name):
+            found.append(replace(part, group=f"{line}:{part.group}"))
+    return found
+
+
+def _numbered(parts: Sequence[Part]) -> list[Part]:
+    taken: set[str] = set()
+    found = []
+    for part in parts:
+        label, count = part.name, 2
+        while label in taken:
+            label, count = f"{part.name} #{count}", count + 1
+        taken.add(label)
+        found.append(replace(part, name=label))
+    return found
 
 
 def _is_text(text: str) -> bool:
     """Whether this is fio's text for people, perhaps within other text."""
-    return '"fio version"' not in text and _fio_text.is_text(text)
+    return not _fio_json.is_json(text) and _fio_text.recognises(text)
 
 
 @cache

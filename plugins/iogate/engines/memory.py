@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from iogate.engines import _memory_machine as machine
 from iogate.engines import _memory_output
 from iogate.engines._cpus import number_list, numbers_of
+from iogate.engines._json_output import is_of
 from iogate.engines._memory_curve import DELAYS, Delays, SizeOrAuto, ratio, size_of
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
@@ -109,6 +110,9 @@ class Memory:
         argv = (str(compiled(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
         waits = _LEAST_WAIT * len(workload.options["delays"])
         return Command(argv, timeout=_seconds(workload.options) * _LONGEST_WAIT + waits + _PATIENCE)
+
+    def recognises(self, text: str) -> bool:
+        return is_of(self.name, text)
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         return _memory_output.parse(text, name=name, completed=completed)

@@ -112,6 +112,9 @@ class Mlc:
         timeout = _seconds(options) * 2 + _PATIENCE
         return Command(tuple(argv), timeout=timeout, files=files)
 
+    def recognises(self, text: str) -> bool:
+        return _mlc_text.recognises(text)
+
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         return _mlc_text.parse(text, name=name, completed=completed)
 

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from iogate.engines import _reader_output
 from iogate.engines._cpus import allowed_cpus, check_pinned, number_list, numbers_of
+from iogate.engines._json_output import is_of
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.native import compiled
@@ -162,6 +163,9 @@ class Reader:
             words["cpus"] = "/".join(lists)
         argv = (str(compiled(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
         return Command(argv, timeout=_seconds(options) * 1.1 + _PATIENCE)
+
+    def recognises(self, text: str) -> bool:
+        return is_of(self.name, text)
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         return _reader_output.parse(text, name=name, completed=completed)

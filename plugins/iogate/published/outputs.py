@@ -1,29 +1,39 @@
-"""Checks of engines' own outputs that exist already: fio's JSON and text, iozone's text."""
+"""Engines' own outputs (fio's JSON and text, both modes of iozone) as pieces of a file.
+
+What is wrong with a figure is for `iogate.audit` to say; here is where in the file each stands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from iogate import engines
-from iogate.audit import Run, examine
-from iogate.engines import _fio_text, _iozone_text
-from iogate.errors import OutputError
-from iogate.model import Finding, Needs, Output
-from iogate.published.doubts import Doubt, Doubts
+from iogate.engines import _fio_text, _iozone_table, _iozone_text, _iozone_throughput
+from iogate.model import Finding, Output
+from iogate.outputs import Job, findings, job_of
+from iogate.outputs.text import understood_by
+from iogate.published.doubts import Doubt
 from iogate.published.jobs import Description
 from iogate.units import format_quantity
 
+_FIGURES = {
+    "iops": ("iops", "IOPS"),
+    "bandwidth": ("bandwidth", "B/s"),
+    "lat.mean": ("latency", "ns"),
+    "latency.mean": ("latency", "ns"),
+}
+"""The figures of a series that are shown: kind and unit."""
 _KINDS: Mapping[str, frozenset[str]] = {
     "few_operations": frozenset({"percentiles"}),
     "latency_order": frozenset({"latency"}),
     "latency_sum": frozenset({"latency"}),
     "bandwidth": frozenset({"bandwidth"}),
     "synchronous_engine": frozenset({"queue depth"}),
+    "two_units": frozenset({"bandwidth in MiB/s"}),
+    "engine_remarks": frozenset({"remark"}),
 }
 _ALL = frozenset({"iops", "bandwidth", "latency"})
-_FLAGS = {"1": True, "true": True, "": True, "0": False}
 
 
 @dataclass(frozen=True)
@@ -38,46 +48,50 @@ class Piece:
     rows: int = 1
 
 
-def fio_json(text: str, line: int, name: str, link: float | None) -> list[Piece]:
+@dataclass(frozen=True)
+class Machine:
+    """What is known of the machine: the limit of its link in B/s, its memory in bytes (None: not known)."""
+
+    link: float | None = None
+    memory: int | None = None
+
+
+def fio_json(text: str, name: str, machine: Machine) -> list[Piece]:
     """The pieces of a fio JSON output: all jobs together, or each by itself if they did not run together.
 
     Raises OutputError.
     """
-    engine: Any = engines.load("fio")
-    apart: Mapping[str, Output] = {}
-    try:
-        found = {"all jobs": engine.parse(text, name=name)}
-        apart = engine.parts(text, name=name)
-    except OutputError:
-        found = engine.parts(text, name=name)
-        if len(found) < 2:
-            raise
-    if len(apart) == 1:
-        found = dict(apart) | dict.fromkeys(apart, found["all jobs"])
-    depths = {str(output.options.get("iodepth")) for output in apart.values()}
-    pieces = []
-    for label, output in found.items():
-        if len(depths) > 1:  # of several depths none is that of all jobs together
-            output = replace(output, options={**output.options, "iodepth": None})
-        pieces.append(_piece(output, line, f"fio JSON, {label}", link))
-    return pieces
+    found = understood_by("fio", text, name)
+    outputs = {part.name: part.output for part in found.parts}
+    if found.whole is not None:
+        outputs = {found.parts[0].name if len(found.parts) == 1 else "all jobs": found.whole}
+    return [
+        _piece(job_of("fio", name, label, output), 1, f"fio JSON, {label}", machine)
+        for label, output in outputs.items()
+    ]
 
 
 def fio_text(
-    text: str, line: int, name: str, link: float | None, described: Sequence[Description]
+    text: str, line: int, name: str, machine: Machine, described: Sequence[Description]
 ) -> list[Piece]:
     """The pieces of a fio text output: each job or group. Raises OutputError."""
     pieces = []
-    for job in _fio_text.parse("\n" * (line - 1) + text, name=name):
-        options: dict[str, Any] = dict(_options_of(job.name, described))
-        output = replace(job.output, options={**options, **job.output.options})
-        piece = _piece(output, job.line, f"fio text, {job.name} ({_jobs(output)})", link)
-        pieces.append(replace(piece, doubts=(*piece.doubts, *_text_doubts(job))))
+    for part in _fio_text.parse("\n" * (line - 1) + text, name=name):
+        jobs = f"{part.output.jobs} jobs" if part.output.jobs != 1 else "1 job"
+        options = {**_options_of(part.name, described), **part.output.options}
+        job = job_of("fio", name, part.name, replace(part.output, options=options))
+        pieces.append(_piece(job, part.line, f"fio text, {part.name} ({jobs})", machine))
     return pieces
 
 
-def _jobs(output: Output) -> str:
-    return f"{output.jobs} jobs" if output.jobs != 1 else "1 job"
+def others(text: str, name: str, machine: Machine) -> list[Piece]:
+    """The outputs of engines that stand alone in their files. Raises OutputError."""
+    pieces = []
+    for engine in engines.recognised(text):
+        output = None if engine in ("fio", "iozone") else understood_by(engine, text, name).whole
+        if output is not None:
+            pieces.append(_piece(job_of(engine, name, engine, output), 1, f"output of {engine}", machine))
+    return pieces
 
 
 def _options_of(name: str, described: Sequence[Description]) -> Mapping[str, str]:
@@ -86,105 +100,73 @@ def _options_of(name: str, described: Sequence[Description]) -> Mapping[str, str
     return jobs[0].options if len(jobs) == 1 else {}
 
 
-def _text_doubts(job: _fio_text.TextJob) -> Doubts:
-    for contradiction in job.contradictions:
-        yield Doubt(job.line, "two_units", "invalid", frozenset({"bandwidth in MiB/s"}), contradiction)
-    if job.shares is not None and abs(job.shares - 1) > 0.005:
-        yield Doubt(
-            job.line,
-            "sums",
-            "note",
-            frozenset({"latency distribution"}),
-            f"the latency distribution adds up to {job.shares:.1%}: I/Os of the ramp are in it, and in the "
-            "bandwidth, but not in the IOPS",
-        )
+def iozone(text: str, line: int, name: str, machine: Machine) -> list[Piece]:
+    """The pieces of an iozone output: each test of the throughput mode, or the table of the automatic mode.
 
-
-def _piece(output: Output, line: int, what: str, link: float | None) -> Piece:
-    options = dict(output.options)
-    run = Run(
-        output=output,
-        options=options,
-        needs=Needs(
-            reads="read" in output.traffic,
-            writes="write" in output.traffic,
-            direct=_direct(options),
-        ),
-        link=link,
-        declared=False,
-    )
-    figures = []
-    for direction in run.traffic:
-        rate, bandwidth, latency = (
-            run.metric(direction, "iops"),
-            run.metric(direction, "bandwidth"),
-            run.latency(direction),
-        )
-        parts = [
-            format_quantity(value, unit)
-            for value, unit in ((rate, "IOPS"), (bandwidth, "B/s"), (latency, "ns"))
-            if value is not None
-        ]
-        figures.append(f"{direction} {', '.join(parts)}")
-    doubts = tuple(_doubt(line, finding) for finding in examine(run))
-    return Piece(line, what, "; ".join(figures), _ALL, doubts)
-
-
-def _direct(options: Mapping[str, Any]) -> bool:
-    """Whether a run was direct, which fio's text does not tell. fio's JSON has what was asked for: there a
-    job without `direct` was buffered.
+    Raises OutputError.
     """
-    if "direct" in options:
-        return _FLAGS.get(str(options["direct"]).lower(), False)
-    return "filename" not in options and "directory" not in options
+    lines = "\n" * (line - 1) + text
+    if _iozone_text.is_throughput(text):
+        return _tests(_iozone_throughput.read(lines, name=name), text, name, machine)
+    return [_table(_iozone_table.read(lines, name=name), line, text, name, machine)]
 
 
-def _doubt(line: int, finding: Finding) -> Doubt:
-    kinds = _KINDS.get(finding.check, _ALL)
-    return Doubt(line, finding.check, finding.severity, kinds, finding.message)
-
-
-def iozone(text: str, line: int, name: str, link: float | None) -> list[Piece]:
-    """The pieces of an iozone output: each of its tests. Raises OutputError."""
-    report = _iozone_text.parse("\n" * (line - 1) + text, name=name)
+def _tests(report: _iozone_throughput.Report, text: str, name: str, machine: Machine) -> list[Piece]:
     size = f" of {format_quantity(report.file_size, 'B')}" if report.file_size else ""
-    kind, unit = ("iops", "IOPS") if report.unit == "ops/sec" else ("bandwidth", "B/s")
-    return [
-        Piece(
-            line=test.line,
-            what=f"iozone {report.version}, {test.processes} {test.name}{size}",
-            figures=format_quantity(test.children, unit),
-            kinds=frozenset({kind}),
-            doubts=tuple(_iozone_doubts(test, report, link)),
-        )
-        for test in report.tests
-    ]
+    pieces = []
+    for test in report.tests:
+        output = _iozone_throughput.output(replace(report, tests=(test,)), text, name=name)
+        what = f"{report.version}, {test.processes} {test.name}{size}"
+        piece = _piece(job_of("iozone", name, test.name, output), test.line, what, machine)
+        if not test.whole:
+            message = "some of its figures are missing in the text"
+            missing = Doubt(test.line, "unreadable", "note", piece.kinds, message)
+            piece = replace(piece, doubts=(*piece.doubts, missing))
+        pieces.append(piece)
+    return pieces
 
 
-def _iozone_doubts(test: _iozone_text.Test, report: _iozone_text.Report, link: float | None) -> Doubts:
-    kinds = frozenset({"bandwidth"})
+def _table(table: _iozone_table.Table, line: int, text: str, name: str, machine: Machine) -> Piece:
+    """A table, each row of which is judged by itself."""
+    doubts: list[Doubt] = []
+    for row in table.rows:
+        output = _iozone_table.output(replace(table, rows=(row,)), text, name=name)
+        label = _iozone_table.point(row.file_size, row.record)
+        said = findings(job_of("iozone", name, label, output), link=machine.link, memory=machine.memory)
+        doubts += _doubts(row.line, said, f"{label}: ")
+    if not table.complete:
+        message = "it does not say `iozone test complete`: rows may be missing"
+        doubts.append(Doubt(table.rows[-1].line, "unreadable", "note", frozenset({"cell"}), message))
+    kind = _FIGURES[_iozone_text.FIGURES[table.unit]][0]
+    tests = list(dict.fromkeys(test for row in table.rows for test in row.figures))
+    count = f"{len(table.rows)} rows" if len(table.rows) > 1 else "1 row"
+    figures = f"{count} of {kind}: {', '.join(tests)}"
+    what = f"{table.version}, table of file and record sizes"
+    return Piece(line, what, figures, frozenset({kind}), tuple(doubts), len(table.rows))
 
-    def doubt(rule: str, severity: Any, message: str) -> Doubt:
-        return Doubt(test.line, rule, severity, kinds, message)
 
-    children = format_quantity(test.children, "B/s")
-    if test.average is not None and abs(test.average * test.processes / test.children - 1) > 0.01:
-        average = format_quantity(test.average, "B/s")
-        yield doubt("sums", "invalid", f"{test.processes} x {average} is not the {children} of all together")
-    low, middle, high = test.minimum, test.average, test.maximum
-    if low is not None and middle is not None and high is not None and not low <= middle <= high:
-        yield doubt("order", "invalid", "min, avg and max are out of order")
-    if test.parent is not None and test.children > 0 and test.parent < 0.9 * test.children:
-        yield doubt(
-            "not_together",
-            "invalid" if test.parent < 0.5 * test.children else "suspect",
-            f"the parent saw {format_quantity(test.parent, 'B/s')}, the children add up to {children}: they "
-            "did not run at the same time",
-        )
-    if test.least is not None and report.file_size and test.least < 0.9 * report.file_size:
-        share = test.least / report.file_size
-        yield doubt("not_together", "suspect", f"the slowest had done {share:.0%} when the first was done")
-    if not test.whole:
-        yield doubt("unreadable", "note", "some of its figures are missing in the text")
-    if link and test.children > link * 1.01:
-        yield doubt("link_limit", "invalid", f"{children} is faster than the link ({link / 1e9:.3g} GB/s)")
+def _piece(job: Job, line: int, what: str, machine: Machine) -> Piece:
+    found = findings(job, link=machine.link, memory=machine.memory)
+    shown, kinds = _figures(job.output)
+    return Piece(line, what.lstrip(", "), shown, kinds, tuple(_doubts(line, found)))
+
+
+def _figures(output: Output) -> tuple[str, frozenset[str]]:
+    """The figures of each series in short, and their kinds."""
+    series: dict[str, list[str]] = {}
+    kinds = set()
+    for suffix, (kind, unit) in _FIGURES.items():
+        for name, value in output.metrics.items():
+            if name.endswith(f".{suffix}") and "." not in name[: -len(suffix) - 1]:
+                series.setdefault(name[: -len(suffix) - 1], []).append(format_quantity(value, unit))
+                kinds.add(kind)
+    shown = "; ".join(f"{name} {', '.join(values)}" for name, values in series.items())
+    return shown or f"{len(output.metrics)} figures", frozenset(kinds)
+
+
+def _doubts(line: int, found: Iterable[Finding], label: str = "") -> Iterable[Doubt]:
+    """Findings as doubts about a line; where it says two things, what is printed is wrong in any case."""
+    for finding in found:
+        kinds = _KINDS.get(finding.check, _ALL)
+        severity = "invalid" if finding.check == "two_units" else finding.severity
+        yield Doubt(line, finding.check, severity, kinds, label + finding.message)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from iogate.audit.link import FASTEST
 from iogate.model import Severity
 from iogate.published.cells import RATES, Quantity
 from iogate.published.doubts import Doubt, Doubts
@@ -15,8 +16,6 @@ from iogate.published.jobs import Description, Job, agreed
 from iogate.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
-_FASTEST_LINK = 15.76e9
-_FASTEST_LINK_NAME = "PCIe 5.0 x4, the fastest link that a single disk has"
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
 _LATENCY = frozenset({"lat", "clat", "slat"})
 _ALL = frozenset({"iops", "bandwidth"}) | _LATENCY
@@ -149,8 +148,8 @@ def _against_depth(row: Row, flying: float, depth: int) -> Doubts:
 
 def link_limit(row: Row, context: Context) -> Doubts:
     """faster than the link, or than any link that a disk has"""
-    limit = context.link or _FASTEST_LINK
-    name = "the link" if context.link else _FASTEST_LINK_NAME
+    limit = context.link or FASTEST.limit
+    name = "the link" if context.link else FASTEST.name
     for shown in row.figures:
         if shown.kind == "bandwidth" and shown.value > limit * 1.01:
             yield _doubt(

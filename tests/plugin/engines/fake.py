@@ -54,6 +54,9 @@ class FakeEngine:
         says = options["says"] or f"{figure:.6f}"
         return Command(("sh", "-c", f"sleep {options['seconds']}; echo '{says}'"), timeout=20)
 
+    def recognises(self, text):
+        return False
+
     def parse(self, text, *, name, completed=None):
         try:
             figure = float(text)

@@ -148,6 +148,14 @@ class TestLink:
         subject = run(read=7 * GIB, link=5e8, direct=False)
         assert severities(device.link_limit, subject) == ["note"]
 
+    @pytest.mark.parametrize("direct", [True, False])
+    def test_an_existing_output_is_held_against_the_link_that_is_said_or_the_fastest_there_is(self, direct):
+        fast = {"before": None, "after": None, "declared": False, "direct": direct}
+        assert said(device.link_limit, run(read=140 * GIB, **fast)) == []
+        ((severity, message),) = said(device.link_limit, run(read=170 * GIB, **fast))
+        assert severity == "suspect" and "PCIe 5.0 x4, the fastest link that a single disk has" in message
+        assert severities(device.link_limit, run(read=7 * GIB, link=5e8, **fast)) == ["invalid"]
+
     def test_each_direction_has_the_link_for_itself(self):
         assert said(device.link_limit, run(read=4 * GIB, written=4 * GIB, link=4.5e8)) == []
 

@@ -1,6 +1,7 @@
 """The engine iozone: options as a suite says them, the command, and outputs of both modes as metrics."""
 
 import contextlib
+import json
 import math
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ from iogate.audit import Run, Snapshot, examine
 from iogate.audit.system import System
 from iogate.errors import EngineError, InputErrors, OutputError, Position
 from iogate.model import Needs, Place, Workload, metric
+from iogate.outputs import findings, parse_output
 from iogate.process import Completed
 from iogate.show import show
 
@@ -345,6 +347,39 @@ class TestAudit:
     def test_buffered_files_that_memory_holds_are_told(self, memory, direct, told):
         found = self.findings(PUBLISHED, memory=memory * GIB, direct=direct, space=20 * GIB)
         assert (("fits_in_memory", "suspect") in found) == told
+
+    @pytest.mark.parametrize(
+        ("memory", "told"),
+        [
+            (None, "fit in the memory of any machine"),
+            (8 * GIB, "fit in 8.000 GiB of memory"),
+            (2 * MIB, None),
+        ],
+    )
+    def test_an_existing_output_is_held_against_the_memory_that_is_said_or_that_any_machine_has(
+        self, memory, told
+    ):
+        (job,) = parse_output(text_of("auto_buffered").encode(), "out").jobs
+        messages = [item.message for item in findings(job, memory=memory) if item.check == "fits_in_memory"]
+        assert ([told in message for message in messages] == [True]) if told else not messages
+
+    def test_files_of_a_size_that_not_every_machine_holds_are_not_suspected_blindly(self):
+        (job,) = parse_output(PUBLISHED.encode(), "report").jobs
+        assert {item.severity for item in findings(job)} == {"note"}
+        assert "fits_in_memory" in {item.check for item in findings(job, memory=32 * GIB)}
+
+    def test_whole_microseconds_are_few_digits(self):
+        assert ("whole_microseconds", "suspect") in self.findings(text_of("auto_latency"))
+        assert "whole_microseconds" not in dict(self.findings(text_of("auto_direct")))
+
+    def test_what_iozone_says_against_its_figures_is_a_note_and_a_remark(self, tmp_path):
+        words = "Timer resolution is poor. Some small transfers may have reported inaccurate results."
+        text = text_of("auto_latency").replace("iozone test complete", f"{words}\n\niozone test complete")
+        assert ("engine_remarks", "note") in self.findings(text)
+        path = tmp_path / "out.txt"
+        path.write_text(text)
+        assert f"\nremark: {words}\n" in show([path], as_json=False)[0] + "\n"
+        assert json.loads(show([path], as_json=True)[0])[0]["parts"][0]["remarks"] == [words]
 
     def test_a_mean_that_is_not_that_of_the_processes(self):
         text = PUBLISHED.replace("9689.98", "9089.98")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iogate.cli import main
 from iogate.errors import IogateError
 from iogate.published import Machine, audit_files, pieces
 
@@ -187,6 +188,54 @@ class TestFiles:
         text, status = audit_files([DATA / "iozone/iozone-3.489.throughput_2_small.txt"])
         assert status == 1
         assert "they did not run at the same time" in text
+
+    def test_a_table_of_iozone_is_audited_row_by_row(self):
+        text = (DATA / "iozone/iozone-3.489.auto_buffered.txt").read_text()
+        (table,) = pieces(text, "out.txt")
+        rows = {31, 32, 33, 34, 35, 36}
+        assert (table.line, table.rows, table.kinds) == (1, 6, {"bandwidth"})
+        assert text.split("\n")[30].split()[:3] == ["2048", "256", "6321679"]
+        suspected = doubts(table, "suspect")
+        assert suspected == {"fits_in_memory": rows, "short_run": rows, "link_limit": rows}
+        assert doubts(table, "note") == {"cached": rows} and not doubts(table)
+
+    def test_a_table_of_iozone_past_the_cache_is_too_short_and_nothing_else(self):
+        (table,) = pieces((DATA / "iozone/iozone-3.489.auto_direct.txt").read_text(), "out.txt")
+        assert [list(doubts(table, severity)) for severity in ("invalid", "suspect", "note")] == [
+            *([], ["short_run"], []),
+        ]  # fmt: skip
+
+    def test_what_is_known_of_the_machine_decides(self):
+        text = (DATA / "iozone/iozone-3.489.auto_buffered.txt").read_text()
+        (table,) = pieces(text, "out.txt", Machine(link=3.94e9, memory=2**20))
+        assert len(doubts(table)["link_limit"]) == 6, "no device of that link read 24 GB/s"
+        assert "fits_in_memory" not in doubts(table, "suspect")
+
+    def test_the_command_takes_what_is_known_of_the_machine(self, capsys):
+        path = str(DATA / "iozone/iozone-3.489.auto_buffered.txt")
+        assert main(["audit", "--memory=16G", path]) == 0
+        assert "fit in 16.00 GiB of memory" in capsys.readouterr().out
+        assert main(["audit", "--link=1GB/s", path]) == 1
+        with pytest.raises(SystemExit, match="2"):
+            main(["audit", "--memory=much", path])
+
+    def test_a_table_amid_prose_and_one_that_was_cut(self):
+        text = (DATA / "iozone/iozone-3.489.auto_direct.txt").read_text()
+        first, second = pieces(
+            f"# Our disk\n\n{text}\nand again\n\n{text.partition('iozone test')[0]}", "r.md"
+        )
+        assert (first.line, first.rows, second.rows) == (3, 4, 4)
+        assert "unreadable" not in doubts(first, "note") and "unreadable" in doubts(second, "note")
+
+    def test_a_table_without_its_preamble_is_refused(self):
+        text = (DATA / "iozone/iozone-3.489.auto_direct.txt").read_text()
+        with pytest.raises(IogateError, match="the preamble does not say the unit"):
+            pieces(text.partition("Time Resolution")[2], "out.txt")
+
+    def test_outputs_of_the_other_engines_are_audited_too(self):
+        text, status = audit_files([DATA / "native/reader.json", DATA / "mlc/v3.9a.latency_matrix.txt"])
+        assert status == 0
+        assert "suspect short_run: the run took" in text and "mlc says: Unable to modify prefetchers" in text
 
     def test_a_buffered_json_is_labelled(self, tmp_path):
         text = (DATA / "fio/fio-3.33.randread_grouped.json").read_text()

@@ -104,9 +104,9 @@ def link_limit(run: Run) -> Remarks:
     limit, link = _limit(run)
     if limit is None or not run.needs.target:
         return
-    severity: Severity = "note" if run.declared else "suspect"
-    if run.needs.direct and link != FASTEST.name:  # else it may be several disks
-        severity = "invalid"
+    severity: Severity = "invalid" if run.needs.direct or not run.declared else "note"
+    if link == FASTEST.name:
+        severity = "suspect"  # it may be several disks
     for name, shown in run.output.metrics.items():
         what, figure, point = name.partition(".bandwidth")
         statistic = point in (".min", ".max", ".mean", ".stddev", ".parent")

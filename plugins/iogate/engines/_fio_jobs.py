@@ -7,6 +7,8 @@ from typing import Any
 
 from iogate.units import parse_size, size_text
 
+MIXED = frozenset({"rw", "randrw"})
+"""The patterns that read and write."""
 _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 

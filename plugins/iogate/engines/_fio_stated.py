@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from iogate.engines._fio_options import MIXED
+from iogate.engines._fio_jobs import MIXED
 from iogate.units import parse_duration, parse_size, size_text
 
 FLAGS = frozenset({"time_based", "group_reporting"})

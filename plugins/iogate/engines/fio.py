@@ -12,8 +12,9 @@ from typing import Any
 
 from iogate.engines import _fio_check, _fio_json, _fio_output, _fio_text
 from iogate.engines._fio_job import job_file
-from iogate.engines._fio_jobs import jobs
-from iogate.engines._fio_options import ELSEWHERE, MIXED, Options, block_sizes, commands, normalised
+from iogate.engines._fio_jobs import MIXED, jobs
+from iogate.engines._fio_options import ELSEWHERE, Options, block_sizes, normalised
+from iogate.engines._fio_refusals import commands
 from iogate.errors import EngineError, InputError, OptionError, OutputError
 from iogate.model import Command, Needs, Output, Part, Place, Workload
 from iogate.process import Completed, find_program

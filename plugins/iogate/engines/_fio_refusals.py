@@ -1,4 +1,4 @@
-"""The options of fio that a suite may not give, and those that it may if the user agrees (--io-allow-exec)."""
+"""Options of fio that a suite may not give, and those that it may if the user agrees (--io-allow-exec)."""
 
 from __future__ import annotations
 

@@ -6,12 +6,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from iogate import __version__
 from iogate.errors import IogateError
-from iogate.units import parse_fraction, parse_rate, parse_size, printable
+from iogate.units import parse_rate, parse_share, parse_size, printable
+
+_Value = TypeVar("_Value")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,15 +56,23 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("new", type=Path, metavar="NEW", help="the session to judge")
     compare.add_argument(
         "--tolerance",
-        type=_share,
+        type=_told(parse_share),
         metavar="5%",
         help="the smallest change that matters (default: what OLD can resolve, at least 3%%)",
     )
     compare.add_argument(
-        "--alpha", type=_share, default=0.01, metavar="1%", help="rate of false alarms (default: 1%%)"
+        "--alpha",
+        type=_told(parse_share),
+        default=0.01,
+        metavar="1%",
+        help="rate of false alarms (default: 1%%)",
     )
     compare.add_argument(
-        "--beta", type=_share, default=0.05, metavar="5%", help="rate of losses that pass (default: 5%%)"
+        "--beta",
+        type=_told(parse_share),
+        default=0.05,
+        metavar="5%",
+        help="rate of losses that pass (default: 5%%)",
     )
     compare.add_argument(
         "--across-devices", action="store_true", help="compare although the machines are different ones"
@@ -72,11 +83,11 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="say which figures of published outputs and tables stand")
     audit.add_argument("files", nargs="+", type=Path, metavar="FILE")
     audit.add_argument(
-        "--link", type=_rate, metavar="RATE", help="the limit of the device's link, as 3.94GB/s"
+        "--link", type=_told(parse_rate), metavar="RATE", help="the limit of the device's link, as 3.94GB/s"
     )
     audit.add_argument(
         "--memory",
-        type=_size,
+        type=_told(parse_size),
         metavar="SIZE",
         help="the memory of the machine, as 16G, to know what it can hold",
     )
@@ -160,28 +171,16 @@ def _import(given: argparse.Namespace) -> int:
     return 0
 
 
-def _share(text: str) -> float:
-    try:
-        value = parse_fraction(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not above 0 and below 1")
-    return value
+def _told(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """The same parser, whose words argparse shows."""
 
+    def read(text: str) -> _Value:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
-def _rate(text: str) -> float:
-    try:
-        return parse_rate(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return read
 
 
 def _audit(given: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from iogate.settings import Settings
-from iogate.units import parse_duration, parse_fraction, parse_size, size_text
+from iogate.units import parse_duration, parse_share, parse_size, size_text
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,6 @@ class _Option:
             return self.parse(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _share(text: str) -> float:
-    value = parse_fraction(text)
-    if not 0 < value < 1:
-        raise ValueError(f"{text!r} is not above 0 and below 1")
-    return value
 
 
 def _seconds(text: str) -> float:
@@ -71,9 +64,9 @@ OPTIONS = (
         ("fail", "skip", "record"),
     ),
     _Option("--io-inconclusive", "an undecided workload (default: fail)", "fail|skip", str, ("fail", "skip")),
-    _Option("--io-tolerance", "the smallest change that matters, for every gating metric", "5%", _share),
-    _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", _share),
-    _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", _share),
+    _Option("--io-tolerance", "the smallest change that matters, for every gating metric", "5%", parse_share),
+    _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", parse_share),
+    _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", parse_share),
     _Option("--io-max-repetitions", "the most repetitions of a workload (default: 12)", "N", _repetitions),
     _Option(
         "--io-runtime",

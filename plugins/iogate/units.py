@@ -83,6 +83,14 @@ def parse_fraction(text: str | float) -> float:
     return value
 
 
+def parse_share(text: str | float) -> float:
+    """A fraction above 0 and below 1. Raises ValueError."""
+    value = parse_fraction(text)
+    if not 0 < value < 1:
+        raise ValueError(f"{text!r} is not above 0 and below 1")
+    return value
+
+
 def size_text(size: float) -> str:
     """The shortest exact size in fio's suffixes: 4096 -> `4k`, 1000 -> `1000`."""
     for suffix in "EPTGMk":

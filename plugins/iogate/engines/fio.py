@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from iogate.engines import _fio_check, _fio_json, _fio_output, _fio_text
+from iogate.engines import _fio_check, _fio_json, _fio_output
 from iogate.engines._fio_job import job_file
 from iogate.engines._fio_jobs import MIXED, jobs
 from iogate.engines._fio_options import ELSEWHERE, Options, block_sizes, normalised
@@ -110,11 +110,19 @@ class Fio:
         return _numbered(found)
 
     def recognises(self, text: str) -> bool:
-        return _fio_json.recognises(text) or _fio_text.recognises(text)
+        return _fio_json.recognises(text) or _looks_like_text(text)
+
+
+def _looks_like_text(text: str) -> bool:
+    from iogate.engines import _fio_text  # not above: no run needs it, and it has much to compile
+
+    return _fio_text.recognises(text)
 
 
 def _text_parts(text: str, name: str) -> list[Part]:
     """The jobs of all outputs in a text; those of another output ran at another time."""
+    from iogate.engines import _fio_text
+
     found = []
     for line, block in list(_fio_text.blocks(text)) or [(1, text)]:
         for part in _fio_text.parse("\n" * (line - 1) + block, name=name):
@@ -136,7 +144,7 @@ def _numbered(parts: Sequence[Part]) -> list[Part]:
 
 def _is_text(text: str) -> bool:
     """Whether this is fio's text for people, perhaps within other text."""
-    return not _fio_json.is_json(text) and _fio_text.recognises(text)
+    return not _fio_json.is_json(text) and _looks_like_text(text)
 
 
 @cache

@@ -36,9 +36,7 @@ def lay_out(file: Path, size: int, *, direct: bool, tick: Tick | None = None) ->
         _write(file, size, direct, tick)
         _verify(file, size)
     except BaseException as error:
-        with contextlib.suppress(
-            OSError
-        ):  # never made, or the file system is gone: the first error says more
+        with contextlib.suppress(OSError):  # it was never made, or is gone: the first error says more
             file.unlink()
         if isinstance(error, OSError):
             raise refused(error, f"cannot lay out {format_quantity(size, 'B')} in {file.parent}") from error

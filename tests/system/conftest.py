@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from projects import Project, Result, need_fio
 from throttle import Throttle, Unavailable, throttle
 
 from iogate.mounts import block_number
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell in the background; children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

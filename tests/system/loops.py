@@ -179,7 +179,7 @@ def holder():
 
     def hold(path, size=MIB):
         process = subprocess.Popen(
-            ["env", "--default-signal=INT", sys.executable, "-c", HOLD, str(path), str(size)],
+            [sys.executable, "-c", HOLD, str(path), str(size)],
             env={**os.environ, "PYTHONPATH": PLUGINS},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -78,14 +78,10 @@ class Project:
         return [self.python, "-m", "pytest", *self.plugin, *plain, *arguments]
 
     def start(self, *arguments: str, wrapper: Wrapper = list) -> subprocess.Popen[str]:
-        """Run pytest in a process group of its own, as a terminal does, and do not wait for it.
-
-        It takes Ctrl-C even if the tests themselves run in the background, where shells ignore it.
-        """
-        argv = ["env", "--default-signal=INT", *self.argv(*arguments)]
+        """Run pytest in a process group of its own, as a terminal does, and do not wait for it."""
         (self.path / "results.json").unlink(missing_ok=True)
         return subprocess.Popen(
-            wrapper(argv),
+            wrapper(self.argv(*arguments)),
             cwd=self.path,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import loops
 import pytest
-from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401
+from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401 (fixtures)
 
 from iogate.errors import TargetError
 from iogate.model import Device, Needs

@@ -10,7 +10,7 @@ import time
 
 import loops
 import pytest
-from loops import MIB, holder, made, need, own_locks, run  # noqa: F401
+from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 
 from iogate import fiemap
 from iogate.errors import TargetError

@@ -2,6 +2,7 @@
 
 import os
 import re
+from typing import ClassVar
 
 import pytest
 
@@ -76,7 +77,13 @@ def suite(tmp_path):
 
 
 class TestMix:
-    GIVEN = {"rw": "randrw", "size": "512M", "bs": "16k", "iodepth": 8, "mix": {"readers": 3, "writers": 1}}  # noqa: RUF012
+    GIVEN: ClassVar = {
+        "rw": "randrw",
+        "size": "512M",
+        "bs": "16k",
+        "iodepth": 8,
+        "mix": {"readers": 3, "writers": 1},
+    }
 
     def test_each_job_has_a_region_of_its_own(self, job_file):
         jobs = job_file(workload(**self.GIVEN))

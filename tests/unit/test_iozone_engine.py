@@ -36,7 +36,7 @@ OLD_TABLE = """\
           409600      64   31000   22000                    816000   10400                  3779000                                  
 
 iozone test complete.
-"""  # noqa: E501, W291
+"""  # noqa: E501, W291 (as iozone prints it)
 
 
 def text_of(name):

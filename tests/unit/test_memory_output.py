@@ -1,9 +1,9 @@
 """What memory.c prints, checked: figures that agree and can be believed, or an error that says why not."""
 
-import copy
 import json
 import math
 
+import documents
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,13 +29,7 @@ REPORT = {
 
 def changed(*path, to):
     """The report with another value at a path of keys."""
-    report = copy.deepcopy(REPORT)
-    *way, last = path
-    place = report
-    for key in way:
-        place = place[key]
-    place[last] = to
-    return json.dumps(report)
+    return documents.changed(REPORT, path, to)
 
 
 def parse(text, **completed):

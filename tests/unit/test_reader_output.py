@@ -4,6 +4,7 @@ import copy
 import json
 import math
 
+import documents
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,13 +41,7 @@ REPORT = {
 
 def changed(path, value):
     """The report with another value at a path of keys."""
-    report = copy.deepcopy(REPORT)
-    *way, last = path
-    place = report
-    for key in way:
-        place = place[key]
-    place[last] = value
-    return json.dumps(report)
+    return documents.changed(REPORT, path, value)
 
 
 def parse(text, **completed):
@@ -190,7 +185,9 @@ def test_any_value_in_any_place_is_read_or_refused(path, number, value):
 
 @given(st.lists(st.integers(1, 10**10), min_size=1, max_size=300), st.floats(0.1, 100))
 def test_percentiles_are_within_a_bin_of_the_true_ones(values, percent):
-    width = lambda value: 1 << max(0, value.bit_length() - 7)  # noqa: E731
+    def width(value):
+        return 1 << max(0, value.bit_length() - 7)
+
     bins = {}
     for value in sorted(values):
         least = value // width(value) * width(value)

@@ -24,7 +24,7 @@ random_write_64k 1534   1937.32  2891    9  83.27  16785     92  4042.62   28713
 random_read_64k  3619   3683.59  4097    7  26.46   2016    295  2140.07    9425    2933  3687   5932    308  2166.84   9483
 random_write_8k  291,4  511,5     935    5  117.1   6988      3  3786.24   24748    5866  7177  20055    141  3903.65  24805
 random_read_8k   1649   1671.51  1689    3   9.75   4676    146  1185.44    9355    1647  2073   3392    171  1195.36   9366
-"""  # noqa: E501
+"""  # noqa: E501 (a row of the report is a line)
 PUBLISHED = {name: row for name, *row in map(str.split, TABLE.strip().splitlines())}
 COLUMNS = [
     *("bandwidth.min", "bandwidth", "bandwidth.max"),

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -106,7 +107,7 @@ class TestNvmeSweep:
 
 
 class TestSharedStorage:
-    JOBS = {  # noqa: RUF012
+    JOBS: ClassVar = {
         job.name: job.output
         for _, block in _fio_text.blocks(report("glusterfs_fio_report.md"))
         for job in _fio_text.parse(block, name="report")

@@ -1,6 +1,6 @@
 """What a run keeps on its target: a folder of its own, and in it the data that engines read and write.
 
-Everything lies in one folder `.iogate-scratch-XXXXXXXX` that only its owner can enter, with a marker that is
+Everything lies in one folder `.iogate-scratch-*` that only its owner can enter, with a marker that is
 locked while its run lives. Files are made, looked at and removed relative to open directories and never
 through symbolic links. A run that was killed leaves its folder; the next run on that directory removes it.
 """

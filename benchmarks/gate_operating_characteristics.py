@@ -27,7 +27,7 @@ from scipy import stats
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "plugins"))
 
-from iogate.gate import decide, strength  # noqa: E402
+from iogate.judge.gate import decide, sensitivity  # noqa: E402
 
 TRACES = ROOT / "tests" / "data" / "traces" / "noisy_vm_iops_1s.csv"
 TOLERANCE = 0.05
@@ -254,7 +254,7 @@ def traces(sessions: int) -> None:
                     baseline, candidate = deal(rng, runs)
                     values = [value * (1 - loss) for value in candidate]
                     verdicts[judge(baseline, values, None, longest=len(values))[0]] += 1
-                    known = strength(baseline, direction="higher", max_repetitions=len(values))
+                    known = sensitivity(baseline, direction="higher", max_repetitions=len(values))
                     assert known is not None
                     tolerances.append(known.tolerance)
             total = sum(verdicts.values())

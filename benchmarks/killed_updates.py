@@ -19,9 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "plugins"), str(ROOT / "tests" / "system")]
 
+from iogate.judge.baseline import load_baselines  # noqa: E402
 from projects import Project  # noqa: E402
-
-from iogate.baseline import load_baselines  # noqa: E402
 
 SUITE = """\
 defaults: {engine: fio, direct: false, size: 1M, runtime: 0.05, time_based: true}

@@ -34,11 +34,11 @@ from tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
-from iogate.engines._memory_machine import allowed_cpus, cache_line, cache_size
-from iogate.engines.memory import engine
+from iogate.engines.memory.engine import engine
+from iogate.engines.memory.machine import allowed_cpus, cache_line, cache_size
 from iogate.errors import Position
+from iogate.host.process import run
 from iogate.model import Place, Workload
-from iogate.process import run
 
 _MIB = 2**20
 _LMBENCH = "/usr/lib/lmbench/bin"

@@ -27,11 +27,11 @@ from tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
-from iogate.engines.reader import engine
+from iogate.engines.reader.engine import engine
 from iogate.errors import Position
+from iogate.host.native import compile_program
+from iogate.host.process import find_program, run
 from iogate.model import Place, Workload
-from iogate.native import compiled
-from iogate.process import find_program, run
 from iogate.target.layout import lay_out
 from iogate.units import parse_size, size_text
 
@@ -73,7 +73,7 @@ def reader(data: Path, folder: Path, **given: object) -> Program:
 
 def bare(data: Path, block: int, size: int) -> Program:
     """pread in a loop."""
-    program = compiled(Path(__file__).with_name("bare_pread.c"))
+    program = compile_program(Path(__file__).with_name("bare_pread.c"))
 
     def once() -> Cost:
         argv = [str(program), str(data), str(size), str(block)]

@@ -22,11 +22,10 @@ from tabulate import tabulate
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/system"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
+from iogate.host.mounts import block_number
 from loops import MIB, Loops
 from projects import Project, Result
 from throttle import throttle
-
-from iogate.mounts import block_number
 
 SPEED, LOSS = 2000, 0.05
 SESSIONS = 10

@@ -56,20 +56,20 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("new", type=Path, metavar="NEW", help="the session to judge")
     compare.add_argument(
         "--tolerance",
-        type=_told(parse_share),
+        type=_argument(parse_share),
         metavar="5%",
         help="the smallest change that matters (default: what OLD can resolve, at least 3%%)",
     )
     compare.add_argument(
         "--alpha",
-        type=_told(parse_share),
+        type=_argument(parse_share),
         default=0.01,
         metavar="1%",
         help="rate of false alarms (default: 1%%)",
     )
     compare.add_argument(
         "--beta",
-        type=_told(parse_share),
+        type=_argument(parse_share),
         default=0.05,
         metavar="5%",
         help="rate of losses that pass (default: 5%%)",
@@ -83,11 +83,14 @@ def _parser() -> argparse.ArgumentParser:
     audit = commands.add_parser("audit", help="say which figures of published outputs and tables stand")
     audit.add_argument("files", nargs="+", type=Path, metavar="FILE")
     audit.add_argument(
-        "--link", type=_told(parse_rate), metavar="RATE", help="the limit of the device's link, as 3.94GB/s"
+        "--link",
+        type=_argument(parse_rate),
+        metavar="RATE",
+        help="the limit of the device's link, as 3.94GB/s",
     )
     audit.add_argument(
         "--memory",
-        type=_told(parse_size),
+        type=_argument(parse_size),
         metavar="SIZE",
         help="the memory of the machine, as 16G, to know what it can hold",
     )
@@ -136,7 +139,7 @@ def _say(text: str) -> None:
 
 
 def _show(given: argparse.Namespace) -> int:
-    from iogate.show import show
+    from iogate.offline.show import show
 
     text, status = show(given.files, as_json=given.json)
     _say(text)
@@ -144,19 +147,19 @@ def _show(given: argparse.Namespace) -> int:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    from iogate.compare import compare
-    from iogate.judge import Rates
+    from iogate.judge.judge import GateOptions
+    from iogate.offline.compare import compare
 
-    rates = Rates(given.alpha, given.beta, tolerance=given.tolerance)
+    gate_options = GateOptions(given.alpha, given.beta, tolerance=given.tolerance)
     text, status = compare(
-        given.old, given.new, rates, across_devices=given.across_devices, json_path=given.json
+        given.old, given.new, gate_options, across_devices=given.across_devices, json_path=given.json
     )
     _say(text)
     return status
 
 
 def _import(given: argparse.Namespace) -> int:
-    from iogate.importing import import_outputs
+    from iogate.offline.importing import import_outputs
 
     text = import_outputs(
         given.files,
@@ -171,8 +174,8 @@ def _import(given: argparse.Namespace) -> int:
     return 0
 
 
-def _told(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """The same parser, whose words argparse shows."""
+def _argument(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """Return the same parser, whose words argparse shows."""
 
     def read(text: str) -> _Value:
         try:
@@ -184,7 +187,7 @@ def _told(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
 
 
 def _audit(given: argparse.Namespace) -> int:
-    from iogate.published import Machine, audit_files
+    from iogate.offline.published import Machine, audit_files
 
     text, status = audit_files(given.files, Machine(given.link, given.memory))
     _say(text)
@@ -192,7 +195,7 @@ def _audit(given: argparse.Namespace) -> int:
 
 
 def _schema(given: argparse.Namespace) -> int:
-    from iogate.schemas import device_schema, suite_schema
+    from iogate.declare.json_schemas import device_schema, suite_schema
 
     _say(json.dumps(suite_schema() if given.what == "suite" else device_schema(), indent=2))
     return 0

@@ -55,7 +55,8 @@ _SPREADS = frozenset({"stddev", "dev"})
 
 @cache
 def metric(name: str) -> Metric:
-    """The metric of that name: one part of it says what it is (`read.iops`, `write.clat.p99.9`, `wall_time`).
+    """Return the metric of that name: one part of it says what it is (`read.iops`, `write.clat.p99.9`,
+    `wall_time`).
 
     A standard deviation is better when lower, of whatever it is. Raises KeyError for a name without a known
     kind.
@@ -80,7 +81,7 @@ class Tolerance:
 
 
 def hash_of(definition: Mapping[str, Any]) -> str:
-    """Twelve hexadecimal digits that change with a definition, not with the order of its keys."""
+    """Return twelve hexadecimal digits that change with a definition, not with the order of its keys."""
     text = json.dumps(definition, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -341,11 +342,11 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Record:
+class WorkloadResult:
     """All that a session found out about one workload; `id` is its pytest id.
 
     `failure` says why the measurement cannot be trusted (then the verdict is `invalid`), or is None.
-    `settling` are the repetitions before the device was steady, kept and not judged. `device_seconds` is the
+    `warmup` are the repetitions before the device was steady, kept and not judged. `device_seconds` is the
     wall time of all engine runs.
     """
 
@@ -354,6 +355,6 @@ class Record:
     verdict: Verdict
     repetitions: tuple[Repetition, ...] = ()
     failure: IogateError | None = None
-    settling: tuple[Repetition, ...] = ()
+    warmup: tuple[Repetition, ...] = ()
     device_seconds: float = 0.0
     differences: tuple[str, ...] = ()

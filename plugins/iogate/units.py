@@ -19,7 +19,7 @@ _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
 
 
 def parse_size(text: str | int) -> int:
-    """Bytes of a size as fio's manual means it: `4k` = 4096, `16G` = 16 GiB, `512` = 512 bytes.
+    """Return bytes of a size as fio's manual means it: `4k` = 4096, `16G` = 16 GiB, `512` = 512 bytes.
 
     `kB` and `KiB` also mean 1024 (fio reads `KiB` as 1000, which nobody expects; job files get plain
     suffixes). Raises ValueError.
@@ -31,7 +31,7 @@ def parse_size(text: str | int) -> int:
 
 @lru_cache(maxsize=1024)
 def _bytes(text: str) -> int:
-    """The bytes of a size; the few of a matrix occur thousands of times."""
+    """Return the bytes of a size; the few of a matrix occur thousands of times."""
     match = _SIZE.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is not a size such as 4k, 1M or 16G")
@@ -44,7 +44,7 @@ def _bytes(text: str) -> int:
 
 
 def parse_rate(text: str | float) -> float:
-    """Bytes per second of `7.88 GB/s` (decimal) or `3700 MiB/s` (binary); a bare number is bytes/s.
+    """Return bytes per second of `7.88 GB/s` (decimal) or `3700 MiB/s` (binary); a bare number is bytes/s.
 
     Raises ValueError.
     """
@@ -58,7 +58,7 @@ def parse_rate(text: str | float) -> float:
 
 
 def parse_duration(text: str | float) -> float:
-    """Seconds of `60`, `90s`, `10m`, `500ms` or `2h`. Raises ValueError."""
+    """Return seconds of `60`, `90s`, `10m`, `500ms` or `2h`. Raises ValueError."""
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a duration")
     match = _DURATION.fullmatch(str(text))
@@ -68,7 +68,7 @@ def parse_duration(text: str | float) -> float:
 
 
 def parse_fraction(text: str | float) -> float:
-    """A fraction written `5%` or `0.05` (both 0.05), signed if need be. Raises ValueError.
+    """Return a fraction written `5%` or `0.05` (both 0.05), signed if need be. Raises ValueError.
 
     A bare number of 1 or more is refused: `5` could mean 5% or 500%.
     """
@@ -84,7 +84,7 @@ def parse_fraction(text: str | float) -> float:
 
 
 def parse_share(text: str | float) -> float:
-    """A fraction above 0 and below 1. Raises ValueError."""
+    """Return a fraction above 0 and below 1. Raises ValueError."""
     value = parse_fraction(text)
     if not 0 < value < 1:
         raise ValueError(f"{text!r} is not above 0 and below 1")
@@ -92,7 +92,7 @@ def parse_share(text: str | float) -> float:
 
 
 def size_text(size: float) -> str:
-    """The shortest exact size in fio's suffixes: 4096 -> `4k`, 1000 -> `1000`."""
+    """Return the shortest exact size in fio's suffixes: 4096 -> `4k`, 1000 -> `1000`."""
     for suffix in "EPTGMk":
         unit = _BINARY[suffix.lower()]
         if size >= unit and size % unit == 0:
@@ -101,7 +101,7 @@ def size_text(size: float) -> str:
 
 
 def _significant(value: float, digits: int = 4) -> str:
-    """`value` with about `digits` significant digits, never in exponent notation."""
+    """Return `value` with about `digits` significant digits, never in exponent notation."""
     if value == 0:
         return "0"
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -118,7 +118,7 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 def format_quantity(value: float, unit: str) -> str:
-    """A number as people read it: 2023543603 B/s -> `1930 MiB/s`, 32960680 ns -> `32.96 ms`.
+    """Return a number as people read it: 2023543603 B/s -> `1930 MiB/s`, 32960680 ns -> `32.96 ms`.
 
     Bandwidth stays in MiB/s up to 10 GiB/s, as fio and the field print it.
     """
@@ -137,12 +137,12 @@ def format_quantity(value: float, unit: str) -> str:
 
 
 def format_change(change: float) -> str:
-    """A relative change with its sign: -0.0712 -> `-7.1%`."""
+    """Return a relative change with its sign: -0.0712 -> `-7.1%`."""
     return f"{change * 100:+.1f}%"
 
 
 def format_duration(seconds: float) -> str:
-    """A duration as people say it: 4.2 -> `4.2 s`, 75 -> `1 min 15 s`, 7265 -> `2 h 1 min`."""
+    """Return a duration as people say it: 4.2 -> `4.2 s`, 75 -> `1 min 15 s`, 7265 -> `2 h 1 min`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -156,7 +156,7 @@ def format_duration(seconds: float) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` without control characters: what comes from files of others must not steer a terminal.
+    """Return `text` without control characters: what comes from files of others must not steer a terminal.
 
     Newlines and tabs stay; anything else below U+0020, DEL, C1 controls and bidirectional overrides become
     `?`.

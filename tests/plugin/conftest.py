@@ -6,8 +6,6 @@ import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy can
 import pytest
 import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
-import iogate.engines
-
 ENGINES = str(Path(__file__).parent / "engines")
 
 SUITE = """\
@@ -54,7 +52,8 @@ class Project:
 
 @pytest.fixture(autouse=True)
 def _fake_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iogate.engines, "__path__", [*iogate.engines.__path__, ENGINES])
+    """Install a package of engines: its entry points lie beside its modules."""
+    monkeypatch.syspath_prepend(ENGINES)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ def test_repetitions_before_the_steady_state_are_kept_and_not_judged(project):
     project.suite(FAKE + "  a: {settles: 4, steady_state: {rounds: 5}}\n")
     project.run("suites", "--io-json=out.json").assert_outcomes(passed=1)
     (workload,) = results(project)
-    assert len(workload["settling"]) == 4
-    assert workload["settling"][0]["metrics"]["read.iops"] < 800
+    assert len(workload["warmup"]) == 4
+    assert workload["warmup"][0]["metrics"]["read.iops"] < 800
     assert min(workload["metrics"]["read.iops"]["values"]) > 980
     assert len(workload["metrics"]["read.iops"]["values"]) == 5
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from iogate.host.mounts import block_number
 from loops import MIB, Loops, format_device, need
 from projects import Project, Result, need_fio
 from throttle import Throttle, Unavailable, throttle
-
-from iogate.mounts import block_number
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell in the background; children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from projects import PLUGINS, Project, need_fio
 
 pytestmark = pytest.mark.system

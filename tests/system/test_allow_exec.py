@@ -1,6 +1,7 @@
 """What a suite may make the machine run: nothing, unless the user says so on the command line."""
 
 import pytest
+
 from projects import need_fio
 
 pytestmark = pytest.mark.system

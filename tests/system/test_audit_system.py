@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from loops import MIB, Loops, need
 
-from iogate import engines, process
-from iogate.audit import audit, snapshot
+from iogate import engines
+from iogate.audit import Evidence, audit, snapshot
 from iogate.errors import Position
+from iogate.host import process
 from iogate.model import Place, Workload
+from loops import MIB, Loops, need
 
 pytestmark = [
     pytest.mark.system,
@@ -39,10 +40,11 @@ def findings(data, folder, *, options=None, link=None):
     done = process.run(command.argv, folder=folder, timeout=command.timeout)
     after = snapshot(None, data)
     output = fio.parse((folder / command.output).read_text(), name="output", completed=done)
-    found = audit(
-        workload, output, needs=needs, seconds=done.seconds, before=before, after=after, link=link,
-        gating=fio.gating(workload),
-    )  # fmt: skip
+    gating = fio.gating(workload)
+    evidence = Evidence.of(
+        workload, output, needs, gating=gating, seconds=done.seconds, before=before, after=after, link=link
+    )
+    found = audit(evidence)
     return {finding.check: (finding.severity, finding.message) for finding in found}
 
 

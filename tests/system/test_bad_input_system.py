@@ -13,8 +13,9 @@ import time
 import venv
 from pathlib import Path
 
-import loops
 import pytest
+
+import loops
 from loops import MIB, Loops, need
 from projects import PLUGINS, Project, need_fio
 

@@ -1,18 +1,18 @@
 """The shipped campaigns run with their real engines, scaled down to a small machine: a few points of each."""
 
 import shutil
-from pathlib import Path
 
 import pytest
-from projects import Project
 
-from iogate.baseline import load_baselines, update
+from iogate.declare.suite import load_suite
+from iogate.judge.baseline import load_baselines, update
 from iogate.model import Environment
-from iogate.suite import load_suite
+from places import ROOT
+from projects import Project
 
 pytestmark = pytest.mark.system
 
-SUITES = Path(__file__).parents[2] / "suites"
+SUITES = ROOT / "suites"
 SCALED = ("--io-size=16M", "--io-runtime=0.2")
 
 

@@ -11,13 +11,13 @@ import subprocess
 import time
 from pathlib import Path
 
-import loops
 import pytest
+
+import loops
 from faults import FaultyDevice, eventually
+from iogate.judge.baseline import load_baselines
 from loops import MIB, Loops, need
 from projects import SCRATCH, Project, need_fio
-
-from iogate.baseline import load_baselines
 
 pytestmark = pytest.mark.system
 

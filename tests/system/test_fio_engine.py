@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from iogate.engines.fio import engine
+from iogate.engines.fio.engine import engine
 from iogate.errors import OutputError, Position
+from iogate.host.process import run
 from iogate.model import Place, Workload
-from iogate.process import run
 
 pytestmark = [
     pytest.mark.system,

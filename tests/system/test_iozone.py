@@ -4,13 +4,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from loops import MIB, Loops, format_device
 
-from iogate import engines, process
-from iogate.baseline import update
+from iogate import engines
+from iogate.declare.suite import load_suite
 from iogate.errors import OutputError, Position
+from iogate.host import process
+from iogate.judge.baseline import update
 from iogate.model import Environment, Place, Workload
-from iogate.suite import load_suite
+from loops import MIB, Loops, format_device
 
 pytestmark = [
     pytest.mark.system,

@@ -11,15 +11,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from projects import Project
 
 from iogate.engines import memory
-from iogate.engines._cpus import allowed_cpus
-from iogate.engines.memory import engine
+from iogate.engines.common.cpus import allowed_cpus
+from iogate.engines.memory.engine import engine
 from iogate.errors import EngineError, OutputError, Position
+from iogate.host.native import FLAGS
+from iogate.host.process import run
 from iogate.model import Place, Workload
-from iogate.native import FLAGS
-from iogate.process import run
+from projects import Project
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 pytestmark = [
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(not COMPILERS, reason="needs a C compiler"),
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="latency under load needs two CPUs"),
 ]
-SOURCE = Path(memory.__file__).with_suffix(".c")
+SOURCE = Path(memory.__file__).with_name("memory.c")
 QUICK = {"runtime": 0.02, "threads": 1, "buffer_size": "32M", "cached": True}
 TRIALS = 5
 

@@ -13,22 +13,22 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from loops import Loops, need
 
-from iogate.audit import audit, snapshot
+from iogate.audit import Evidence, audit, snapshot
 from iogate.engines import reader
-from iogate.engines.reader import engine
+from iogate.engines.reader.engine import engine
 from iogate.errors import OutputError, Position
+from iogate.host.native import FLAGS, compile_program
+from iogate.host.process import run
 from iogate.model import Place, Workload
-from iogate.native import FLAGS, compiled
-from iogate.process import run
+from loops import Loops, need
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(not COMPILERS, reason="needs a C compiler"),
 ]
-SOURCE = Path(reader.__file__).with_suffix(".c")
+SOURCE = Path(reader.__file__).with_name("reader.c")
 TRACED = Path(__file__).with_name("reader_traced.c")
 MIB = 2**20
 RING = {"ioengine": "io_uring", "iodepth": 7}
@@ -339,7 +339,8 @@ def audited(measure, place, **options):
     output = measure(**options)
     after = snapshot(number, place.data.parent)
     given = workload(**options)
-    found = audit(given, output, needs=engine.needs(given), seconds=60.0, before=before, after=after)
+    evidence = Evidence.of(given, output, engine.needs(given), seconds=60.0, before=before, after=after)
+    found = audit(evidence)
     return {finding.check: finding for finding in found}
 
 
@@ -390,7 +391,7 @@ def test_bins_of_the_histogram_are_a_sixty_fourth_wide(tmp_path, monkeypatch):
         "  least_of_bin(bin_of(v) + 1));\n"
         "  return bin_of(UINT64_MAX) + 1 != BINS; }\n"
     )
-    program = compiled(harness, (*FLAGS, f'-DREADER="{SOURCE}"'))
+    program = compile_program(harness, (*FLAGS, f'-DREADER="{SOURCE}"'))
     for line in subprocess.check_output([program], text=True).splitlines():
         value, least, following = map(int, line.split())
         if value < 2**62:

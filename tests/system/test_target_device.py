@@ -11,15 +11,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import loops
 import pytest
-from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401 (fixtures)
 
+import loops
 from iogate.errors import TargetError
+from iogate.host.blockdevice import BlockDevice
+from iogate.host.mounts import block_number, mount_of
 from iogate.model import Device, Needs
-from iogate.mounts import block_number, mount_of
-from iogate.target import opened, refusals, resolve, signatures
-from iogate.target.blockdevice import BlockDevice
+from iogate.target import open_target, refusals, resolve, signatures
+from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.system
 READ = Needs(size=MIB, reads=True, direct=True, block=4096)
@@ -41,7 +41,10 @@ def refused(path, device=None, consent="same", needs=WRITE):
     consent = str(path) if consent == "same" else consent
     found = {error.rule: str(error) for error in refusals(target, needs, device=device, consent=consent)}
     if found:
-        with pytest.raises(TargetError) as caught, opened(target, device=device, consent=consent) as place:
+        with (
+            pytest.raises(TargetError) as caught,
+            open_target(target, device=device, consent=consent) as place,
+        ):
             place.data(needs)
         assert caught.value.rule in found
     assert digest(target.path) == before
@@ -50,7 +53,7 @@ def refused(path, device=None, consent="same", needs=WRITE):
 
 def use(path, consent=None):
     device = profile(path)
-    return opened(resolve(device, Path("/")), device=device, consent=consent and str(consent))
+    return open_target(resolve(device, Path("/")), device=device, consent=consent and str(consent))
 
 
 def write(path, text):

@@ -8,15 +8,15 @@ import subprocess
 import sys
 import time
 
-import loops
 import pytest
-from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 
-from iogate import fiemap
+import loops
 from iogate.errors import TargetError
+from iogate.host import fiemap
+from iogate.host.mounts import block_number
 from iogate.model import Device, Needs
-from iogate.mounts import block_number
-from iogate.target import opened, refusals, resolve, scratch
+from iogate.target import open_target, refusals, resolve, scratch
+from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.system
 DIRECT = Needs(size=8 * MIB, reads=True, direct=True, block=4096)
@@ -26,7 +26,7 @@ KINDS = ["ext4", "xfs", "btrfs", "f2fs"]
 
 def use(path):
     device = Device("d", str(path))
-    return opened(resolve(device, path), device=device)
+    return open_target(resolve(device, path), device=device)
 
 
 def rules(path, needs=DIRECT):
@@ -58,7 +58,7 @@ def test_data_are_on_the_device_and_not_in_the_page_cache(made, kind):
     with use(point) as place:
         for needs in (DIRECT, Needs(size=9 * MIB, reads=True)):
             file = place.data(needs)
-            assert fiemap.unwritten(file) == 0
+            assert fiemap.unwritten_bytes(file) == 0
             assert cached(file) == 0
     assert sectors_written(number) - before >= 17 * MIB / 512
     assert own(point) == []
@@ -114,7 +114,7 @@ def test_an_overlay_is_as_good_as_its_upper_layer(made):
     assert (target.file_system, target.backing, target.number) == ("overlay", "ext4", block_number(device))
     assert rules(point) == []
     with use(point) as place:
-        assert fiemap.unwritten(place.data(DIRECT)) in (0, None)
+        assert fiemap.unwritten_bytes(place.data(DIRECT)) in (0, None)
     assert own(point) == []
 
 

@@ -12,7 +12,7 @@ _HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance",
 
 
 def results_table(results: Mapping[str, Any]) -> str:
-    """One row for each gating metric; a workload without measurements has a row that says why."""
+    """Return one row for each gating metric; a workload without measurements has a row that says why."""
     from tabulate import tabulate
 
     rows = [row for workload in results["workloads"] for row in _rows(workload)]
@@ -23,7 +23,7 @@ def results_table(results: Mapping[str, Any]) -> str:
 
 
 def summary_lines(results: Mapping[str, Any], width: int = 100) -> list[str]:
-    """What the table does not say: findings, and the device time."""
+    """Return what the table does not say: findings, and the device time."""
     lines: list[str] = []
     for workload in results["workloads"]:
         for finding in workload["findings"]:
@@ -58,7 +58,7 @@ def _rows(workload: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
 
 
 def change_text(item: Mapping[str, Any]) -> str:
-    """`-7.1% [-8.3%, -5.9%]`, or as much of it as is known."""
+    """Return `-7.1% [-8.3%, -5.9%]`, or as much of it as is known."""
     if item["change"] is None:
         return ""
     text = format_change(item["change"])

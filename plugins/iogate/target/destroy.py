@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -18,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.host.blockdevice import BlockDevice, btrfs_members, whole_disks
+from iogate.host.flock import lock
+from iogate.host.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
+from iogate.host.openers import openers_of, process_text
 from iogate.model import Device
-from iogate.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
-from iogate.target.blockdevice import BlockDevice, btrfs_members, whole_disks
-from iogate.target.openers import openers_of, process_text
 from iogate.target.signatures import signatures
 from iogate.units import printable
 
@@ -34,7 +34,7 @@ _CLAIMED: set[str] = set()  # devices that this process has claimed
 
 
 @dataclass(frozen=True)
-class Plan:
+class WritePlan:
     """The plan to write to a device: `numbers` are all devices that it would damage."""
 
     device: BlockDevice
@@ -49,39 +49,41 @@ class Plan:
         return TargetError(printable(f"refusing to write to {name}: {why}"), rule=rule, remedy=remedy)
 
     def name_of(self, number: str) -> str:
-        """`it` for the device itself, the kernel's name for others."""
+        """Return `it` for the device itself, the kernel's name for others."""
         return "it" if number == self.device.number else BlockDevice(number, self.device.sys).name
 
 
-Rule = Callable[[Plan], Iterator[TargetError]]
+WriteRule = Callable[[WritePlan], Iterator[TargetError]]
 
 
 def refusals(
     device: BlockDevice, path: Path, profile: Device, consent: str | None, proc: Path = PROC
 ) -> list[TargetError]:
-    """Why a device must not be written to: one error for each rule that forbids it; empty if none does."""
+    """Return why a device must not be written to: one error for each rule that forbids it; empty if none
+    does.
+    """
     numbers = frozenset(item.number for item in device.damaged())
-    plan = Plan(device, path, profile, consent, numbers, proc)
+    plan = WritePlan(device, path, profile, consent, numbers, proc)
     found = [error for rule in _RULES for error in rule(plan)]
     return found or [error for rule in _PATIENT_RULES for error in rule(plan)]
 
 
 @contextlib.contextmanager
-def claimed(device: BlockDevice, path: Path) -> Iterator[None]:
+def claim(device: BlockDevice, path: Path) -> Iterator[None]:
     """Hold the device exclusively. Raises TargetError: `busy` if another has it, `changed` if the path leads
     to another device by now.
     """
     try:
         descriptor = _claim(path)
     except OSError as error:
-        raise _not_claimed(device, path, error) from error
+        raise _claim_error(device, path, error) from error
     try:
         number = number_text(os.fstat(descriptor).st_rdev)
         if number != device.number:
             message = f"{path} was the device {device.number} and is {number} now"
             raise TargetError(message, rule="changed", remedy="find out who replaced it, then run again")
         with contextlib.suppress(OSError):  # so that udev does not read it whenever an engine closes it
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # systemd.io/BLOCK_DEVICE_LOCKING
+            lock(descriptor)  # systemd.io/BLOCK_DEVICE_LOCKING
         _CLAIMED.add(device.number)
         yield
     finally:
@@ -100,7 +102,7 @@ def _claim(path: Path) -> int:
         time.sleep(0.05)
 
 
-def _not_claimed(device: BlockDevice, path: Path, error: OSError) -> TargetError:
+def _claim_error(device: BlockDevice, path: Path, error: OSError) -> TargetError:
     if error.errno == errno.EBUSY:
         message = f"refusing to write to {path} ({device.number}): another has opened it exclusively"
         remedy = "find out what uses it (lsblk, fuser, /proc/mounts of containers) and end that"
@@ -112,8 +114,8 @@ def _not_claimed(device: BlockDevice, path: Path, error: OSError) -> TargetError
 # ------------------------------------------------------------ the two who agree
 
 
-def _named(plan: Plan) -> Iterator[TargetError]:
-    """The profile names it by an id that stays with the device."""
+def _check_name(plan: WritePlan) -> Iterator[TargetError]:
+    """Yield the profile names it by an id that stays with the device."""
     named = named_ids(plan.profile)
     if any(_leads_to(kind, value, plan.device) for value, kind in named.items()):
         return
@@ -128,7 +130,7 @@ def _named(plan: Plan) -> Iterator[TargetError]:
 
 
 def named_ids(profile: Device) -> dict[str, str]:
-    """The ids by which a profile names the device to write to, with their kinds: `by_id`, `serial` (or
+    """Return the ids by which a profile names the device to write to, with their kinds: `by_id`, `serial` (or
     world-wide name), `backing_file`.
     """
     found = {value: kind for kind, value in profile.target_id.items() if not _PATTERN & set(value)}
@@ -138,7 +140,9 @@ def named_ids(profile: Device) -> dict[str, str]:
 
 
 def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]:
-    """The ids that name this device and no other, by kind. A partition has no serial number of its own."""
+    """Return the ids that name this device and no other, by kind. A partition has no serial number of its
+    own.
+    """
     links = sorted(by_id.iterdir()) if by_id.is_dir() else []
     found = {"by_id": [link.name for link in links if block_number(link) == device.number]}
     if not device.is_partition:
@@ -164,8 +168,8 @@ def _leads_to(kind: str, value: str, device: BlockDevice) -> bool:
     return value in values
 
 
-def _consented(plan: Plan) -> Iterator[TargetError]:
-    """The command line names exactly this device."""
+def _check_consent(plan: WritePlan) -> Iterator[TargetError]:
+    """Yield the command line names exactly this device."""
     if plan.consent is None:
         yield plan.refuse("no-consent", "its data would be destroyed", f"to agree: --io-destroy={plan.path}")
         return
@@ -179,12 +183,12 @@ def _consented(plan: Plan) -> Iterator[TargetError]:
 # ------------------------------------------------------------ refused in any case
 
 
-def _read_only(plan: Plan) -> Iterator[TargetError]:
+def _check_read_only(plan: WritePlan) -> Iterator[TargetError]:
     if plan.device.read_only:
         yield plan.refuse("read-only", "it is read-only", "see blockdev --setrw, or its write protection")
 
 
-def _root_disk(plan: Plan) -> Iterator[TargetError]:
+def _check_root_disk(plan: WritePlan) -> Iterator[TargetError]:
     system: dict[str, str] = {}
     for point in _SYSTEM:
         for disk in _disks_under(point, plan.device.sys, plan.proc):
@@ -196,7 +200,7 @@ def _root_disk(plan: Plan) -> Iterator[TargetError]:
 
 
 def _disks_under(point: str, sys: Path, proc: Path) -> list[BlockDevice]:
-    """The disks under a directory of the system, those of a btrfs on several included."""
+    """Return the disks under a directory of the system, those of a btrfs on several included."""
     mount = mount_of(Path(point), proc)
     held = backing(mount, proc) if mount else None
     number = held.block_number if held else None
@@ -208,8 +212,10 @@ def _disks_under(point: str, sys: Path, proc: Path) -> list[BlockDevice]:
     return [disk for item in numbers for disk in BlockDevice(item, sys).disks()]
 
 
-def _mounted(plan: Plan) -> Iterator[TargetError]:
-    """Mounted: itself, a partition, or what is made of it; for a partition also the whole disk as such."""
+def _check_mounts(plan: WritePlan) -> Iterator[TargetError]:
+    """Yield mounted: itself, a partition, or what is made of it; for a partition also the whole disk as
+    such.
+    """
     numbers = plan.numbers | {plan.device.whole.number}
     found = {
         (number, mount.point)
@@ -222,15 +228,15 @@ def _mounted(plan: Plan) -> Iterator[TargetError]:
         yield plan.refuse("mounted", why, f"unmount it if you mean it: umount {point}")
 
 
-def _swapped(plan: Plan) -> Iterator[TargetError]:
+def _check_swap(plan: WritePlan) -> Iterator[TargetError]:
     for name, number in swaps(plan.proc):
         if number in plan.numbers | {plan.device.whole.number}:
             why = f"{plan.name_of(number)} is swap space in use ({name})"
             yield plan.refuse("swap", why, f"swap off it if you mean it: swapoff {name}")
 
 
-def _member(plan: Plan) -> Iterator[TargetError]:
-    """Part of something that the kernel made: LVM, md, dm, bcache, a btrfs of several devices."""
+def _check_membership(plan: WritePlan) -> Iterator[TargetError]:
+    """Yield Part of something that the kernel made: LVM, md, dm, bcache, a btrfs of several devices."""
     for device in {item.number: item for item in (plan.device.whole, *plan.device.damaged())}.values():
         if device.number in plan.numbers or device == plan.device.whole:
             holders = device.holders
@@ -243,14 +249,14 @@ def _member(plan: Plan) -> Iterator[TargetError]:
             yield plan.refuse("member", why, "unmount that file system if you mean it")
 
 
-def _partitioned(plan: Plan) -> Iterator[TargetError]:
+def _check_partitions(plan: WritePlan) -> Iterator[TargetError]:
     partitions = plan.device.partitions
     if partitions:
         names = ", ".join(item.name for item in partitions)
         yield plan.refuse("partitioned", f"it has partitions: {names}", _EMPTY_IT.format(plan.path))
 
 
-def _signed(plan: Plan) -> Iterator[TargetError]:
+def _check_signatures(plan: WritePlan) -> Iterator[TargetError]:
     try:
         found = signatures(plan.path)
     except OSError as error:
@@ -264,8 +270,8 @@ def _signed(plan: Plan) -> Iterator[TargetError]:
 _EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"
 
 
-def _open(plan: Plan) -> Iterator[TargetError]:
-    """Used by a program that does not claim it, such as a virtual machine."""
+def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
+    """Refuse a device that a program uses without claiming it, such as a virtual machine."""
     deadline = time.monotonic() + _PATIENCE
     while (users := openers_of(plan.numbers, plan.proc)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -274,25 +280,25 @@ def _open(plan: Plan) -> Iterator[TargetError]:
         yield plan.refuse("open", f"it is open in {names}", "end that first")
 
 
-def _exclusive(plan: Plan) -> Iterator[TargetError]:
+def _check_exclusive(plan: WritePlan) -> Iterator[TargetError]:
     """Nobody has opened it exclusively; for a device that this process holds that is so already."""
     if plan.device.number not in _CLAIMED:
         try:
             os.close(_claim(plan.path))
         except OSError as error:
-            yield _not_claimed(plan.device, plan.path, error)
+            yield _claim_error(plan.device, plan.path, error)
 
 
-_RULES: tuple[Rule, ...] = (
-    _root_disk,
-    _mounted,
-    _swapped,
-    _member,
-    _read_only,
-    _partitioned,
-    _signed,
-    _named,
-    _consented,
+_RULES: tuple[WriteRule, ...] = (
+    _check_root_disk,
+    _check_mounts,
+    _check_swap,
+    _check_membership,
+    _check_read_only,
+    _check_partitions,
+    _check_signatures,
+    _check_name,
+    _check_consent,
 )
-_PATIENT_RULES: tuple[Rule, ...] = (_open, _exclusive)
+_PATIENT_RULES: tuple[WriteRule, ...] = (_check_openers, _check_exclusive)
 """Asked last: each waits a little before it says no."""

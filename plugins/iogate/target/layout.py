@@ -14,8 +14,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from iogate import fiemap
 from iogate.errors import TargetError
+from iogate.host import fiemap
 from iogate.units import format_quantity
 
 Tick = Callable[[int, int], None]
@@ -39,21 +39,21 @@ def lay_out(file: Path, size: int, *, direct: bool, tick: Tick | None = None) ->
         with contextlib.suppress(OSError):  # it was never made, or is gone: the first error says more
             file.unlink()
         if isinstance(error, OSError):
-            raise refused(error, f"cannot lay out {format_quantity(size, 'B')} in {file.parent}") from error
+            raise refusal(error, f"cannot lay out {format_quantity(size, 'B')} in {file.parent}") from error
         raise
 
 
 def intact(file: Path, size: int) -> bool:
-    """Whether a file still is what was laid out: a regular file of that size without holes."""
+    """Return whether a file still is what was laid out: a regular file of that size without holes."""
     try:
         status = file.lstat()
-        return status.st_size == size and not file.is_symlink() and not fiemap.unwritten(file)
+        return status.st_size == size and not file.is_symlink() and not fiemap.unwritten_bytes(file)
     except OSError:
         return False
 
 
-def refused(error: OSError, action: str) -> TargetError:
-    """The refusal that an error of the operating system amounts to."""
+def refusal(error: OSError, action: str) -> TargetError:
+    """Return the refusal that an error of the operating system amounts to."""
     rule, remedy = "io-error", "see what the kernel says of the device: dmesg"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         rule, remedy = "space", "free space on the target, or use a smaller size"
@@ -63,7 +63,7 @@ def refused(error: OSError, action: str) -> TargetError:
 
 
 def no_direct_io(what: str) -> TargetError:
-    """The refusal of a target where direct I/O cannot be had."""
+    """Return the refusal of a target where direct I/O cannot be had."""
     return TargetError(
         f"direct I/O was asked for, but {what}",
         rule="no-direct-io",
@@ -108,7 +108,7 @@ def _fill(descriptor: int, size: int, tick: Tick | None) -> None:
 
 
 def _verify(file: Path, size: int) -> None:
-    holes = fiemap.unwritten(file)
+    holes = fiemap.unwritten_bytes(file)
     if holes:
         raise TargetError(
             f"{format_quantity(holes, 'B')} of the {format_quantity(size, 'B')} laid out in {file.parent} "

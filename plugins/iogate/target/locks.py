@@ -9,42 +9,38 @@ other as much as one. Those files stay: to remove a lock file is to break the lo
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from iogate.errors import TargetError
-from iogate.mounts import PROC
-from iogate.target.openers import process_text
-
-_BUSY = {errno.EWOULDBLOCK, errno.EACCES}
-_UNABLE = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}  # NFS on a directory
+from iogate.host.flock import lock, unlock
+from iogate.host.mounts import PROC
+from iogate.host.openers import process_text
 
 
 @contextlib.contextmanager
-def locked(descriptor: int, what: str) -> Iterator[None]:
+def hold(descriptor: int, what: str) -> Iterator[None]:
     """Hold an open directory or device. Raises TargetError (`locked`) that says who has it."""
-    if not _flock(descriptor):
+    if not lock(descriptor):
         raise _refusal(descriptor, f"{what} is in use by another run")
     try:
         yield
     finally:
         with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            unlock(descriptor)
 
 
 @contextlib.contextmanager
-def disks_locked(numbers: Iterable[str]) -> Iterator[None]:
+def hold_disks(numbers: Iterable[str]) -> Iterator[None]:
     """Hold disks by their `major:minor`; targets of one process may share them, as in paired runs.
 
     Raises TargetError (`locked`) that says who has one.
     """
     with contextlib.ExitStack() as stack:
         for number in sorted(set(numbers)):  # in one order, so that two runs never take half of it each
-            stack.enter_context(_disk_locked(number))
+            stack.enter_context(_hold_disk(number))
         yield
 
 
@@ -60,7 +56,7 @@ _held: dict[str, _Held] = {}
 
 
 @contextlib.contextmanager
-def _disk_locked(number: str) -> Iterator[None]:
+def _hold_disk(number: str) -> Iterator[None]:
     held = _held.get(number) or _Held(_lock_disk(number))
     _held[number] = held
     held.users += 1
@@ -75,9 +71,9 @@ def _disk_locked(number: str) -> Iterator[None]:
 
 
 def _lock_disk(number: str) -> int | None:
-    """The locked lock file of a disk; None where none can be had. Raises TargetError (`locked`)."""
+    """Return the locked lock file of a disk; None where none can be had. Raises TargetError (`locked`)."""
     descriptor = _lock_file(number)
-    if descriptor is not None and not _flock(descriptor):
+    if descriptor is not None and not lock(descriptor):
         try:
             raise _refusal(descriptor, f"another run is on the same disk ({number})")
         finally:
@@ -86,7 +82,9 @@ def _lock_disk(number: str) -> int | None:
 
 
 def _lock_file(number: str) -> int | None:
-    """The lock file of a disk, made if need be. Whoever may read it can lock it: nobody needs to write."""
+    """Return the lock file of a disk, made if need be. Whoever may read it can lock it: nobody needs to
+    write.
+    """
     file = Path(tempfile.gettempdir()) / f"iogate-{number.replace(':', '-')}.lock"
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with contextlib.suppress(OSError):
@@ -102,18 +100,6 @@ def _lock_file(number: str) -> int | None:
     return None
 
 
-def _flock(descriptor: int) -> bool:
-    """Take a lock; False if another has it. True also where the file system knows no locks."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _BUSY:
-            return False
-        if error.errno not in _UNABLE:
-            raise
-    return True
-
-
 def _refusal(descriptor: int, message: str) -> TargetError:
     return TargetError(
         f"{message}: {holder(descriptor)}",
@@ -123,7 +109,7 @@ def _refusal(descriptor: int, message: str) -> TargetError:
 
 
 def holder(descriptor: int, proc: Path = PROC) -> str:
-    """Who holds the lock of an open file, by /proc/locks: `pid 4711 (pytest suites)`."""
+    """Return who holds the lock of an open file, by /proc/locks: `pid 4711 (pytest suites)`."""
     status = os.fstat(descriptor)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     found: dict[str, int] = {}

@@ -12,14 +12,14 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Protocol
 
 from iogate.errors import TargetError
+from iogate.host.flock import lock
+from iogate.host.openers import openers_below, process_text
 from iogate.model import Needs
-from iogate.target.layout import Tick, intact, lay_out, refused
-from iogate.target.openers import openers_below, process_text
+from iogate.target.layout import Tick, intact, lay_out, refusal
 
 PREFIX = ".iogate-scratch-"
 _MARKER = "iogate"
@@ -28,7 +28,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _RESERVE = 0.05  # of the file system stays free, within the bounds below
 _LEAST_RESERVE, _MOST_RESERVE = 16 * 2**20, 2**30
 
-Check = Callable[[Needs], None]
+CheckNeeds = Callable[[Needs], None]
 """Raises TargetError if a workload must not run at this moment."""
 
 
@@ -41,7 +41,7 @@ class Scratch(Protocol):
     """Bytes laid out so far."""
 
     def data(self, needs: Needs, tick: Tick | None = None) -> Path:
-        """What the engine works on. Everything is checked again right here. Raises TargetError."""
+        """Return what the engine works on. Everything is checked again right here. Raises TargetError."""
         ...
 
 
@@ -50,7 +50,7 @@ class FolderScratch:
     by all workloads of that size.
     """
 
-    def __init__(self, home: Path, check: Check) -> None:
+    def __init__(self, home: Path, check: CheckNeeds) -> None:
         self.folder: Path | None = home / "engine"
         self.written = 0
         self._home = home
@@ -58,7 +58,9 @@ class FolderScratch:
         self._sizes: list[int] = []
 
     def data(self, needs: Needs, tick: Tick | None = None) -> Path:
-        """A file of `needs.size` bytes; without a size, a path where the engine may make its own file."""
+        """Return a file of `needs.size` bytes; without a size, a path where the engine may make its own
+        file.
+        """
         self._check(needs)
         if not needs.size:
             if needs.space:
@@ -80,7 +82,7 @@ class FolderScratch:
             while self._sizes and room(self._home) < needs.size + needs.space:
                 self._forget(max(self._sizes))
         except OSError as error:
-            raise refused(error, f"cannot make room in {self._home}") from error
+            raise refusal(error, f"cannot make room in {self._home}") from error
         self._check(needs)
 
     def _file(self, size: int) -> Path:
@@ -93,8 +95,8 @@ class FolderScratch:
 
 
 def room(path: Path) -> int:
-    """Bytes that may be laid out on a file system: what is free for this user, less a reserve of 5% of it, at
-    least 16 MiB and at most 1 GiB, since a full file system breaks other programs and slows down.
+    """Return bytes that may be laid out on a file system: what is free for this user, less a reserve of 5% of
+    it, at least 16 MiB and at most 1 GiB, since a full file system breaks other programs and slows down.
 
     Raises OSError.
     """
@@ -111,7 +113,7 @@ def room(path: Path) -> int:
 
 @contextlib.contextmanager
 def scratch_folder(parent: int, path: Path) -> Iterator[Path]:
-    """A new folder in the open directory `parent`, which `path` leads to; removed with all that is in it.
+    """Make a folder in the open directory `parent`, which `path` leads to; removed with all that is in it.
 
     Raises TargetError.
     """
@@ -119,9 +121,9 @@ def scratch_folder(parent: int, path: Path) -> Iterator[Path]:
     try:
         os.mkdir(name, 0o700, dir_fd=parent)
     except OSError as error:
-        raise refused(error, f"cannot make a folder in {path}") from error
+        raise refusal(error, f"cannot make a folder in {path}") from error
     try:
-        with _marked(parent, name, path):
+        with _mark(parent, name, path):
             yield path / name
     finally:
         _remove_quietly(parent, name)
@@ -130,20 +132,20 @@ def scratch_folder(parent: int, path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _marked(parent: int, name: str, path: Path) -> Iterator[None]:
+def _mark(parent: int, name: str, path: Path) -> Iterator[None]:
     """Mark a new folder as iogate's; the marker is locked as long as this process lives in the folder."""
     try:
-        with _opened_folder(parent, name) as folder:
+        with _open_folder(parent, name) as folder:
             marker = os.open(_MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
             os.mkdir("engine", 0o700, dir_fd=folder)
     except OSError as error:
-        raise refused(error, f"cannot make files in {path}") from error
+        raise refusal(error, f"cannot make files in {path}") from error
     try:
-        _lock(marker)
         try:
+            lock(marker)
             os.write(marker, _MAGIC)
         except OSError as error:
-            raise refused(error, f"cannot write in {path}") from error
+            raise refusal(error, f"cannot write in {path}") from error
         yield
     finally:
         os.close(marker)
@@ -157,7 +159,7 @@ def remove_leftovers(parent: int, path: Path) -> list[str]:
     """
     removed = []
     for name in sorted(os.listdir(parent)):
-        if not name.startswith(PREFIX) or not _abandoned(parent, name):
+        if not name.startswith(PREFIX) or not _is_abandoned(parent, name):
             continue
         users = openers_below(path / name)
         if users:
@@ -173,8 +175,8 @@ def remove_leftovers(parent: int, path: Path) -> list[str]:
 
 
 def reclaimable(path: Path) -> int:
-    """Bytes that this user's scratch folders in a directory take: they do not count as used, since each run
-    removes those of its dead predecessors, and its own data when it needs the room.
+    """Return bytes that this user's scratch folders in a directory take: they do not count as used, since
+    each run removes those of its dead predecessors, and its own data when it needs the room.
     """
     total = 0
     try:
@@ -184,22 +186,22 @@ def reclaimable(path: Path) -> int:
     try:
         for name in os.listdir(parent):
             if name.startswith(PREFIX):
-                with contextlib.suppress(OSError), _opened_folder(parent, name) as folder:
+                with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
                     if os.fstat(folder).st_uid == os.geteuid():
-                        total += sum(_allocated(folder, file) for file in os.listdir(folder))
+                        total += sum(_allocated_bytes(folder, file) for file in os.listdir(folder))
     finally:
         os.close(parent)
     return total
 
 
-def _allocated(folder: int, name: str) -> int:
+def _allocated_bytes(folder: int, name: str) -> int:
     return os.stat(name, dir_fd=folder, follow_symlinks=False).st_blocks * 512
 
 
-def _abandoned(parent: int, name: str) -> bool:
-    """Whether this is a folder of iogate, of this user, whose run is gone."""
+def _is_abandoned(parent: int, name: str) -> bool:
+    """Return whether this is a folder of iogate, of this user, whose run is gone."""
     try:
-        with _opened_folder(parent, name) as folder:
+        with _open_folder(parent, name) as folder:
             if os.fstat(folder).st_uid != os.geteuid():
                 return False
             if not os.listdir(folder):
@@ -207,25 +209,15 @@ def _abandoned(parent: int, name: str) -> bool:
             marker = os.open(_MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
             try:
                 marked = stat.S_ISREG(os.fstat(marker).st_mode) and os.read(marker, 200) in (_MAGIC, b"")
-                return marked and _lock(marker)
+                return marked and lock(marker)
             finally:
                 os.close(marker)
     except OSError:
         return False
 
 
-def _lock(marker: int) -> bool:
-    try:
-        flock(marker, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass  # a file system without locks: the target's lock alone has to do
-    return True
-
-
 @contextlib.contextmanager
-def _opened_folder(parent: int, name: str) -> Iterator[int]:
+def _open_folder(parent: int, name: str) -> Iterator[int]:
     folder = os.open(name, _FOLDER, dir_fd=parent)
     try:
         yield folder
@@ -236,7 +228,7 @@ def _opened_folder(parent: int, name: str) -> Iterator[int]:
 def _remove_quietly(parent: int, name: str) -> bool:
     """Remove a folder; what cannot be removed now (the device fails) the next run will find."""
     try:
-        with _opened_folder(parent, name) as folder:
+        with _open_folder(parent, name) as folder:
             _empty(folder, os.fstat(folder).st_dev, last=_MARKER)
         os.rmdir(name, dir_fd=parent)
     except OSError:
@@ -253,6 +245,6 @@ def _empty(folder: int, file_system: int, last: str = "") -> None:
         if not stat.S_ISDIR(status.st_mode):
             os.unlink(name, dir_fd=folder)
         elif status.st_dev == file_system:
-            with _opened_folder(folder, name) as inner:
+            with _open_folder(folder, name) as inner:
                 _empty(inner, file_system)
             os.rmdir(name, dir_fd=folder)

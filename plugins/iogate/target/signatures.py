@@ -20,15 +20,15 @@ _SECONDS = 30.0
 
 
 def signatures(path: Path) -> list[str]:
-    """The signatures on a block device, such as `ext4 at 0x438`; empty if there is none.
+    """Return the signatures on a block device, such as `ext4 at 0x438`; empty if there is none.
 
     Raises OSError if it cannot be read or found out.
     """
     wipefs = shutil.which("wipefs", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
-    return _listed(wipefs, path) if wipefs else _unknown(path)
+    return _list(wipefs, path) if wipefs else _look_for_data(path)
 
 
-def _listed(wipefs: str, path: Path) -> list[str]:
+def _list(wipefs: str, path: Path) -> list[str]:
     argv = [wipefs, "--no-act", "--json", str(path)]
     try:
         done = subprocess.run(
@@ -41,18 +41,18 @@ def _listed(wipefs: str, path: Path) -> list[str]:
         raise OSError(said or f"wipefs ended with status {done.returncode}")
     try:
         found = json.loads(done.stdout or b"{}").get("signatures", [])
-        return [printable(_described(item)) for item in found]
+        return [printable(_describe(item)) for item in found]
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise OSError("wipefs said what cannot be understood") from error
 
 
-def _described(item: dict[str, str | None]) -> str:
+def _describe(item: dict[str, str | None]) -> str:
     name = item.get("label") or item.get("uuid")
     return f"{item['type']}{f' {name!r}' if name else ''} at {item['offset']}"
 
 
-def _unknown(path: Path) -> list[str]:
-    """Anything but zeros at the edges, where nothing can say what it is."""
+def _look_for_data(path: Path) -> list[str]:
+    """Return anything but zeros at the edges, where nothing can say what it is."""
     with path.open("rb", buffering=0) as device:
         size = device.seek(0, os.SEEK_END)
         for start in {0, max(0, size - _EDGE)}:

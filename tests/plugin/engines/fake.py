@@ -7,8 +7,8 @@ noise that depends on nothing but the repetition's number.
 import os
 
 from iogate.errors import OutputError
+from iogate.formats.schema import Schema, check
 from iogate.model import Command, Needs, Output, Traffic
-from iogate.schema import Schema, check
 
 _NOISE = (0.3, -0.8, 0.5, -0.1, 0.9, -0.6, 0.2, -0.4, 0.7, -0.9, 0.1, -0.2)
 

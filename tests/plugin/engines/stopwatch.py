@@ -3,11 +3,11 @@
 import os
 from dataclasses import replace
 
+import fake
 from pydantic import Field
 
-from iogate.engines import fake
+from iogate.formats.schema import Schema, check
 from iogate.model import Output, Traffic
-from iogate.schema import Schema, check
 
 
 class Options(Schema):

@@ -1,0 +1,158 @@
+"""What a check gets to see, and what it answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from iogate.audit.snapshot import Snapshot
+from iogate.model import Finding, Needs, Output, Severity, Traffic, Workload
+from iogate.units import parse_size
+
+Findings: TypeAlias = Iterator[Finding]
+
+
+def finding(severity: Severity, message: str, remedy: str = "") -> Finding:
+    """Make a finding: how bad, the evidence in numbers, and what to do. The name of its check comes later."""
+    return Finding("", severity, message, remedy)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One repetition as the checks see it.
+
+    `options` are the workload's over those that the output states. `seconds` is the engine's wall time (None
+    for an existing output), `before` and `after` are the readings around it, `link` is the limit of the link
+    in B/s (None: what /sys says), `memory` the machine's in bytes where nothing was read, `file_system` the
+    type of the target's (empty: none, or not known), `gating` the metrics that will be judged. `declared` is
+    False for an existing output of which no workload is known.
+    """
+
+    output: Output
+    options: Mapping[str, Any]
+    needs: Needs
+    engine: str = "fio"
+    seconds: float | None = None
+    before: Snapshot | None = None
+    after: Snapshot | None = None
+    link: float | None = None
+    memory: int | None = None
+    file_system: str = ""
+    gating: tuple[str, ...] = ()
+    declared: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        workload: Workload,
+        output: Output,
+        needs: Needs,
+        *,
+        gating: Sequence[str] = (),
+        **known: Any,
+    ) -> Evidence:
+        """Take the evidence of an output that stands for a workload; `known` is what else there is."""
+        passed = workload.options.get(workload.engine)
+        own = passed if isinstance(passed, Mapping) else {}
+        options = {**output.options, **workload.options, **own}
+        found = cls(output, options, needs, workload.engine, gating=tuple(gating), **known)
+        mount = found.after.mount if found.after else None
+        return replace(found, file_system=mount.file_system) if mount else found
+
+    @cached_property
+    def duration(self) -> float:
+        """The longest time that the engine claims, in seconds; 0 if it did nothing."""
+        return max((traffic.seconds for traffic in self.traffic.values()), default=0.0)
+
+    @cached_property
+    def traffic(self) -> Mapping[str, Traffic]:
+        """The directions in which something was done."""
+        return {name: traffic for name, traffic in self.output.traffic.items() if traffic.operations > 0}
+
+    @property
+    def moved(self) -> int:
+        """The bytes that the engine claims to have read and written."""
+        return self.claimed("read") + self.claimed("write")
+
+    def claimed(self, direction: str) -> int:
+        """Return the bytes that the engine claims to have moved in a direction (`mixed` is neither)."""
+        traffic = self.output.traffic.get(direction)
+        return traffic.bytes if traffic else 0
+
+    def metric(self, *parts: str) -> float | None:
+        """Return the value of a metric, or None."""
+        return self.output.metrics.get(".".join(parts))
+
+    def number(self, name: str) -> float | None:
+        """Return a numeric option; None if it is not given, not a number, or several numbers."""
+        value = self.options.get(name)
+        if isinstance(value, bool) or value is None:
+            return None
+        try:
+            figure = float(value)
+        except (TypeError, ValueError):
+            return None
+        return figure if math.isfinite(figure) else None
+
+    def flag(self, name: str) -> bool:
+        """Return a truth option as fio states it: `1`, `true`, or present without a value."""
+        value = self.options.get(name, False)
+        return value in (True, 1, "") or str(value).lower() in {"1", "true", "yes"}
+
+    def given(self, *names: str) -> bool:
+        """Return whether any option of these names, or beginning with one that ends in `*`, is set."""
+        return any(
+            option == name or (name.endswith("*") and option.startswith(name[:-1]))
+            for option, value in self.options.items()
+            if value not in (None, 0, "0", False)
+            for name in names
+        )
+
+    @cached_property
+    def block(self) -> int | None:
+        """The one block size of all I/O in bytes; None if there are several, or it is not known."""
+        if self.given("bssplit", "bsrange", "blocksize_range", "bs_unaligned"):
+            return None
+        size = self.options.get("bs", self.options.get("blocksize"))
+        try:
+            return parse_size(size) if size else None
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+    @cached_property
+    def possible(self) -> float | None:
+        """The most I/Os that can be in flight: iodepth x jobs; None if not known."""
+        depth = self.number("iodepth")
+        return depth * max(self.output.jobs, 1) if depth else None
+
+    @cached_property
+    def in_flight(self) -> float | None:
+        """I/Os in flight by Little's law (Operations Research 9(3), 1961): rate x mean total latency."""
+        total = 0.0
+        if self.given("verify"):
+            return None  # reading back comes after writing: the two do not add up
+        for direction in self.traffic:
+            rate, latency = self.metric(direction, "iops"), self.latency(direction)
+            if rate is None or latency is None:
+                return None
+            total += rate * latency / 1e9
+        return total if self.traffic else None
+
+    def latency(self, direction: str) -> float | None:
+        """Return the mean total latency of a direction in ns: fio's `lat`, other engines' `latency`."""
+        mean = self.metric(direction, "lat", "mean")
+        return mean if mean is not None else self.metric(direction, "latency", "mean")
+
+    @cached_property
+    def longest(self) -> float:
+        """The longest latency that was seen, in seconds."""
+        values = [
+            self.metric(direction, kind, "max") for direction in self.traffic for kind in ("lat", "latency")
+        ]
+        return max((value for value in values if value is not None), default=0.0) / 1e9
+
+
+Check: TypeAlias = "Callable[[Evidence], Findings]"

@@ -1,0 +1,1 @@
+"""The checks: each a small function from the evidence to findings."""

@@ -1,0 +1,124 @@
+"""Checks of the machine beside the disk: was the processor the limit, or was it slowed down?"""
+
+from __future__ import annotations
+
+import os
+
+from iogate.audit.evidence import Check, Evidence, Findings, finding
+
+_BUSY = 0.95
+_STOLEN = 0.1
+_FEWEST_TICKS = 50
+_OWN_FREQUENCY_DRIVERS = frozenset({"intel_pstate", "amd-pstate", "amd-pstate-epp"})
+"""Drivers whose `powersave` follows the load instead of staying at the bottom."""
+
+
+def job_cpu_bound(evidence: Evidence) -> Findings:
+    """Find jobs that use all of a core."""
+    share = (evidence.output.user or 0.0) + (evidence.output.system or 0.0)
+    polls = evidence.given("hipri", "sqthread_poll", "hipri_percentage")
+    if share >= _BUSY and not polls and evidence.needs.target:
+        yield finding(
+            "suspect",
+            f"each job used {share:.0%} of a core ({evidence.output.user or 0:.0%} user, "
+            f"{evidence.output.system or 0:.0%} system): this measures the processor",
+            "more jobs, larger blocks, or a cheaper ioengine such as io_uring",
+        )
+
+
+def machine_cpu_bound(evidence: Evidence) -> Findings:
+    """Find a machine without a core to spare, or whose cores others use."""
+    used = _share(evidence, "busy")
+    if used is None or used < _BUSY or not evidence.needs.target:
+        return
+    own = ((evidence.output.user or 0.0) + (evidence.output.system or 0.0)) * max(evidence.output.jobs, 1)
+    cores = os.cpu_count() or 1
+    yield finding(
+        "suspect",
+        f"the {cores} cores were {used:.0%} busy, {own / cores:.0%} with the engine's own jobs: the "
+        "processor may be the limit",
+        "see who else runs; fewer jobs or larger blocks",
+    )
+
+
+def stolen_time(evidence: Evidence) -> Findings:
+    """Find processor time that the hypervisor gave to others."""
+    stolen = _share(evidence, "stolen")
+    if stolen is not None and stolen >= _STOLEN:
+        yield finding(
+            "suspect", f"the hypervisor gave {stolen:.0%} of the processor to others", "a machine of its own"
+        )
+
+
+def _share(evidence: Evidence, part: str) -> float | None:
+    """Return the share of all cores' time over the run that was `busy` or `stolen`; None if too short to
+    tell.
+    """
+    if evidence.before is None or evidence.after is None:
+        return None
+    before, after = evidence.before.system, evidence.after.system
+    ticks = after.ticks - before.ticks
+    if ticks < _FEWEST_TICKS:
+        return None
+    used: int = getattr(after, part) - getattr(before, part)
+    return used / ticks
+
+
+def governor(evidence: Evidence) -> Findings:
+    """Find a frequency governor that does not keep the processor at full speed."""
+    system = evidence.after.system if evidence.after else None
+    slow = sorted(system.governors - {"performance"}) if system else []
+    if system is None or not slow:
+        return
+    bottom = slow == ["powersave"] and not system.drivers & _OWN_FREQUENCY_DRIVERS
+    yield finding(
+        "suspect" if bottom else "note",
+        f"frequency governor {', '.join(slow)}: latencies follow the processor's frequency",
+        "cpupower frequency-set -g performance",
+    )
+
+
+def frequency_cap(evidence: Evidence) -> Findings:
+    """Find processor frequencies capped below the top."""
+    system = evidence.after.system if evidence.after else None
+    if system and system.capped < 0.95:
+        yield finding(
+            "note",
+            f"the processor may run at {system.capped:.0%} of its top frequency at most",
+            "raise scaling_max_freq, or see who lowered it",
+        )
+
+
+def throttled(evidence: Evidence) -> Findings:
+    """Find a processor slowed down by heat."""
+    if evidence.before is None or evidence.after is None:
+        return
+    before, after = evidence.before.system, evidence.after.system
+    events = after.throttles - before.throttles
+    if events > 0:
+        yield finding("suspect", f"the processor was throttled by heat {events} times", "cool it")
+    for name in after.cooling:
+        yield finding("suspect", f"the processor is being slowed down ({name})", "cool it; pause longer")
+    for name, degrees, limit in after.hot:
+        yield finding(
+            "suspect",
+            f"{name} is at {degrees:.0f} °C, slowing begins at {limit:.0f} °C",
+            "cool it; pause longer",
+        )
+
+
+def power_mode(evidence: Evidence) -> Findings:
+    """Find a power mode below the best (nvpmodel on Jetson, platform profile, battery)."""
+    for mode in evidence.after.system.power if evidence.after else ():
+        yield finding("note", f"power: {mode}", "nvpmodel -m 0 and jetson_clocks, or mains power")
+
+
+CHECKS: tuple[Check, ...] = (
+    job_cpu_bound,
+    machine_cpu_bound,
+    stolen_time,
+    governor,
+    frequency_cap,
+    throttled,
+    power_mode,
+)

@@ -1,0 +1,92 @@
+"""Checks of engines that run processes side by side, and of those that make their files themselves."""
+
+from __future__ import annotations
+
+from iogate.audit.evidence import Check, Evidence, Findings, finding
+from iogate.model import Severity
+from iogate.units import format_quantity
+
+_TOGETHER = 0.9
+_HARDLY_TOGETHER = 0.5
+_WHOLE = 0.995
+_ADDS_UP = 0.01
+_LEAST_MEMORY = 2**30
+_FEWEST_MICROSECONDS = 20
+
+
+def not_together(evidence: Evidence) -> Findings:
+    """Find processes whose speeds are added up although they did not run at the same time."""
+    for name, parent in evidence.output.metrics.items():
+        series, _, part = name.rpartition(".")
+        children = evidence.metric(series)
+        if part != "parent" or not children or parent >= _TOGETHER * children:
+            continue
+        judged = not evidence.gating or series in evidence.gating
+        severity: Severity = "invalid" if parent < _HARDLY_TOGETHER * children else "suspect"
+        unit = "B/s" if series.endswith("bandwidth") else "IOPS"
+        yield finding(
+            severity if judged else "note",
+            f"{series}: the parent saw {format_quantity(parent, unit)}, the children add up to "
+            f"{format_quantity(children, unit)}: they did not run at the same time",
+            f"larger files, so that starting and ending weigh less; or gate {series}.parent",
+        )
+
+
+def tail_cut(evidence: Evidence) -> Findings:
+    """Find processes that were stopped when the first was done, so that the slowest part does not count."""
+    for name, share in evidence.output.metrics.items():
+        if not name.endswith(".completed.min") or share > _WHOLE:
+            continue
+        yield finding(
+            "suspect" if share < _TOGETHER else "note",
+            f"{name.partition('.')[0]}: the slowest process had done {share:.0%} when the first was done: "
+            "the rest does not count",
+            "larger files, or no stonewalling (iozone: {-x: true})",
+        )
+
+
+def sums(evidence: Evidence) -> Findings:
+    """Check that the mean of the processes times their number is all of them together."""
+    for name, mean in evidence.output.metrics.items():
+        series, _, part = name.rpartition(".")
+        children = evidence.metric(series)
+        if part != "mean" or not children or evidence.metric(series, "parent") is None:
+            continue
+        if abs(mean * evidence.output.jobs / children - 1) > _ADDS_UP:
+            yield finding(
+                "invalid",
+                f"{series}: {evidence.output.jobs} x {mean:.6g} is not the {children:.6g} of all together",
+                "figures of different runs are mixed",
+            )
+
+
+def fits_in_memory(evidence: Evidence) -> Findings:
+    """Find buffered files that the engine has just written and that memory holds."""
+    memory = evidence.after.system.memory if evidence.after else evidence.memory
+    least = _LEAST_MEMORY if memory is None and not evidence.declared else 0
+    if evidence.needs.direct or not 0 < evidence.needs.space <= (memory or least):
+        return
+    where = f"{format_quantity(memory, 'B')} of memory" if memory else "the memory of any machine"
+    yield finding(
+        "suspect",
+        f"buffered files of {format_quantity(evidence.needs.space, 'B')} fit in {where}: reading them "
+        "measures memory",
+        "direct: true, or files of twice the memory",
+    )
+
+
+def whole_microseconds(evidence: Evidence) -> Findings:
+    """Find latencies of so few microseconds that iozone, which prints whole ones, has rounded them away."""
+    if evidence.engine != "iozone":
+        return
+    for name, value in evidence.output.metrics.items():
+        microseconds = value / 1e3
+        if ".latency.mean" in name and microseconds < _FEWEST_MICROSECONDS:
+            yield finding(
+                "suspect",
+                f"{name}: iozone counts whole microseconds: {microseconds:.0f} may be almost one more",
+                "report: bandwidth or iops, which have more digits",
+            )
+
+
+CHECKS: tuple[Check, ...] = (not_together, tail_cut, sums, fits_in_memory, whole_microseconds)

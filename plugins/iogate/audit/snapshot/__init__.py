@@ -1,0 +1,177 @@
+"""A cheap reading of the device, its file system and the machine, taken before and after a repetition."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iogate.audit.snapshot.health import Health, controller_of, health_of
+from iogate.audit.snapshot.link import Link, link_of
+from iogate.audit.snapshot.system import System, system
+from iogate.host import sysfs
+from iogate.host.fiemap import unwritten_bytes
+from iogate.host.mounts import Mount, backing, block_number, mount_of
+
+_SECTOR = 512  # the unit of /sys/block/*/stat whatever the device's own sector: Documentation/block/stat.rst
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a block device has moved since it appeared, in bytes."""
+
+    read: int
+    written: int
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The disk under a target.
+
+    `target` are the counters of the target itself (a partition's, perhaps), `whole` those of the whole disk.
+    `counted` is False where the kernel keeps no counters. `cached` says that it is a loop device which goes
+    through the page cache of its backing file.
+    """
+
+    name: str
+    target: Counters
+    whole: Counters
+    counted: bool = True
+    cached: bool = False
+    rotational: bool = False
+    scheduler: str = ""
+    write_cache: str = ""
+    link: Link | None = None
+    health: Health | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One reading; whatever could not be read is None.
+
+    `full` is the used fraction of the file system, `size` the size of the data file, `unwritten` the bytes of
+    it that no read takes from the device.
+    """
+
+    seconds: float
+    disk: Disk | None = None
+    mount: Mount | None = None
+    full: float | None = None
+    size: int = 0
+    unwritten: int | None = None
+    system: System = field(default_factory=System)
+
+
+def snapshot(target_number: str | None, path: Path | None, root: Path = Path("/")) -> Snapshot:
+    """Read everything that the audit compares, in a few milliseconds.
+
+    `target_number` is the target's device number `major:minor` (None: found from `path`), `path` the data
+    file, directory or block device of a local target (None: elsewhere). /sys, /proc, /dev and the like are
+    read below `root`.
+    """
+    status = _status(path)
+    block = status is not None and stat.S_ISBLK(status.st_mode)
+    mount = mount_of(path, root / "proc") if path and status and not block else None
+    regular = status is not None and stat.S_ISREG(status.st_mode)
+    number = target_number or (block_number(path) if path and block else _number(mount, root))
+    return Snapshot(
+        seconds=time.monotonic(),
+        disk=_disk(number, root) if number else None,
+        mount=mount,
+        full=_full(path) if mount and path else None,
+        size=status.st_size if status and regular else 0,
+        unwritten=_unwritten_bytes(path) if path and regular else None,
+        system=system(root),
+    )
+
+
+def _status(path: Path | None) -> os.stat_result | None:
+    try:
+        return path.stat() if path else None
+    except OSError:
+        return None
+
+
+def _number(mount: Mount | None, root: Path) -> str | None:
+    """Return the device that the files of a mount are on."""
+    below = backing(mount, root / "proc") if mount else None
+    return below.block_number if below else None
+
+
+def _full(path: Path) -> float | None:
+    """Return the used fraction of the blocks that an ordinary user could have, as df(1) has it."""
+    try:
+        space = os.statvfs(path)
+    except OSError:
+        return None
+    used = space.f_blocks - space.f_bfree
+    return used / (used + space.f_bavail) if used + space.f_bavail else None
+
+
+def _unwritten_bytes(path: Path) -> int | None:
+    try:
+        return unwritten_bytes(path)
+    except OSError:
+        return None
+
+
+def _disk(number: str, root: Path) -> Disk | None:
+    link = root / "sys/dev/block" / number
+    if not re.fullmatch(r"\d+:\d+", number) or not link.exists():
+        return None
+    target = Path(os.path.realpath(link))
+    whole = target.parent if (target / "partition").exists() else target
+    queue = whole / "queue"
+    chosen = re.search(r"\[([\w-]+)\]", sysfs.text(queue / "scheduler"))
+    return Disk(
+        name=target.name,
+        target=_counters(target),
+        whole=_counters(whole),
+        counted=sysfs.text(queue / "iostats") != "0",
+        cached=sysfs.text(whole / "loop/dio") == "0",
+        rotational=sysfs.text(queue / "rotational") == "1",
+        scheduler=chosen[1] if chosen else "",
+        write_cache=sysfs.text(queue / "write_cache"),
+        link=link_of(_only_member(whole)),
+        health=health_of(_only_member(whole), root),
+    )
+
+
+def _only_member(disk: Path) -> Path:
+    """Return the physical disk below a stack of device-mapper volumes, as far as there is just one."""
+    for _ in range(8):
+        below = sysfs.names(disk / "slaves")
+        if len(below) != 1:
+            break
+        member = Path(os.path.realpath(disk / "slaves" / below[0]))
+        disk = member.parent if (member / "partition").exists() else member
+    return disk
+
+
+def _counters(folder: Path) -> Counters:
+    """Return sectors read and written. The head of an NVMe multipath device may not count: then its paths
+    do.
+    """
+    own = _stat(folder / "stat")
+    controller = controller_of(folder)
+    if controller is None or controller == folder.parent:
+        return own
+    paths = [_stat(path / "stat") for path in folder.parent.glob(f"nvme*/{_path_pattern(folder.name)}")]
+    read, written = sum(path.read for path in paths), sum(path.written for path in paths)
+    return Counters(max(own.read, read), max(own.written, written))
+
+
+def _path_pattern(head: str) -> str:
+    """Return the names of the paths to a multipath head: nvme0n1 is reached by nvme0c0n1, nvme0c1n1 ..."""
+    subsystem, _, namespace = head.removeprefix("nvme").partition("n")
+    return f"nvme{subsystem}c*n{namespace}"
+
+
+def _stat(file: Path) -> Counters:
+    fields = sysfs.text(file).split()
+    if len(fields) < 7 or not all(part.isdecimal() for part in fields[:7]):
+        return Counters(0, 0)
+    return Counters(int(fields[2]) * _SECTOR, int(fields[6]) * _SECTOR)

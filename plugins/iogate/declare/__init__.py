@@ -1,0 +1,1 @@
+"""What people declare: suites, workloads, devices, and the JSON Schemas of their files."""

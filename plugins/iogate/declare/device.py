@@ -1,0 +1,181 @@
+"""Devices: the profiles that people write, `<baselines>/<device>/device.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import CoreSchema
+
+from iogate.errors import InputError
+from iogate.formats import yamlio
+from iogate.formats.schema import Rate, Schema, check_document
+from iogate.model import Device
+from iogate.units import parse_size, printable
+
+LOCAL = "local"
+"""The device that every machine is, unless it is told which one."""
+
+_NAME = re.compile(r"\w[\w.+-]*")
+_WEAR = re.compile(r"\s*([^/]+?)\s*/\s*(day|session)\s*")
+
+
+def _require_text(value: Any) -> Any:
+    """Refuse numbers where text is meant: YAML has already lost the zeros of a serial number 0042."""
+    if isinstance(value, str):
+        return value
+    raise ValueError("must be text: put it in quotes" if isinstance(value, (int, float)) else "must be text")
+
+
+def _wear_limits(value: Any) -> Any:
+    """Return bytes by `day` and `session`."""
+    match = _WEAR.fullmatch(value) if isinstance(value, str) else None
+    limits = {match[2]: match[1]} if match else value
+    if not isinstance(limits, dict) or not limits.keys() <= {"day", "session"}:
+        raise ValueError(f"{value!r} is not a limit such as 1T/day, or a mapping of day and session to sizes")
+    return {period: parse_size(size) for period, size in limits.items()}
+
+
+Text = Annotated[str, BeforeValidator(_require_text)]
+Names = Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+class LinkProfile(Schema):
+    """The limit of what connects the target: nothing is faster than its `bandwidth` in bytes/s."""
+
+    bandwidth: Annotated[Rate, Field(gt=0)]
+    description: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_rate(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {"bandwidth": value}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        rate = {"type": ["string", "number"], "description": "bytes/s, or 7.88 GB/s, 3700 MiB/s"}
+        return {"anyOf": [rate, handler.resolve_ref_schema(handler(schema))]}
+
+
+class TargetId(Schema):
+    """What names a block device for good; one of them is enough."""
+
+    by_id: Text | None = Field(None, description="its link below /dev/disk/by-id")
+    serial: Text | None = Field(None, description="its serial number or world-wide name")
+    backing_file: Text | None = Field(None, description="the file behind a loop device")
+
+
+class DeviceFile(Schema):
+    """A device's profile."""
+
+    description: str = Field("", description="what it is, in a sentence")
+    identity: dict[str, Text] = Field(
+        default_factory=dict, description="patterns that the machine must match, such as machine: '*Orin*'"
+    )
+    target: Annotated[Text, Field(min_length=1)] = Field(description="a directory or a block device")
+    target_id: TargetId = Field(TargetId(), description="what names the block device that may be written to")
+    link: LinkProfile | None = Field(None, description="the limit of the target's link, such as 7.88 GB/s")
+    suites: Names | None = Field(None, description="the suites that apply; all of them if left out")
+    overrides: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="engine options by suite name, or * for all suites"
+    )
+    missing: Literal["fail", "skip", "record"] = Field(
+        "fail", description="what a workload without a baseline means"
+    )
+    wear: Annotated[
+        dict[str, int],
+        BeforeValidator(_wear_limits),
+        WithJsonSchema({"type": ["string", "object"], "description": "1T/day, or {day: 1T, session: 100G}"}),
+    ] = Field(default_factory=dict, description="the most bytes to write to the target")
+
+    @field_validator("target")
+    @classmethod
+    def _target_path(cls, target: str) -> str:
+        if printable(target) != target or "\n" in target:
+            raise ValueError(f"{target!r} is not a path")
+        return target
+
+    @model_validator(mode="after")
+    def _overrides_apply(self) -> DeviceFile:
+        for suite in self.overrides:
+            if suite != "*" and self.suites is not None and suite not in self.suites:
+                hint = yamlio.nearest(suite, self.suites)
+                raise ValueError(f"overrides are for the suite {suite!r}, which does not apply here{hint}")
+        return self
+
+
+def check_name(name: str, what: str = "device") -> str:
+    """Return `name` itself if it can be the name of a file in its folder and nothing else. Raises
+    InputError.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{printable(name)!r} cannot be the name of a {what}",
+            remedy=f"a {what}'s name has letters, digits and _ . + - only, and begins with a letter or digit",
+        )
+    return name
+
+
+def known_devices(baselines: Path) -> list[str]:
+    """Return the names of the devices that have a profile, `local` always among them."""
+    profiles = _quietly(lambda: list(baselines.glob("*/device.yaml")))
+    return sorted({LOCAL, *(file.parent.name for file in profiles)})
+
+
+def load_device(name: str, baselines: Path) -> Device:
+    """Return the profile of a device.
+
+    `local` fits any machine where no file says otherwise. Raises InputError, with file:line:column where
+    a file is at fault, and with the known devices where there is none of that name.
+    """
+    check_name(name)
+    file = baselines / name / "device.yaml"
+    if not file.is_file():
+        if name == LOCAL and not file.is_symlink():
+            return Device(LOCAL, target=".", description="this machine", missing="record")
+        raise _unknown_device(name, baselines)
+    if not file.resolve().is_relative_to(baselines.resolve()):
+        raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
+    document = yamlio.load(file)
+    profile = check_document(DeviceFile, document)
+    return Device(
+        name=name,
+        target=profile.target,
+        target_id=profile.target_id.model_dump(exclude_none=True),
+        description=printable(profile.description),
+        identity=profile.identity,
+        link=profile.link.bandwidth if profile.link else None,
+        suites=profile.suites or (),
+        overrides=profile.overrides,
+        missing=profile.missing,
+        wear=profile.wear,
+        position=document.position(()),
+    )
+
+
+def _unknown_device(name: str, baselines: Path) -> InputError:
+    known = known_devices(baselines)
+    return InputError(
+        f"unknown device {name!r}{yamlio.nearest(name, known)}",
+        remedy=f"known devices: {', '.join(known)}. A new one is described in "
+        f"{baselines / name / 'device.yaml'}",
+    )
+
+
+def _quietly(listing: Callable[[], list[Path]]) -> list[Path]:
+    try:
+        return listing()
+    except OSError:
+        return []

@@ -1,0 +1,197 @@
+"""Suites: one YAML file of workloads, expanded and checked before anything runs.
+
+`defaults` hold for every workload of the file; mappings (`gate`, `fio`, `waive`) are merged key by key,
+anything else is replaced. A `matrix` expands one declaration into the product of its values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from iogate.declare.workload import declare_workload
+from iogate.errors import InputError, InputErrors, OptionError
+from iogate.formats.schema import Schema, check_document
+from iogate.formats.yamlio import Document, Path_, load
+from iogate.model import Workload
+from iogate.units import printable
+
+_MAXIMUM_WORKLOADS = 50_000
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+_MERGED = ("gate", "fio", "waive")
+
+
+class SuiteFile(Schema):
+    """A suite: workloads and what they share."""
+
+    description: str = Field("", description="what the suite is for, in free text")
+    defaults: dict[str, Any] = Field({}, description="keys that every workload has unless it says otherwise")
+    workloads: dict[str, dict[str, Any] | None] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A loaded suite; `workloads` in the order of the file, matrices expanded."""
+
+    name: str
+    description: str
+    workloads: tuple[Workload, ...]
+
+
+@dataclass(frozen=True)
+class _Declaration:
+    """One entry of the file: its merged data, and where in the file each key came from."""
+
+    name: str
+    data: Mapping[str, Any]
+    origin: Mapping[str, Path_]
+
+
+def load_suite(
+    path: Path,
+    *,
+    name: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    limits: Mapping[str, Any] | None = None,
+    allow_exec: bool = False,
+) -> Suite:
+    """Return the suite of a file; `name` is what messages call the file.
+
+    `overrides` (a device's) replace options of every workload; `limits` (the command line's size and runtime)
+    replace those that a workload's engine knows; `allow_exec` lets options run commands. Raises InputErrors,
+    each with file:line:column.
+    """
+    document = load(path, name)
+    entries = check_document(SuiteFile, document)
+    mistakes: list[InputError] = []
+    workloads: list[Workload] = []
+    declare = partial(declare_workload, limits=limits or {}, allow_exec=allow_exec, folder=path.parent)
+    for key, entry in entries.workloads.items():
+        declaration = _merge(key, entries.defaults, entry or {})
+        try:
+            for workload in _expand(path.stem, document, declaration, overrides or {}, declare):
+                workloads.append(workload)
+                if len(workloads) > _MAXIMUM_WORKLOADS:
+                    raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
+        except InputErrors as errors:
+            mistakes += errors.errors
+    if mistakes:
+        raise InputErrors(_distinct(mistakes))
+    return Suite(path.stem, entries.description, tuple(workloads))
+
+
+def _too_many(document: Document, key: str, count: object) -> InputError:
+    where = document.position(("workloads", key), key=True)
+    return InputError(f"{count} workloads: too many to be meant", position=where)
+
+
+def _distinct(errors: list[InputError]) -> list[InputError]:
+    """Return one of each: a mistake in the defaults shows in every workload."""
+    return list({str(error): error for error in errors}.values())
+
+
+def _merge(name: str, defaults: Mapping[str, Any], entry: Mapping[str, Any]) -> _Declaration:
+    data: dict[str, Any] = dict(defaults)
+    origin: dict[str, Path_] = {key: ("defaults", key) for key in defaults}
+    for key, value in entry.items():
+        shared = data.get(key)
+        if key in _MERGED and isinstance(shared, dict) and isinstance(value, dict):
+            value = {**shared, **value}
+        data[key] = value
+        origin[key] = ("workloads", name, key)
+    return _Declaration(name, data, origin)
+
+
+def _expand(
+    suite: str,
+    document: Document,
+    declaration: _Declaration,
+    overrides: Mapping[str, Any],
+    declare: Callable[..., Workload],
+) -> Iterator[Workload]:
+    """Yield the workloads of one declaration. Raises InputErrors with positions."""
+    name = declaration.name
+    where = document.position(("workloads", name), key=True)
+    if not _NAME.fullmatch(name):
+        message = f"{printable(name)!r} is not the name of a workload: letters, digits, _ . and - make one"
+        raise InputErrors([InputError(message, position=where)])
+    for chosen in _points(document, declaration):
+        label = f"[{','.join(f'{key}={_label(value)}' for key, value in chosen.items())}]" if chosen else ""
+        data = {**declaration.data, **chosen, **overrides}
+        try:
+            yield declare(f"{name}{label}", suite, data, where)
+        except InputErrors as errors:
+            places = [_place(error, document, declaration, chosen, overrides) for error in errors.errors]
+            raise InputErrors(places) from None
+
+
+def _points(document: Document, declaration: _Declaration) -> Iterator[dict[str, Any]]:
+    """Yield the points of a declaration's matrix, in order; a single empty one without a matrix. Raises
+    InputErrors.
+    """
+    matrix, exclude = declaration.data.get("matrix", {}), declaration.data.get("exclude", [])
+    origin = declaration.origin.get("matrix", ("workloads", declaration.name))
+    if not isinstance(matrix, dict) or not isinstance(exclude, list):
+        yield {}  # its shape is wrong, and said so when the workload is declared
+        return
+    for key, values in matrix.items():
+        if not isinstance(values, list) or not values:
+            message = f"matrix: {printable(str(key))} needs a list of at least one value"
+            raise InputErrors([InputError(message, position=document.position((*origin, key), key=True))])
+        if key in ("matrix", "exclude", "description"):
+            message = f"matrix: {key} cannot be a key of a matrix"
+            raise InputErrors([InputError(message, position=document.position((*origin, key), key=True))])
+    count = math.prod(len(values) for values in matrix.values())
+    if count > _MAXIMUM_WORKLOADS:
+        raise InputErrors([_too_many(document, declaration.name, count)])
+    for values in itertools.product(*matrix.values()):
+        point = dict(zip(matrix, values, strict=True))
+        left_out = (isinstance(one, dict) and one.items() <= point.items() for one in exclude)
+        if not any(left_out):
+            yield point
+
+
+def _label(value: Any) -> str:
+    """Return a matrix value as it reads in a pytest id: mappings as `readers:3/writers:1`, no brackets, no
+    control characters.
+    """
+    if isinstance(value, Mapping):
+        return "/".join(f"{key}:{_label(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return "/".join(_label(item) for item in value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return re.sub(r"[\[\],\s]|::", "_", printable(text))
+
+
+def _place(
+    error: InputError,
+    document: Document,
+    declaration: _Declaration,
+    chosen: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+) -> InputError:
+    """Return the same error with the position of the key at fault: in the matrix, the workload, or the
+    defaults.
+    """
+    if not isinstance(error, OptionError):
+        return error
+    key = str(error.path[0]) if error.path else ""
+    path: Path_ = ("workloads", declaration.name)
+    remedy = error.remedy
+    if key in overrides:
+        remedy = f"{key} comes from the overrides of the device's profile"
+    elif key in chosen:
+        values = declaration.data["matrix"][key]
+        path = (*declaration.origin["matrix"], key, values.index(chosen[key]), *error.path[1:])
+    elif key in declaration.origin:
+        path = (*declaration.origin[key], *error.path[1:])
+    where = document.position(path, key=error.key)
+    return OptionError(error.message, error.path, key=error.key, position=where, remedy=remedy)

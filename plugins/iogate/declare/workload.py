@@ -1,0 +1,257 @@
+"""One declared workload: the keys that every engine's workloads share, and the options of its engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from iogate import engines
+from iogate.errors import InputError, InputErrors, OptionError, Position
+from iogate.formats.attachment import Attachment, read_attachment
+from iogate.formats.schema import Fraction, Schema, check
+from iogate.formats.yamlio import nearest
+from iogate.model import Tolerance, Workload, metric
+from iogate.units import parse_fraction, printable
+
+PILOT_SECONDS = 20
+"""The length of the first repetition where `runtime: auto` lets it tell how long the others should be."""
+
+_MARKER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
+    """Return `5%`, `0.05`, null (from the data), or ReFrame's pair of a lower and an upper bound."""
+    if value is None:
+        return Tolerance()
+    if isinstance(value, list):
+        if len(value) != 2:
+            raise ValueError("a pair of tolerances is [lower, upper], as in [-5%, 10%]")
+        lower, upper = (None if bound is None else parse_fraction(bound) for bound in value)
+        if (lower is not None and not -1 < lower <= 0) or (upper is not None and upper < 0):
+            raise ValueError(
+                "a pair of tolerances is [lower, upper] with lower <= 0 <= upper, as in [-5%, 10%]"
+            )
+        return {"lower": lower, "upper": upper}
+    if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+        raise ValueError("a tolerance is 5%, 0.05, a pair [lower, upper], or empty to take it from the data")
+    tolerance = parse_fraction(value)
+    if not 0 < tolerance < 1:
+        raise ValueError("a tolerance is above 0% and below 100%")
+    return Tolerance(worse=tolerance)
+
+
+def _gate(value: Any) -> dict[str, Tolerance]:
+    """Return a list of metrics (tolerance from the data), or metrics with their tolerances."""
+    if isinstance(value, list):
+        value = {str(name): None for name in value}
+    if not isinstance(value, Mapping):
+        raise ValueError("gate is a mapping of metrics to tolerances, or a list of metrics")
+    found: dict[str, Tolerance] = {}
+    for name, written in value.items():
+        try:
+            direction = metric(str(name)).direction
+        except KeyError:
+            hint = nearest(str(name), _COMMON_METRICS)
+            raise ValueError(f"unknown metric {name!r}{hint}") from None
+        try:
+            tolerance = _tolerance(written)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        if isinstance(tolerance, Mapping):
+            lower, upper = tolerance["lower"], tolerance["upper"]
+            worse, better = (lower, upper) if direction == "higher" else (upper, lower)
+            tolerance = Tolerance(_magnitude(worse), _magnitude(better))
+        found[str(name)] = tolerance
+    return found
+
+
+def _magnitude(bound: float | None) -> float | None:
+    return None if bound is None else abs(bound)
+
+
+_COMMON_METRICS = [
+    f"{direction}.{kind}"
+    for direction in ("read", "write", "trim")
+    for kind in (
+        "iops",
+        "bandwidth",
+        *(f"{lat}.{stat}" for lat in ("slat", "clat", "lat") for stat in ("mean", "p99")),
+    )
+] + ["wall_time", "speedup", "efficiency"]
+
+
+def _check_name(pattern: re.Pattern[str], what: str, value: Any) -> Any:
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise ValueError(f"{value!r} is not a {what}: letters, digits, _ . and - make one")
+    return value
+
+
+Marker = Annotated[str, BeforeValidator(partial(_check_name, _MARKER, "marker"))]
+
+
+def _waivers(value: Any) -> Any:
+    """Return names of checks that exist, each with a reason."""
+    if not isinstance(value, dict) or not value:
+        return value
+    from iogate.audit import CHECKS
+
+    for name, reason in value.items():
+        if name not in CHECKS:
+            raise ValueError(f"unknown check {name!r}{nearest(str(name), CHECKS)}")
+        if not isinstance(reason, str) or not reason.strip():
+            raise ValueError(f"{name} needs a reason why it does not count here")
+    return value
+
+
+Waivers = Annotated[dict[str, str], BeforeValidator(_waivers)]
+GateMetrics = Annotated[dict[str, Any], BeforeValidator(_gate)]
+Matrix = dict[str, Annotated[list[Any], Field(min_length=1)]]
+
+
+class SteadyState(Schema):
+    """When the device is steady (SNIA PTS): the window's range and trend against its mean."""
+
+    rounds: int = Field(5, ge=3, le=100, description="repetitions in a row that must be steady")
+    range: Fraction = Field(0.20, description="the most that they may range over")
+    slope: Fraction = Field(0.10, description="the most that their trend may move over the window")
+    max_rounds: int = Field(25, ge=3, le=1000, description="the most repetitions to wait for it")
+
+    @model_validator(mode="after")
+    def _waits_long_enough(self) -> SteadyState:
+        if self.max_rounds < self.rounds:
+            raise ValueError(
+                f"max_rounds is {self.max_rounds}, less than the {self.rounds} rounds that must be steady"
+            )
+        return self
+
+
+class Precondition(Schema):
+    """How the device is brought to rest before the first repetition."""
+
+    fill: int = Field(2, ge=0, le=10, description="how often all data are written in sequence")
+    random: bool = Field(True, description="then write at random until steady")
+
+
+class WorkloadEntry(Schema):
+    """One declared workload; keys that are not here are options of its engine."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    engine: str = Field("fio", description="the program that does the I/O")
+    description: str = Field("", description="what it is for, in free text")
+    markers: list[Marker] = Field([], description="pytest markers, for -m")
+    matrix: Matrix = Field({}, description="keys and the values to combine")
+    exclude: list[dict[str, Any]] = Field([], description="points of the matrix to leave out")
+    gate: GateMetrics = Field({}, description="the metrics that decide, each with its tolerance")
+    repetitions: int | None = Field(None, ge=1, le=1000, description="a fixed number of repetitions")
+    max_repetitions: int | None = Field(None, ge=2, le=1000, description="the most repetitions to ask for")
+    steady_state: SteadyState | None = Field(None, description="repeat until steady, and judge from there")
+    precondition: Precondition | None = Field(None, description="bring the device to rest before")
+    waive: Waivers = Field({}, description="checks of the audit that do not count here, with the reason")
+
+
+def declare_workload(
+    name: str,
+    suite: str,
+    data: Mapping[str, Any],
+    position: Position,
+    limits: Mapping[str, Any],
+    *,
+    allow_exec: bool = False,
+    folder: Path | None = None,
+) -> Workload:
+    """Return the workload that these keys declare. `limits` replace those options that its engine knows.
+    Options that run commands are refused unless `allow_exec`; those that name files are read below `folder`.
+
+    Raises InputErrors of OptionError, with paths within `data`.
+    """
+    entry = check(WorkloadEntry, data)
+    try:
+        engine = engines.load(entry.engine)
+    except KeyError:
+        hint = nearest(entry.engine, engines.names()) or f"; there are {', '.join(engines.names())}"
+        message = f"unknown engine {printable(entry.engine)!r}{hint}"
+        raise InputErrors([OptionError(message, ("engine",))]) from None
+    given = dict(entry.model_extra or {})
+    procedure = _procedure(entry)
+    if given.get("runtime") == "auto" and "runtime" not in limits:
+        procedure["runtime"] = "auto"
+        given |= {"runtime": PILOT_SECONDS, "time_based": True}
+    try:
+        given |= _attachments(engine, given, folder)
+        options = engine.options(given)
+        known = {key: value for key, value in limits.items() if key in engines.known_options(entry.engine)}
+        if known:
+            options = engine.options({**given, **known, **_shorter_rest(options, known)})
+        if "runtime" in procedure and "runtime" not in options:
+            raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
+        if entry.precondition and "size" not in options:
+            raise InputErrors([OptionError("precondition is for workloads of one size", ("precondition",))])
+        commands = engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
+        if commands and not allow_exec:
+            raise InputErrors(commands)
+    except InputErrors as errors:
+        raise InputErrors([_with_hint(error, engine) for error in errors.errors]) from None
+    return Workload(
+        name=name,
+        suite=suite,
+        engine=entry.engine,
+        options=options,
+        position=position,
+        description=entry.description,
+        markers=tuple(entry.markers),
+        gate=entry.gate,
+        repetitions=entry.repetitions,
+        max_repetitions=entry.max_repetitions,
+        waive=entry.waive,
+        procedure=procedure,
+    )
+
+
+def _attachments(
+    engine: engines.Engine, given: Mapping[str, Any], folder: Path | None
+) -> dict[str, Attachment]:
+    """Return what options that name files stand for. Raises InputErrors."""
+    found = {}
+    for key in engine.attachments if isinstance(engine, engines.TakesFiles) else ():
+        if key not in given:
+            continue
+        try:
+            if folder is None or not isinstance(given[key], str):
+                raise InputError(f"{key} is a path below the folder of a suite")
+            found[key] = read_attachment(folder, given[key])
+        except InputError as error:
+            mistake = OptionError(error.message, (key,), remedy=error.remedy)
+            raise InputErrors([mistake]) from None
+    return found
+
+
+def _shorter_rest(options: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rest before a run whose length the command line sets: no longer than the run itself."""
+    rest, runtime = options.get("startdelay") or 0, limits.get("runtime")
+    return {"startdelay": runtime} if runtime is not None and rest > runtime else {}
+
+
+def _procedure(entry: WorkloadEntry) -> dict[str, Any]:
+    """Return how the device is brought to rest, in plain types."""
+    steps = {"steady_state": entry.steady_state, "precondition": entry.precondition}
+    return {name: step.model_dump() for name, step in steps.items() if step}
+
+
+def _with_hint(error: Exception, engine: engines.Engine) -> OptionError:
+    """Return an engine's word on an unknown key, with the shared keys among those that may have been
+    meant.
+    """
+    assert isinstance(error, OptionError)
+    if not error.key or len(error.path) != 1:
+        return error
+    word = str(error.path[0])
+    known = [*WorkloadEntry.model_fields, *engine.schema()["properties"]]
+    hint = nearest(word, known)
+    remedy = "" if hint else f"the keys of a workload: {', '.join(sorted(known))}"
+    return OptionError(f"unknown key {printable(word)!r}{hint}", error.path, key=True, remedy=remedy)

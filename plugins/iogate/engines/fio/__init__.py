@@ -1,0 +1,1 @@
+"""fio: its options, job files, and outputs in JSON and text."""

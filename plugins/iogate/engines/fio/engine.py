@@ -1,0 +1,243 @@
+"""fio, the flexible I/O tester: https://fio.readthedocs.io."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from iogate.engines.fio import check as _fio_check
+from iogate.engines.fio import json_reader as _fio_json
+from iogate.engines.fio import output as _fio_output
+from iogate.engines.fio.job_file import job_file
+from iogate.engines.fio.jobs import MIXED, jobs
+from iogate.engines.fio.options import ELSEWHERE, FioOptions, block_sizes, normalise_options
+from iogate.engines.fio.refusals import commands
+from iogate.errors import EngineError, InputError, OptionError, OutputError
+from iogate.host.process import Completed, find_program
+from iogate.model import Command, Needs, Output, Part, Place, Workload
+from iogate.units import parse_size
+
+OLDEST = (3, 0)
+_OUTPUT = "output.json"
+_PATIENCE = 60.0
+_SLOWEST_BANDWIDTH = 10 * 2**20
+_SLOWEST_IOPS = {"sequential": 1000, "random": 100}
+
+
+class Fio:
+    """The engine `fio`, see `iogate.engines.Engine`."""
+
+    name = "fio"
+    program = "fio"
+    package = "fio"
+    attachments = ("jobfile",)
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return normalise_options(given)
+
+    def commands(self, options: Mapping[str, Any]) -> list[OptionError]:
+        return commands(options)
+
+    def schema(self) -> dict[str, Any]:
+        return FioOptions.model_json_schema()
+
+    def check(self, workloads: Sequence[Workload]) -> list[InputError]:
+        return _fio_check.check(workloads)
+
+    def gating(self, workload: Workload) -> tuple[str, ...]:
+        """Return throughput in each direction; mean latency where a rate limit fixes the throughput.
+
+        With a fixed number of I/Os in flight throughput and mean latency are one figure (Little's law), and
+        at a fixed block size bandwidth and IOPS are: to gate on both would only pay for two tests.
+        """
+        each = list(jobs(workload.options).values())
+        limited = any(key in job.get("fio", {}) for job in each for key in ("rate", "rate_iops", "thinktime"))
+        large = min(_blocks(job)[0] for job in each) >= 64 * 1024
+        figure = "lat.mean" if limited else "bandwidth" if large else "iops"
+        return tuple(f"{direction}.{figure}" for direction in _all_directions(each))
+
+    def needs(self, workload: Workload) -> Needs:
+        each = list(jobs(workload.options).values())
+        here = [job for job in each if job["ioengine"] not in ELSEWHERE]
+        directions = _all_directions(each)
+        written = [_bytes_written(job) for job in here]
+        return Needs(
+            size=max(map(_extent, here), default=0),
+            reads="read" in directions,
+            writes="write" in directions or "trim" in directions,
+            direct=all(job["direct"] for job in each),
+            block=min(_blocks(job)[0] for job in each),
+            seconds=_together(each),
+            written=None if None in written else sum(filter(None, written)),
+            target=bool(here),
+        )
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        """Return fio on a job file that anybody can run again by hand. Raises EngineError if fio is missing
+        or too old, or if the target's path cannot be said in a job file.
+        """
+        program = find_program(self.program, self.package)
+        found = version(program)
+        if found < OLDEST:
+            raise EngineError(
+                f"fio {'.'.join(map(str, found))} is too old: its figures are not comparable",
+                remedy=f"install fio {'.'.join(map(str, OLDEST))} or newer",
+            )
+        return Command(
+            argv=(program, f"--output={_OUTPUT}", "--output-format=json+", "job.fio"),
+            timeout=self.needs(workload).seconds * 1.1 + _PATIENCE,
+            files={"job.fio": job_file(workload, place)},
+            output=_OUTPUT,
+        )
+
+    def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
+        if completed is None and _is_text(text):
+            found = _text_parts(text, name)
+            if len(found) > 1:
+                raise OutputError(
+                    f"{name}: fio's text does not say how its jobs add up",
+                    remedy="look at the jobs one by one, or let fio write JSON: --output-format=json+",
+                )
+            return found[0].output
+        return _fio_output.parse(text, name=name, completed=completed)
+
+    def parts(self, text: str, *, name: str) -> Sequence[Part]:
+        """Return the jobs of an output in JSON or text, numbered where a name comes again."""
+        found = _text_parts(text, name) if _is_text(text) else _fio_output.parts(text, name=name)
+        return _with_unique_names(found)
+
+    def recognises(self, text: str) -> bool:
+        return _fio_json.recognises(text) or _looks_like_text(text)
+
+
+def _looks_like_text(text: str) -> bool:
+    from iogate.engines.fio import text as _fio_text  # not above: no run needs it, and it has much to compile
+
+    return _fio_text.recognises(text)
+
+
+def _text_parts(text: str, name: str) -> list[Part]:
+    """Return the jobs of all outputs in a text; those of another output ran at another time."""
+    from iogate.engines.fio import text as _fio_text
+
+    found = []
+    for line, block in list(_fio_text.blocks(text)) or [(1, text)]:
+        for part in _fio_text.parse("\n" * (line - 1) + block, name=name):
+            found.append(replace(part, group=f"{line}:{part.group}"))
+    return found
+
+
+def _with_unique_names(parts: Sequence[Part]) -> list[Part]:
+    taken: set[str] = set()
+    found = []
+    for part in parts:
+        label, count = part.name, 2
+        while label in taken:
+            label, count = f"{part.name} #{count}", count + 1
+        taken.add(label)
+        found.append(replace(part, name=label))
+    return found
+
+
+def _is_text(text: str) -> bool:
+    """Return whether this is fio's text for people, perhaps within other text."""
+    return not _fio_json.is_json(text) and _looks_like_text(text)
+
+
+@cache
+def version(program: str) -> tuple[int, ...]:
+    """Return the version of a fio program, such as (3, 33). Raises EngineError if it does not say."""
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineError(f"{program} does not say its version: {error}") from error
+    match = re.match(rb"fio-(\d+(?:\.\d+)*)", done.stdout)
+    if not match:
+        raise EngineError(f"{program} does not say its version", remedy="is it the flexible I/O tester?")
+    return tuple(int(part) for part in match[1].split(b"."))
+
+
+def _directions(options: Mapping[str, Any]) -> tuple[str, ...]:
+    kind = str(options["rw"]).partition(":")[0]
+    if kind in MIXED:
+        share = options["rwmixread"]
+        return (("read",) if share > 0 else ()) + (("write",) if share < 100 else ())
+    if kind.endswith("trimwrite"):
+        return ("write", "trim")
+    return (kind.removeprefix("rand"),)
+
+
+def _all_directions(each: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(direction for job in each for direction in _directions(job)))
+
+
+def _blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the block sizes that occur, smallest first."""
+    sizes = set(block_sizes(options["bs"]))
+    passed = options.get("fio", {})
+    for key in ("bssplit", "bsrange", "blocksize_range"):
+        if key in passed:
+            texts = re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(passed[key]))
+            sizes.update(parse_size(text) for text in texts)
+    return tuple(sorted(sizes - {0}))
+
+
+def _passed_size(options: Mapping[str, Any], *keys: str) -> int | None:
+    for key in keys:
+        try:
+            return parse_size(options.get("fio", {})[key])
+        except (KeyError, ValueError):
+            continue
+    return None
+
+
+def _extent(options: Mapping[str, Any]) -> int:
+    """Return bytes from the target's beginning to the last that any job touches."""
+    first = _passed_size(options, "offset", "fileoffset") or 0
+    step = _passed_size(options, "offset_increment") or 0
+    return parse_size(options["size"]) + first + step * (int(options["numjobs"]) - 1)
+
+
+def _volume(options: Mapping[str, Any]) -> int:
+    """Return bytes that all jobs move together if no time limit ends them."""
+    each = _passed_size(options, "io_size", "io_limit") or parse_size(options["size"])
+    return each * int(options["numjobs"]) * (_passed_size(options, "loops") or 1)
+
+
+def _together(each: Sequence[Mapping[str, Any]]) -> float:
+    """Return the longest that jobs should take side by side: those that end by size share the device."""
+    timed = [_seconds(job) for job in each if "runtime" in job]
+    return max([sum(_seconds(job) for job in each if "runtime" not in job), *timed])
+
+
+def _seconds(options: Mapping[str, Any]) -> float:
+    """Return the longest that a run should take. One that ends by size alone is estimated from a slow device:
+    10 MiB/s, 100 random or 1000 sequential IOPS.
+    """
+    before = float(options["startdelay"] + options["ramp_time"])
+    if "runtime" in options:
+        return before + float(options["runtime"])
+    kind = "random" if options["rw"].startswith("rand") else "sequential"
+    volume = _volume(options)
+    operations = volume / _blocks(options)[0]
+    return before + math.ceil(max(volume / _SLOWEST_BANDWIDTH, operations / _SLOWEST_IOPS[kind]))
+
+
+def _bytes_written(options: Mapping[str, Any]) -> int | None:
+    """Return the most bytes that a run writes, or None where time alone bounds them."""
+    if "write" not in _directions(options) or options["ioengine"] in ELSEWHERE:
+        return 0
+    if options["time_based"] or options["ramp_time"]:
+        return None
+    share = (100 - options["rwmixread"]) / 100 if "rwmixread" in options else 1.0
+    return math.ceil(_volume(options) * share)
+
+
+engine = Fio()

@@ -1,0 +1,83 @@
+"""fio's job files (fio(1), section JOB FILE FORMAT)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from iogate.engines.fio.jobs import jobs
+from iogate.errors import EngineError
+from iogate.model import Place, Workload
+
+PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
+_TIMES = ("runtime", "ramp_time", "startdelay")
+_SWITCHES = ("time_based", "group_reporting")
+"""Options that fio documents without a value: no is said by leaving them out."""
+
+
+def job_file(workload: Workload, place: Place) -> str:
+    """Return the job file of a workload on its target.
+
+    Raises EngineError for a path that a job file cannot hold.
+    """
+    lines = [
+        f"# {plain(workload.suite)}: {plain(workload.name)}",
+        "# To run this again by hand: cd into this folder, then",
+        "#   fio --output=again.json --output-format=json+ job.fio",
+        "# Without allow_file_create=0 fio makes the data if they are gone; here they were laid out before.",
+    ]
+    for name, options in jobs(workload.options).items():
+        lines += [f"[{section_name(name or workload.name)}]", f"filename={_filename(place.data)}"]
+        lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
+        lines += assignments(options)
+        if "percentile_list" not in options.get("fio", {}):
+            lines.append(f"percentile_list={PERCENTILES}")
+    return "\n".join(lines) + "\n"
+
+
+def assignments(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a section, one option each."""
+    for key, value in options.items():
+        if key == "fio":
+            for name, passed in value.items():
+                for item in passed if isinstance(passed, list) else [passed]:
+                    yield assignment(name, item)
+        elif key not in _SWITCHES or value:
+            yield assignment(key, _spell(key, value))
+
+
+def assignment(key: str, value: str) -> str:
+    """Return one line; an option without a value stands alone."""
+    return f"{key}={value}" if value else key
+
+
+def section_name(name: str) -> str:
+    """Return a workload's name as the name of a section: without what ends a section or starts a comment."""
+    return re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip()[:128] or "workload"
+
+
+def plain(text: str) -> str:
+    """Return text of one line, for comments."""
+    return re.sub(r"[^ -~]", "?", text)
+
+
+def _spell(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    if key in _TIMES:
+        return str(value) if isinstance(value, int) else f"{math.ceil(value * 1000)}ms"
+    return str(value)
+
+
+def _filename(path: Path) -> str:
+    """Return a path as fio reads it: colons, which part several files, are escaped."""
+    text = str(path)
+    if re.search(r"[\x00-\x1f\x7f;#$'\"\\]", text) or text != text.strip():
+        raise EngineError(
+            f"fio cannot be told the path {text!r}",
+            remedy="choose a target without such characters in its path",
+        )
+    return text.replace(":", "\\:")

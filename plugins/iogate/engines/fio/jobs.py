@@ -1,0 +1,49 @@
+"""The jobs of one workload: one kind as declared, readers and writers of a mix, or those of a job file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from iogate.units import parse_size, size_text
+
+MIXED = frozenset({"rw", "randrw"})
+"""The patterns that read and write."""
+_REGION_STEP = 4096
+"""Regions begin at multiples of it, so that direct I/O can be had in each."""
+
+
+def jobs(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the options of each kind of job by its name; the name is empty where the workload's own will
+    do.
+    """
+    if "jobs" in options:
+        return {name: {**each, "group_reporting": False} for name, each in options["jobs"].items()}
+    if "mix" not in options:
+        return {"": options}
+    return _jobs_of_mix(options)
+
+
+def region(size: int, mix: Mapping[str, int]) -> int:
+    """Return the bytes that each reader and writer of a mix has for itself."""
+    return size // sum(mix.values()) // _REGION_STEP * _REGION_STEP
+
+
+def _jobs_of_mix(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return readers first, each job on a region of its own. fio reports each, so that none hides in a
+    group.
+    """
+    shared = {key: value for key, value in options.items() if key not in ("mix", "rwmixread", "fio")}
+    each = region(parse_size(options["size"]), options["mix"])
+    random = "rand" if options["rw"] == "randrw" else ""
+    found: dict[str, Mapping[str, Any]] = {}
+    for role, word in (("readers", "read"), ("writers", "write")):
+        for number in range(options["mix"].get(role, 0)):
+            found[f"{role.removesuffix('s')}{number + 1}"] = {
+                **shared,
+                "rw": random + word,
+                "size": size_text(each),
+                "group_reporting": False,
+                "fio": {**options.get("fio", {}), "offset": str(each * len(found))},
+            }
+    return found

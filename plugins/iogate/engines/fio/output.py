@@ -1,0 +1,235 @@
+"""fio's JSON output, of fio 2.2 to 3.42, as metrics.
+
+Nothing in an output is believed before it was checked: fio's exit status does not say whether a run was
+whole, so what was done decides (I/O, runtime, errors), and figures that contradict each other are refused.
+The fields: fio(1), section JSON OUTPUT; and stat.c of fio.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iogate.engines.fio import figures
+from iogate.engines.fio.json_reader import FioReport, read_report
+from iogate.errors import OutputError
+from iogate.host.process import Completed
+from iogate.model import Output, Part, Traffic
+from iogate.units import printable
+
+DIRECTIONS = ("read", "write", "trim")
+_ALL_CLIENTS = "All clients"
+_UNKNOWN_TIME_LEFT = 2**31 - 1
+_SUMS_GROUPS = (3, 13)
+_SHOWN = 600
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One entry of `jobs` or `client_stats`, and what messages call it."""
+
+    label: str
+    data: Mapping[str, Any]
+
+
+def parse(text: str, *, name: str, completed: Completed | None = None) -> Output:
+    """Return the metrics of a whole output, all jobs together. Raises OutputError."""
+    _check_end(text, name, completed)
+    try:
+        report = read_report(text, name)
+    except OutputError as error:
+        if completed and completed.status:
+            said = _messages(text, completed)
+            raise OutputError(f"{name}: fio ended with status {completed.status}{said}") from error
+        raise
+    jobs = _jobs(report)
+    _check_jobs(report, jobs, completed)
+    if len({str(job.data.get("groupid")) for job in jobs}) > 1:
+        raise OutputError(
+            f"{name}: holds groups of jobs that may have run one after another: their rates do not add up",
+            remedy="look at the jobs one by one: iogate show FILE",
+        )
+    _check_sum(report, jobs)
+    return _output(report, _apart(jobs), completed)
+
+
+def parts(text: str, *, name: str) -> list[Part]:
+    """Return each entry that did something, under its job's name. Raises OutputError."""
+    _check_end(text, name, None)
+    report = read_report(text, name)
+    jobs = _jobs(report)
+    _check_jobs(report, jobs, None)
+    busy = [
+        job
+        for job in _apart(jobs)
+        if any(figures.busy(job.data, direction, name) for direction in (*DIRECTIONS, "mixed"))
+    ]
+    return [Part(job.label, _output(report, [job], None), group=str(job.data.get("groupid"))) for job in busy]
+
+
+def _entries(report: FioReport) -> Any:
+    entries = report.data.get("jobs")
+    return report.data.get("client_stats") if entries is None else entries
+
+
+def _jobs(report: FioReport) -> list[_Job]:
+    entries = _entries(report)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise OutputError(f"{report.name}: is not fio's output: it lists no jobs")
+    if not entries:
+        raise OutputError(f"{report.name}: fio ran no job{_messages(report.said, None)}")
+    return [_Job(_label(entry), entry) for entry in entries]
+
+
+def _label(entry: Mapping[str, Any]) -> str:
+    host = entry.get("hostname")
+    return printable(f"{entry.get('jobname', 'job')}" + (f" on {host}" if host else ""))
+
+
+def _apart(jobs: Sequence[_Job]) -> list[_Job]:
+    """Return the jobs without the closing sum that fio adds over its clients."""
+    summed = len(jobs) > 1 and jobs[-1].data.get("jobname") == _ALL_CLIENTS and "hostname" in jobs[-1].data
+    return list(jobs[:-1]) if summed else list(jobs)
+
+
+def _check_sum(report: FioReport, jobs: Sequence[_Job]) -> None:
+    """Refuse a sum over clients, which fio adds itself, that is not the sum of its jobs."""
+    apart = _apart(jobs)
+    if len(apart) == len(jobs):
+        return
+    for direction in DIRECTIONS:
+        whole = figures.bytes_moved(jobs[-1].data, direction, report)
+        if whole != sum(figures.bytes_moved(job.data, direction, report) for job in apart):
+            raise OutputError(f"{report.name}: the sum over all clients is not the sum of its jobs")
+
+
+def _check_end(text: str, name: str, completed: Completed | None) -> None:
+    """Refuse a run that did not come to its own end."""
+    if completed and completed.timed_out:
+        raise OutputError(
+            f"{name}: fio hung: it was ended after {completed.seconds:.0f} s{_messages('', completed)}",
+            remedy="look at the kernel's log for a stalled device: dmesg",
+        )
+    if completed and completed.status < 0:
+        number = -completed.status
+        try:
+            called = signal.Signals(number).name
+        except ValueError:
+            called = f"signal {number}"
+        raise OutputError(f"{name}: fio died of {called}{_messages('', completed)}")
+    everything = "\n".join([text, completed.stdout, completed.stderr] if completed else [text])
+    stopped = re.search(r"^fio: terminating on signal (\d+)", everything, re.MULTILINE)
+    if stopped or (completed and completed.status == 128):
+        why = f"by signal {stopped[1]}" if stopped else "(status 128)"
+        raise OutputError(f"{name}: the run was aborted {why}; its figures are partial")
+
+
+def _check_jobs(report: FioReport, jobs: Sequence[_Job], completed: Completed | None) -> None:
+    """Refuse jobs that failed, did nothing or had not ended."""
+    name = report.name
+    for job in jobs:
+        for key in ("error", "first_error"):
+            code = figures.whole_number(job.data.get(key, 0), f"{job.label}: {key}", name)
+            if code:
+                reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
+                raise OutputError(f"{name}: {job.label} failed: {reason}{_messages(report.said, completed)}")
+        failed = figures.whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", name)
+        if failed:
+            raise OutputError(f"{name}: {job.label}: {failed} I/Os failed{_messages(report.said, completed)}")
+        left = job.data.get("eta", 0)
+        if completed is None and left != _UNKNOWN_TIME_LEFT and figures.whole_number(left, "eta", name):
+            raise OutputError(f"{name}: {job.label} had not ended: {left} s were left")
+    if completed and completed.status:
+        said = _messages(report.said, completed)
+        raise OutputError(f"{name}: fio ended with status {completed.status}{said}")
+    if not any(
+        figures.busy(job.data, direction, name) for job in jobs for direction in (*DIRECTIONS, "mixed")
+    ):
+        raise OutputError(
+            f"{name}: fio did no I/O{_messages(report.said, completed)}",
+            remedy="nothing was measured: did the job end within its ramp_time, or was the target refused?",
+        )
+
+
+def _messages(text: str, completed: Completed | None) -> str:
+    """Return what fio said in words, as a tail for a message."""
+    parts = [text.partition("\n{")[0], completed.stderr, completed.stdout] if completed else [text]
+    lines = [line.strip() for part in parts for line in part.splitlines()]
+    words = [line for line in lines if line and not line.startswith("{")]
+    shown = printable("; ".join(dict.fromkeys(words)))
+    return f": {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}" if shown else ""
+
+
+def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None) -> Output:
+    metrics: dict[str, float] = {}
+    traffic: dict[str, Traffic] = {}
+    options = _options(report, jobs)
+    count = _count(report, jobs)
+    sampled = count == 1 or report.version >= _SUMS_GROUPS
+    active = [d for d in DIRECTIONS if any(figures.busy(job.data, d, report.name) for job in jobs)]
+    for direction in active or ["mixed"]:
+        sides = [
+            figures.side(job.data, direction, job.label, report)
+            for job in jobs
+            if figures.busy(job.data, direction, report.name)
+        ]
+        traffic[direction] = Traffic(
+            bytes=sum(side.bytes for side in sides),
+            operations=sum(side.operations for side in sides),
+            seconds=max(side.seconds for side in sides),
+            short=sum(side.short for side in sides),
+        )
+        values = figures.merge(sides, report.name, sampled=sampled)
+        metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
+    metrics.update(figures.sync_latencies([job.data for job in jobs], report))
+    return Output(
+        metrics=metrics,
+        traffic=traffic,
+        engine_version=report.engine,
+        jobs=count,
+        user=figures.cpu([job.data for job in jobs], "usr_cpu", report.name),
+        system=figures.cpu([job.data for job in jobs], "sys_cpu", report.name),
+        options=options,
+        steady=_steady(jobs),
+        complete=bool(options),
+        remarks=_remarks(report.said, completed.stderr if completed else ""),
+    )
+
+
+def _remarks(*texts: str) -> tuple[str, ...]:
+    """Return what fio said beside its figures, each line once."""
+    lines = [printable(line.strip()) for text in texts for line in text.splitlines()]
+    return tuple(dict.fromkeys(filter(None, lines)))
+
+
+def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
+    """Return the options as the output states them, those that all the jobs share: each job's own on top of
+    the global ones.
+    """
+    shared = report.data.get("global options")
+    if isinstance(shared, list):
+        shared = shared[0] if shared else None
+    found = []
+    for job in jobs:
+        own = job.data.get("job options")
+        found.append(
+            {**(shared if isinstance(shared, dict) else {}), **(own if isinstance(own, dict) else {})}
+        )
+    return {key: value for key, value in found[0].items() if all(one.get(key) == value for one in found)}
+
+
+def _count(report: FioReport, jobs: Sequence[_Job]) -> int:
+    """Return how many jobs these are: numjobs of an entry that stands for a group, else one an entry."""
+    labels = [_label(entry) for entry in _entries(report)]
+    stated = str(_options(report, jobs).get("numjobs", ""))
+    grouped = len(jobs) == 1 and labels.count(jobs[0].label) == 1
+    return int(stated) if grouped and stated.isdecimal() and 0 < int(stated) < 2**31 else len(jobs)
+
+
+def _steady(jobs: Sequence[_Job]) -> bool | None:
+    states = [job.data["steadystate"] for job in jobs if isinstance(job.data.get("steadystate"), dict)]
+    return all(state.get("attained") == 1 for state in states) if states else None

@@ -1,0 +1,1 @@
+"""iozone: its options, and the outputs of its two modes."""

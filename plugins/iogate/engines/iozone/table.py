@@ -1,0 +1,157 @@
+"""iozone's text output in automatic mode (`-a`): a table of file size x record size, as figures.
+
+Thirteen columns under a header of two lines, with names that come twice and blanks where a test was not run.
+The header's words end where the figures do, give or take a character, in both widths that there are (3.3xx:
+8 characters, since 3.4xx: 9 or 10).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from iogate.engines.iozone import text as _iozone_text
+from iogate.engines.iozone.text import FIGURES, KIB, TABLE, TestRun, Unit, is_complete
+from iogate.errors import OutputError
+from iogate.model import Output
+from iogate.units import printable, size_text
+
+_PRINTED = (
+    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read",
+    "fwrite", "frewrite", "fread", "freread",
+)  # fmt: skip
+COLUMNS = (
+    "write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
+    "stride_read", "fwrite", "frewrite", "fread", "freread",
+)  # fmt: skip
+"""The tests as metrics name them, in the order of the table."""
+_SLACK = 2
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One line of the table: sizes in bytes, figures in the report's unit by test."""
+
+    line: int
+    file_size: int
+    record: int
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class IozoneTable:
+    """An iozone run in automatic mode, or of a single file and record size."""
+
+    version: str
+    unit: Unit
+    rows: tuple[TableRow, ...]
+    complete: bool
+
+
+def read(text: str, *, name: str) -> IozoneTable:
+    """Return the figures of iozone's table: B/s, operations/s or µs per operation. Raises OutputError with
+    the line for what is no figure, or stands under no column.
+    """
+    header = TABLE.search(text)
+    if header is None:
+        raise OutputError(f"{name}: has no table of iozone's automatic mode (iozone -a)")
+    unit = _iozone_text.unit_of(text[: header.start()], name)
+    scale = KIB if unit == "kB/sec" else 1
+    edges = _edges(header[0].rstrip(), name)
+    first = text.count("\n", 0, header.start()) + 2
+    rows = tuple(
+        TableRow(
+            line, sizes[0] * KIB, sizes[1] * KIB, {test: float(value) * scale for test, value in figures}
+        )
+        for line, sizes, figures in _rows(text[header.end() + 1 :], first, edges, name)
+    )
+    if not rows:
+        raise OutputError(f"{name}: iozone's table is empty")
+    if len({(row.file_size, row.record) for row in rows}) < len(rows):
+        raise OutputError(f"{name}: iozone's table has a file and record size twice")
+    return IozoneTable(_iozone_text.version_of(text), unit, rows, is_complete(text))
+
+
+def _edges(header: str, name: str) -> dict[str, int]:
+    """Return where the figures of each column end, sizes included."""
+    words = list(re.finditer(r"\S+", header))
+    printed = [word[0] for word in words[2:]]
+    if not printed or tuple(printed) != _PRINTED[: len(printed)]:
+        shown = printable(" ".join(printed)[:200])
+        raise OutputError(f"{name}: iozone's table has other columns than are known: {shown}")
+    names = ("file", "record", *COLUMNS)
+    return {column: word.end() for column, word in zip(names, words, strict=False)}
+
+
+def _rows(
+    text: str, first: int, edges: Mapping[str, int], name: str
+) -> Iterator[tuple[int, tuple[int, int], list[tuple[str, int]]]]:
+    for number, line in enumerate(text.split("\n"), first):
+        if not line.strip():
+            continue
+        if not re.fullmatch(r"[\d\s]+", line):
+            return
+        where = f"{name}:{number}"
+        found = {_column(match, edges, where): int(match[0]) for match in re.finditer(r"\d+", line)}
+        if not {"file", "record"} <= found.keys() or len(found) != len(line.split()):
+            raise OutputError(f"{where}: a row of iozone's table without its two sizes")
+        sizes = found.pop("file"), found.pop("record")
+        yield number, sizes, [(test, value) for test, value in found.items() if value]  # -+n prints zeros
+
+
+def _column(figure: re.Match[str], edges: Mapping[str, int], where: str) -> str:
+    if len(figure[0]) > _DIGITS and figure.end() > edges["record"] + _SLACK:
+        raise OutputError(f"{where}: two figures of iozone's table run together: {figure[0][:40]}")
+    column = min(edges, key=lambda name: abs(edges[name] - figure.end()))
+    if abs(edges[column] - figure.end()) > _SLACK:
+        raise OutputError(f"{where}: {figure[0][:40]} stands under no column of iozone's table")
+    return column
+
+
+def output(table: IozoneTable, text: str, *, name: str) -> Output:
+    """Return the metrics of a table; of several rows each named by file and record size,
+    `read.bandwidth.512k/64k`.
+
+    Raises OutputError if there is no figure.
+    """
+    figure = FIGURES[table.unit]
+    single = len(table.rows) == 1
+    metrics: dict[str, float] = {}
+    for row in table.rows:
+        suffix = "" if single else f".{point(row.file_size, row.record)}"
+        scale = 1000.0 if table.unit == "us/op" else 1.0
+        metrics.update({f"{test}.{figure}{suffix}": value * scale for test, value in row.figures.items()})
+    if not metrics:
+        raise OutputError(f"{name}: iozone's table has no figures")
+    sizes, records = ([getattr(row, key) for row in table.rows] for key in ("file_size", "record"))
+    return Output(
+        metrics=metrics,
+        traffic=_iozone_text.traffic(_runs(table)),
+        engine_version=table.version,
+        options={
+            "report": figure.partition(".")[0],
+            "size": size_text(max(sizes)),
+            "minimum_size": size_text(min(sizes)),
+            "record_size": size_text(max(records)),
+            "minimum_record_size": size_text(min(records)),
+            **_iozone_text.switches(text),
+        },
+        remarks=_iozone_text.remarks(text),
+        space=max(sizes),
+    )
+
+
+def point(file_size: int, record: int) -> str:
+    """Return how metrics of a table with several rows name a row: `512k/64k`."""
+    return f"{size_text(file_size)}/{size_text(record)}"
+
+
+def _runs(table: IozoneTable) -> Iterator[TestRun]:
+    for row in table.rows:
+        operations = row.file_size // row.record
+        for test, value in row.figures.items():
+            rate = 1e6 / value if table.unit == "us/op" else value
+            moved = row.file_size if table.unit == "kB/sec" else operations
+            yield test, row.file_size, operations, moved / rate

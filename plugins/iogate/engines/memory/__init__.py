@@ -1,0 +1,1 @@
+"""Memory under load: the program in C, its options and its output."""

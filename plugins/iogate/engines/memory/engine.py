@@ -1,0 +1,195 @@
+"""Memory under load: latency and bandwidth as Intel's Memory Latency Checker shows them, on any machine.
+
+`memory.c` does it, what it prints is read by `output.py`. Threads keep the memory busy, at a rate that
+an injected delay sets, while another one follows pointers through a buffer far beyond the caches. Curves of
+bandwidth and latency, and why they say more than either, are shown by Esmaili-Dokht et al., A Mess of Memory
+System Benchmarking, Simulation and Application Profiling (MICRO 2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from iogate.engines.common.cpus import number_list, numbers_of
+from iogate.engines.common.json_report import is_of
+from iogate.engines.common.loaded_latency import DELAYS, Delays, SizeOrAuto, ratio, size_of
+from iogate.engines.memory import machine
+from iogate.engines.memory import output as _memory_output
+from iogate.errors import EngineError, InputError, InputErrors, OptionError
+from iogate.formats.schema import Duration, Schema, Size, check
+from iogate.host.native import compile_program
+from iogate.host.process import Completed
+from iogate.model import Command, Needs, Output, Place, Workload
+from iogate.units import format_quantity, parse_size, size_text
+
+_SOURCE = Path(__file__).with_name("memory.c")
+_BEYOND_CACHES = 4
+_LEAST_SIZE = 256 * 2**20  # where the caches are not known, or more is hidden in the memory controller
+_WARM_UP, _SHORTEST_WARM_UP = 0.1, 0.02  # a share of the runtime, seconds
+_LONGEST_WAIT, _LEAST_WAIT = 5, 2.0  # memory.c: MOST_TRIALS, LEAST_TRIAL_NS
+_SETUP_SECONDS_PER_BYTE = 4 / 2**30
+_PATIENCE = 60.0
+_FREE_SHARE = 0.8
+_MIX = WithJsonSchema({"type": "string", "description": "reads:writes, such as 3:1"})
+
+
+class MemoryOptions(Schema):
+    """The options of `memory`."""
+
+    buffer_size: SizeOrAuto = Field(
+        "auto",
+        description="of the buffer for latency, and of those for load together; auto: four times the caches",
+    )
+    stride: Size = Field("64", description="bytes from one line of the load to the next")
+    mix: Annotated[str, BeforeValidator(ratio), _MIX] = Field(
+        "1:0", description="lines that the memory reads to lines that it writes; each written one is read"
+    )
+    delays: Delays = Field(list(DELAYS))
+    runtime: Duration = Field(1.0, ge=0.001, le=3600, description="seconds of each point")
+    threads: int | None = Field(
+        None, ge=1, le=1023, description="of the load; by default all CPUs but the core that measures latency"
+    )
+    pin: Annotated[str, BeforeValidator(number_list)] | None = Field(
+        None, description="CPUs such as 0-3,8: the first measures latency, the others make the load"
+    )
+    huge_pages: Literal["auto", True, False] = Field(
+        "auto", description="true: or fail; auto: if the kernel has them; small pages add TLB misses"
+    )
+    cached: bool = Field(False, description="a buffer_size within the caches is meant, to measure those")
+    seed: int = Field(1, ge=0, lt=2**63, description="of the random order")
+
+
+class Memory:
+    """The engine `memory`, see `iogate.engines.Engine`."""
+
+    name = "memory"
+    program = "cc"
+    package = "gcc"
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        options = check(MemoryOptions, dict(given))
+        problems = _contradictions(options)
+        if problems:
+            raise InputErrors(problems)
+        return options.model_dump(exclude_none=True)
+
+    def schema(self) -> dict[str, Any]:
+        return MemoryOptions.model_json_schema()
+
+    def check(self, workloads: Sequence[Workload]) -> list[InputError]:
+        """Return CPUs and memory that are asked for by name and are not here, and sizes within the caches.
+
+        What nobody asked for by name is told when the workload runs: a machine of one CPU has other suites.
+        """
+        problems: list[InputError] = []
+        for workload in workloads:
+            if not _asks_by_name(workload.options):
+                continue
+            try:
+                _words(workload.options)
+            except EngineError as error:
+                message = f"{workload.name}: {error.message}"
+                problems.append(InputError(message, position=workload.position, remedy=error.remedy))
+        return problems
+
+    def gating(self, workload: Workload) -> tuple[str, ...]:
+        """Return MemoryLatency without load and bandwidth without delay: the two ends of the curve."""
+        return ("latency.idle", "bandwidth.peak")
+
+    def needs(self, workload: Workload) -> Needs:
+        """Return nothing of a target."""
+        return Needs(seconds=_seconds(workload.options), target=False)
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        """Raise EngineError if there is no compiler, or not what `check` looks for."""
+        words = _words(workload.options)
+        argv = (str(compile_program(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
+        waits = _LEAST_WAIT * len(workload.options["delays"])
+        return Command(argv, timeout=_seconds(workload.options) * _LONGEST_WAIT + waits + _PATIENCE)
+
+    def recognises(self, text: str) -> bool:
+        return is_of(self.name, text)
+
+    def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
+        return _memory_output.parse(text, name=name, completed=completed)
+
+
+def _asks_by_name(options: Mapping[str, Any]) -> bool:
+    return options["buffer_size"] != "auto" or not {"pin", "threads"}.isdisjoint(options)
+
+
+def _words(options: Mapping[str, Any]) -> dict[str, object]:
+    """Return what `memory.c` is told. Raises EngineError for what is not to be had here."""
+    cpus = machine.choose_cpus(options.get("pin"), options.get("threads"))
+    size = _bytes(options)
+    _check_size(size, options)
+    reads, _, writes = options["mix"].partition(":")
+    asked = options["huge_pages"]
+    huge_pages = machine.has_huge_pages(2 * size) if asked == "auto" else asked
+    return {
+        "size": size,
+        "load": size,
+        "line": machine.cache_line(),
+        "stride": parse_size(options["stride"]),
+        "reads": reads,
+        "writes": writes,
+        "delays": ",".join(map(str, options["delays"])),
+        "runtime_ns": round(options["runtime"] * 1e9),
+        "warmup_ns": round(_warm_up(options) * 1e9),
+        "huge_pages": int(huge_pages),
+        "cpus": ",".join(map(str, cpus)),
+        "seed": options["seed"],
+    }
+
+
+def _bytes(options: Mapping[str, Any]) -> int:
+    given = size_of(options["buffer_size"])
+    return given if given is not None else max(_BEYOND_CACHES * machine.cache_size(), _LEAST_SIZE)
+
+
+def _check_size(size: int, options: Mapping[str, Any]) -> None:
+    caches, free = machine.cache_size(), machine.free_memory()
+    if size < 2 * caches and not options["cached"]:
+        raise EngineError(
+            f"buffer_size: {size_text(size)} is not beyond the caches of {format_quantity(caches, 'B')}",
+            remedy="auto takes four times the caches; cached: true says that the caches are meant",
+        )
+    if free is not None and 2 * size > _FREE_SHARE * free:
+        raise EngineError(
+            f"buffer_size: {format_quantity(2 * size, 'B')} are needed for latency and load together, and "
+            f"{format_quantity(free, 'B')} are free",
+            remedy="end what uses the memory, or choose a smaller buffer_size",
+        )
+
+
+def _warm_up(options: Mapping[str, Any]) -> float:
+    """Return the seconds of load before a point is counted."""
+    return max(_WARM_UP * float(options["runtime"]), _SHORTEST_WARM_UP)
+
+
+def _seconds(options: Mapping[str, Any]) -> float:
+    """Return how long a repetition takes: to write both buffers, and each point with its warming up."""
+    points = (len(options["delays"]) + 1) * (options["runtime"] + _warm_up(options))
+    return float(points + 2 * _bytes(options) * _SETUP_SECONDS_PER_BYTE + 1)
+
+
+def _contradictions(options: MemoryOptions) -> list[OptionError]:
+    problems = []
+    stride, size = parse_size(options.stride), size_of(options.buffer_size)
+    if stride % 64 or not 64 <= stride <= 65536:
+        problems.append(OptionError("stride: a stride is a multiple of 64 bytes up to 64k", ("stride",)))
+    if size is not None and size < 2**14:
+        problems.append(
+            OptionError("buffer_size: less than 16k is less than any cache has", ("buffer_size",))
+        )
+    if options.pin and options.threads and len(numbers_of(options.pin)) <= options.threads:
+        message = f"threads: {options.threads} and the one for latency are more than the CPUs of pin"
+        problems.append(OptionError(message, ("threads",)))
+    return problems
+
+
+engine = Memory()

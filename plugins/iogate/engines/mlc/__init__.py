@@ -1,0 +1,1 @@
+"""Intel's Memory Latency Checker: its options and its output."""

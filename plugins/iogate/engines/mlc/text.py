@@ -1,0 +1,229 @@
+"""What Intel's Memory Latency Checker prints, 3.x, read into metrics.
+
+Its MB/s are 10^6 bytes/s, as it says itself. Read are the loaded latencies, the idle latencies between nodes,
+the bandwidths between nodes and the highest bandwidths; one output may hold several of them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from iogate.engines.common.loaded_latency import Point, figures
+from iogate.errors import OutputError, Position
+from iogate.host.process import Completed
+from iogate.model import Output
+from iogate.units import printable
+
+_VERSION = re.compile(r"Intel\(R\) Memory Latency Checker\b.* - v(\S+)")
+_ARGUMENTS = re.compile(r"Command line parameters:\s*(.*)")
+_TITLES = {
+    "latencies": re.compile(r"Measuring idle latencies\b.*\(in ns\)"),
+    "highest": re.compile(r"Measuring (?:Maximum|Peak Injection) Memory Bandwidths for the system"),
+    "between": re.compile(r"Measuring Memory Bandwidths between nodes within system"),
+    "loaded": re.compile(r"Measuring Loaded Latencies for the system"),
+}
+_ANY_TITLE = re.compile(r"Measuring ")
+_MIX = re.compile(r"(ALL Reads|(\d+):(\d+) Reads-Writes|Stream-triad like)\s*:\s*(\S+)")
+_NUMBER = re.compile(r"\d+\.\d+")  # whole numbers are what is left of a line that was cut
+_RULE = re.compile(r"=+")
+_MEGA = 1e6
+_MOST_NS, _MOST_BANDWIDTH = 1e6, 1e14
+_REMARK = "***"
+_MIXES = {"2": "2:1", "3": "3:1", "4": "3:2", "5": "1:1", "12": "4:1"}
+
+_Lines = Sequence["tuple[int, str]"]
+"""Lines with their numbers, from 1."""
+
+
+def recognises(text: str) -> bool:
+    """Return whether a text has a line that only mlc prints: its name and version, or the title of a
+    table.
+    """
+    patterns = (_VERSION, *_TITLES.values())
+    return any(pattern.match(line.strip()) for line in text.splitlines() for pattern in patterns)
+
+
+def parse(text: str, *, name: str, completed: Completed | None) -> Output:
+    """Return the metrics of an output.
+
+    Loaded: `latency.delay_N`, `bandwidth.delay_N`, peak and knee. Between nodes: `latency.from_0.to_1`, the
+    worst of a node to its own memory `latency.local` and to another's `latency.remote`; bandwidths alike.
+    Highest: `bandwidth.mix_3_1`, `bandwidth.stream_triad`. Raises OutputError with file:line:column.
+    """
+    if completed and completed.timed_out:
+        raise OutputError(f"{name}: mlc was ended after {completed.seconds:.0f} s without an end in sight")
+    if completed and completed.status:
+        raise OutputError(
+            f"{name}: mlc ended with status {completed.status}: {_last_message(text, completed)}"
+        )
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    version = next((match[1] for _, line in lines if (match := _VERSION.match(line))), None)
+    if version is None:
+        message = "this is no output of mlc: it does not begin with Intel(R) Memory Latency Checker"
+        raise OutputError(message, position=Position(name))
+    sections = _sections(lines, name)
+    if not sections:
+        message = f"mlc measured nothing: {_last_message(text, completed)}"
+        raise OutputError(message, position=Position(name, len(lines)))
+    metrics: dict[str, float] = {}
+    for title, section in sections.items():
+        metrics.update(_READERS[title](section, name))
+    options = _read_options(lines)
+    remarks = [printable(line.strip("* ")) for _, line in lines if line.startswith(_REMARK)]
+    version = f"mlc {printable(version)}"
+    return Output(metrics, {}, engine_version=version, options=options, remarks=tuple(filter(None, remarks)))
+
+
+def _last_message(text: str, completed: Completed | None) -> str:
+    """Return the last that it said, on stderr if there."""
+    for said in ((completed.stderr if completed else ""), text):
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        if lines:
+            return printable(lines[-1][:500])
+    return "it said nothing"
+
+
+def _sections(lines: _Lines, name: str) -> dict[str, list[tuple[int, str]]]:
+    """Return the lines of each part that is known, from its title on. Raises OutputError for a part that
+    comes twice.
+    """
+    found: dict[str, list[tuple[int, str]]] = {}
+    current: list[tuple[int, str]] = []
+    for number, line in lines:
+        if _ANY_TITLE.match(line):
+            title = next((key for key, pattern in _TITLES.items() if pattern.match(line)), "")
+            current = []
+            if title in found:
+                message = f"{line!r} comes twice: outputs of several runs are mixed"
+                raise OutputError(printable(message), position=Position(name, number))
+            if title:
+                found[title] = current
+        current.append((number, line))
+    return found
+
+
+def _read_loaded(lines: _Lines, name: str) -> dict[str, float]:
+    """Return the rows below the rule: delay, latency in ns, bandwidth in MB/s."""
+    heading = " ".join(line for _, line in lines)
+    if "(ns)" not in heading or "MB/sec" not in heading:
+        message = "the loaded latencies have no heading that names ns and MB/sec"
+        raise OutputError(message, position=Position(name, lines[0][0]))
+    points: dict[int, Point] = {}
+    for number, line in _rows(lines):
+        words = line.split()
+        if len(words) != 3 or not words[0].isdecimal() or len(words[0]) > 9:
+            message = f"{line!r} is not a delay, a latency and a bandwidth"
+            raise OutputError(printable(message), position=Position(name, number))
+        delay = int(words[0])
+        if delay in points:
+            raise OutputError(f"the delay {delay} comes twice", position=Position(name, number))
+        points[delay] = Point(
+            delay,
+            _figure(words[1], _MOST_NS, name, number),
+            _figure(words[2], _MOST_BANDWIDTH / _MEGA, name, number) * _MEGA,
+        )
+    if not points:
+        raise OutputError("the table of loaded latencies is empty", position=Position(name, lines[0][0]))
+    return figures([points[delay] for delay in sorted(points)])
+
+
+def _rows(lines: _Lines) -> list[tuple[int, str]]:
+    """Return what stands below the rule, up to an empty line."""
+    rows: list[tuple[int, str]] = []
+    below = False
+    for number, line in lines:
+        if below and not line:
+            break
+        if below and not line.startswith(_REMARK):
+            rows.append((number, line))
+        below = below or bool(_RULE.fullmatch(line))
+    return rows
+
+
+def _matrix(lines: _Lines, name: str) -> dict[tuple[int, int], float]:
+    """Return a table of nodes by nodes; what could not be measured (`-`) is left out."""
+    columns: list[int] = []
+    found: dict[tuple[int, int], float] = {}
+    for number, line in lines[1:]:
+        match = re.match(r"(?:Numa node|Socket)\b(.*)", line)
+        words = (match[1] if match else line).split()
+        if match:
+            columns = [int(word) for word in words if word.isdecimal()] or columns
+        elif columns and words and words[0].isdecimal():
+            if len(words) != len(columns) + 1:
+                message = f"{line!r} has not one figure for each of {len(columns)} nodes"
+                raise OutputError(printable(message), position=Position(name, number))
+            for column, word in zip(columns, words[1:], strict=True):
+                if word != "-":
+                    found[int(words[0]), column] = _figure(word, _MOST_BANDWIDTH / _MEGA, name, number)
+        elif columns and found and line:
+            break
+    if not found:
+        message = "there is no table of nodes below this"
+        raise OutputError(message, position=Position(name, lines[0][0]))
+    return found
+
+
+def _read_latencies(lines: _Lines, name: str) -> dict[str, float]:
+    table = _matrix(lines, name)
+    found = {f"latency.from_{source}.to_{to}": value for (source, to), value in table.items()}
+    local = [value for (source, to), value in table.items() if source == to]
+    remote = [value for (source, to), value in table.items() if source != to]
+    if local:
+        found["latency.local"] = max(local)
+    if remote:
+        found["latency.remote"] = max(remote)
+    return found
+
+
+def _read_between(lines: _Lines, name: str) -> dict[str, float]:
+    table = _matrix(lines, name)
+    return {f"bandwidth.from_{source}.to_{to}": value * _MEGA for (source, to), value in table.items()}
+
+
+def _read_highest(lines: _Lines, name: str) -> dict[str, float]:
+    """Return the highest bandwidth of each mix of reads and writes."""
+    found: dict[str, float] = {}
+    for number, line in lines:
+        match = _MIX.match(line)
+        if match:
+            mix = "mix_1_0" if match[1] == "ALL Reads" else f"mix_{match[2]}_{match[3]}"
+            key = "stream_triad" if match[1].startswith("Stream") else mix
+            found[f"bandwidth.{key}"] = _figure(match[4], _MOST_BANDWIDTH / _MEGA, name, number) * _MEGA
+    if not found:
+        message = "there is no bandwidth of any mix of reads and writes below this"
+        raise OutputError(message, position=Position(name, lines[0][0]))
+    return found
+
+
+_READERS = {
+    "loaded": _read_loaded,
+    "latencies": _read_latencies,
+    "between": _read_between,
+    "highest": _read_highest,
+}
+
+
+def _figure(word: str, most: float, name: str, number: int) -> float:
+    """Return a figure above 0 and not beyond belief. Raises OutputError."""
+    value = float(word) if _NUMBER.fullmatch(word) else math.nan
+    if not 0 < value <= most:
+        message = f"{word[:40]!r} is not a figure that mlc could have measured"
+        raise OutputError(printable(message), position=Position(name, number))
+    return value
+
+
+def _read_options(lines: _Lines) -> Mapping[str, object]:
+    """Return the options that the output states, in the spelling of a workload."""
+    arguments = next((match[1] for _, line in lines if (match := _ARGUMENTS.match(line))), "")
+    found: dict[str, object] = {}
+    for word in arguments.split():
+        if word.startswith("--") and word[2:] in ("loaded_latency", "latency_matrix", "max_bandwidth"):
+            found["test"] = word[2:]
+        elif match := re.fullmatch(r"-l(\d+)", word):
+            found["stride"] = match[1]
+        elif (match := re.fullmatch(r"-W(\d+)", word)) and match[1] in _MIXES:
+            found["mix"] = _MIXES[match[1]]
+    return found

@@ -1,0 +1,58 @@
+"""Files that are whole at every moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from iogate.errors import IogateError
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file by this text so that a reader, or a crash, finds the old one or the new one whole.
+
+    Written beside it, flushed to the device, renamed (rename(2) is atomic within a file system). A symbolic
+    link is followed, so that a linked file stays linked. Raises IogateError; the old file is then as it was.
+    """
+    try:
+        path = Path(os.path.realpath(path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(name, _mode(path))
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise IogateError(
+            f"cannot write {path}: {error.strerror}", remedy="the file is as it was before"
+        ) from error
+
+
+def _mode(path: Path) -> int:
+    """Return the mode of the file that is replaced, or what the umask leaves of 0666."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable; not every file system can, and then nothing is lost but time."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

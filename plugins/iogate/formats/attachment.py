@@ -1,0 +1,43 @@
+"""Files that another file names, which lie below its folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from iogate.errors import InputError
+from iogate.units import printable
+
+_LARGEST_ATTACHMENT = 2**20
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A text that another file names: `name` is its path as it stands there."""
+
+    name: str
+    text: str = field(repr=False)
+
+
+def read_attachment(folder: Path, name: str) -> Attachment:
+    """Return the file that a file in `folder` names by a path relative to itself. Raises InputError if that
+    would leave the folder, or is no text of at most 1 MiB.
+    """
+    shown = printable(name)
+    relative = PurePosixPath(name)
+    path = folder / relative
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+        if not name or relative.is_absolute() or ".." in relative.parts or not inside:
+            raise InputError(
+                f"{shown!r} is refused: it would leave the folder", remedy="name a file below that folder"
+            )
+        if not path.is_file():
+            raise InputError(f"{shown!r} is no file below {printable(str(folder))}")
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST_ATTACHMENT + 1)
+        if len(data) > _LARGEST_ATTACHMENT:
+            raise InputError(f"{shown!r} is larger than {_LARGEST_ATTACHMENT >> 20} MiB")
+        return Attachment(shown, data.decode("utf-8-sig"))
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links, before Python 3.13
+        raise InputError(f"{shown!r} cannot be read: {printable(str(error))}") from None

@@ -1,0 +1,113 @@
+"""Shapes of the files that people write: pydantic models whose mistakes are told with file:line:column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+
+from iogate.errors import InputError, InputErrors, OptionError
+from iogate.formats.yamlio import Document, Path_, nearest
+from iogate.units import parse_duration, parse_fraction, parse_rate, parse_size, printable, size_text
+
+
+class Schema(BaseModel):
+    """Base of all file shapes: unknown keys are errors, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _json_schema(json_type: list[str], description: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": json_type, "description": description})
+
+
+def _quantity(parse: Callable[[Any], Any]) -> BeforeValidator:
+    """Refuse what is neither text nor number before `parse` sees it."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise ValueError(f"{value!r} is neither a number nor text")
+        return parse(value)
+
+    return BeforeValidator(check)
+
+
+Size = Annotated[
+    str,
+    _quantity(lambda value: size_text(parse_size(value))),
+    _json_schema(["string", "integer"], "a size as fio writes it: 4k = 4096, 16G = 16 GiB"),
+]
+Duration = Annotated[
+    float, _quantity(parse_duration), _json_schema(["string", "number"], "seconds, or 90s, 10m, 2h")
+]
+Fraction = Annotated[float, _quantity(parse_fraction), _json_schema(["string", "number"], "5% or 0.05")]
+Rate = Annotated[
+    float, _quantity(parse_rate), _json_schema(["string", "number"], "bytes/s, or 7.88 GB/s, 3700 MiB/s")
+]
+
+SchemaType = TypeVar("SchemaType", bound=BaseModel)
+
+
+def check(shape: type[SchemaType], data: Any) -> SchemaType:
+    """Return `data` in this shape. Raises InputErrors of OptionError, each with its path within `data`."""
+    try:
+        return shape.model_validate(data)
+    except ValidationError as error:
+        raise InputErrors([_problem(shape, item) for item in error.errors(include_url=False)]) from None
+
+
+def check_document(shape: type[SchemaType], document: Document) -> SchemaType:
+    """Return a document in this shape. Raises InputErrors, each with file:line:column."""
+    if document.data is None:
+        raise InputError("the file is empty", position=document.position(()))
+    try:
+        return check(shape, document.data)
+    except InputErrors as errors:
+        raise locate(errors, document) from None
+
+
+def locate(errors: InputErrors, document: Document, prefix: Path_ = ()) -> InputErrors:
+    """Return the same errors with the positions that their paths, behind `prefix`, have in a document."""
+    found: list[InputError] = []
+    for error in errors.errors:
+        if isinstance(error, OptionError) and error.position is None:
+            where = document.position((*prefix, *error.path), key=error.key)
+            error = OptionError(error.message, error.path, key=error.key, position=where, remedy=error.remedy)
+        found.append(error)
+    return InputErrors(found)
+
+
+def _problem(shape: type[BaseModel], item: Any) -> OptionError:
+    path: Path_ = tuple(item["loc"])
+    kind, value = item["type"], item.get("input")
+    if kind == "extra_forbidden":
+        known = _fields_at(shape, path[:-1])
+        word = printable(str(path[-1]))
+        hint = nearest(word, known)
+        remedy = "" if hint or not known else f"known keys: {', '.join(sorted(known))}"
+        return OptionError(f"unknown key {word!r}{hint}", path, key=True, remedy=remedy)
+    if kind == "missing":
+        return OptionError(f"{path[-1]!r} is missing", path[:-1])
+    message = str(item["msg"]).removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
+    name = next((part for part in reversed(path) if isinstance(part, str)), "the file")
+    shown = "" if kind == "value_error" or isinstance(value, (dict, list)) else f", not {value!r}"
+    return OptionError(printable(f"{name}: {message}{shown}"), path)
+
+
+def _fields_at(shape: type[BaseModel], path: Path_) -> list[str]:
+    """Return the keys known at `path`; empty where the shape there is not a single model."""
+    current: Any = shape
+    for part in path:
+        field = getattr(current, "model_fields", {}).get(part)
+        current = _model_in(field.annotation) if field else current
+    return [field.alias or name for name, field in getattr(current, "model_fields", {}).items()]
+
+
+def _model_in(annotation: Any) -> Any:
+    """Return the model that an annotation such as `dict[str, Model] | None` holds, or None."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = [_model_in(part) for part in getattr(annotation, "__args__", ())]
+    return next((model for model in found if model), None)

@@ -1,0 +1,163 @@
+"""YAML that remembers where everything stands.
+
+The data are plain mappings, lists and scalars; `marks` gives the line and column of each by its path.
+Scalars follow YAML 1.2's core schema, because YAML 1.1 reads a ratio such as `75:25` as the sexagesimal
+number 4525 and `on` as a truth. A duplicate key, a tag, a document of more than one part or an explosion by
+aliases is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from iogate.errors import InputError, Position
+from iogate.units import printable
+
+_MAXIMUM_NODES = 200_000
+_MAXIMUM_BYTES = 16 * 2**20
+_MAXIMUM_DEPTH = 40
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_CONSTANTS: Mapping[str, Any] = {"": None, "~": None} | {
+    spelling: value
+    for word, value in {"null": None, "true": True, "false": False}.items()
+    for spelling in (word, word.title(), word.upper())
+}
+_TAGS = {
+    f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp")
+}
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+Path_: TypeAlias = "tuple[str | int, ...]"
+"""The keys and indexes that lead to a value."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML document: its `data`, and where the `keys` and the `values` of each path stand."""
+
+    file: str
+    data: Any
+    keys: Mapping[Path_, Position] = field(repr=False)
+    values: Mapping[Path_, Position] = field(repr=False)
+
+    def position(self, path: Path_, *, key: bool = False) -> Position:
+        """Return where the value at `path` (or its key) stands, or the nearest thing around it that the file
+        has.
+        """
+        if key and path in self.keys:
+            return self.keys[path]
+        for length in range(len(path), -1, -1):
+            mark = self.values.get(path[:length])
+            if mark:
+                return mark
+        return Position(self.file)
+
+
+def load(path: Path, name: str | None = None) -> Document:
+    """Read a YAML file; `name` is what messages call it. Raises InputError with file:line:column."""
+    name = name or str(path)
+    try:
+        if path.stat().st_size > _MAXIMUM_BYTES:
+            raise InputError(f"{name} is larger than {_MAXIMUM_BYTES >> 20} MiB")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text: {error.reason}", position=Position(name)) from error
+    return loads(text, name)
+
+
+def loads(text: str, name: str) -> Document:
+    """Read YAML text. Raises InputError with file:line:column."""
+    try:
+        node = yaml.compose(text, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        position = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name)
+        problem = printable(error.problem or error.context or "not YAML")
+        raise InputError(f"malformed YAML: {problem}", position=position) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InputError(f"malformed YAML: {printable(str(error))}", position=Position(name)) from error
+    if node is None:
+        return Document(name, None, {}, {})
+    reader = _NodeReader(name)
+    data = reader.value(node, ())
+    return Document(name, data, reader.keys, reader.values)
+
+
+class _NodeReader:
+    """Turns nodes into plain data and notes where each stood."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.keys: dict[Path_, Position] = {}
+        self.values: dict[Path_, Position] = {}
+        self.nodes = 0
+
+    def place(self, node: yaml.Node) -> Position:
+        return Position(self.name, node.start_mark.line + 1, node.start_mark.column + 1)
+
+    def value(self, node: yaml.Node, path: Path_) -> Any:
+        self.nodes += 1
+        self.values[path] = self.place(node)
+        if self.nodes > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
+            raise InputError(
+                "too much: nested or repeated by aliases beyond reason", position=self.place(node)
+            )
+        if node.tag not in _TAGS:
+            tag = printable(node.tag)
+            raise InputError(f"tags such as {tag} are not allowed", position=self.place(node))
+        if isinstance(node, yaml.MappingNode):
+            return {key: self.value(item, (*path, key)) for key, item in self.pairs(node, path)}
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+        return _scalar(node)
+
+    def pairs(self, node: yaml.MappingNode, path: Path_) -> Iterator[tuple[str, yaml.Node]]:
+        seen: dict[str, Position] = {}
+        for key_node, item in node.value:
+            place = self.place(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise InputError("a key must be a word", position=place)
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                raise InputError("merge keys (<<) are not supported: use defaults", position=place)
+            key = str(key_node.value)
+            if key in seen:
+                first = seen[key]
+                raise InputError(
+                    f"{printable(key)!r} is here twice (first in line {first.line})", position=place
+                )
+            seen[key] = place
+            where = (*path, key)
+            self.keys[where] = place
+            yield key, item
+
+
+def _scalar(node: yaml.Node) -> Any:
+    """Return the value of a scalar by YAML 1.2's core schema; anything quoted is text."""
+    return str(node.value) if getattr(node, "style", None) else _plain(str(node.value))
+
+
+def _plain(text: str) -> Any:
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if _INTEGER.fullmatch(text) and len(text) < 40:
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return `, did you mean X?` for the known word nearest to a mistyped one, or an empty string."""
+    import difflib
+
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f", did you mean {matches[0]!r}?" if matches else ""

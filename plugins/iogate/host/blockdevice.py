@@ -1,0 +1,181 @@
+"""Block devices as the kernel arranges them: /sys/dev/block (Documentation/ABI/stable/sysfs-block).
+
+A device is known by its number alone: names and symbolic links lie, and change.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iogate.host import sysfs
+from iogate.host.mounts import block_number
+
+SYS = Path("/sys")
+_SECTOR = 512  # of /sys, whatever the device's own is
+
+
+@dataclass(frozen=True)
+class BlockDevice:
+    """A whole disk, a partition, or what device mapper, md and loop make of them; `number` as in `8:1`."""
+
+    number: str
+    sys: Path = field(default=SYS, repr=False)
+
+    @property
+    def folder(self) -> Path:
+        """Its folder in /sys, symbolic links resolved."""
+        return Path(os.path.realpath(self.sys / "dev/block" / self.number))
+
+    @property
+    def known(self) -> bool:
+        """Whether /sys tells anything of it."""
+        return (self.folder / "dev").exists()
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, such as `nvme0n1p2`; the number where /sys does not tell."""
+        return self.folder.name.replace("!", "/")
+
+    @property
+    def size(self) -> int:
+        """Capacity in bytes."""
+        return _integer(self.attribute("size")) * _SECTOR
+
+    @property
+    def logical_block(self) -> int:
+        """The least that direct I/O takes, in bytes."""
+        return _integer(self.whole.attribute("queue/logical_block_size")) or _SECTOR
+
+    @property
+    def read_only(self) -> bool:
+        return self.attribute("ro") == "1"
+
+    @property
+    def is_partition(self) -> bool:
+        return (self.folder / "partition").exists()
+
+    @property
+    def whole(self) -> BlockDevice:
+        """The device that it is a partition of, or itself."""
+        number = _read(self.folder.parent / "dev") if self.is_partition else ""
+        return BlockDevice(number, self.sys) if number else self
+
+    @property
+    def partitions(self) -> list[BlockDevice]:
+        folders = sysfs.paths(self.folder)
+        return self._devices(folder for folder in folders if (folder / "partition").exists())
+
+    @property
+    def holders(self) -> list[BlockDevice]:
+        """What is made of it by the kernel: device mapper (LVM, multipath, crypt), md, bcache."""
+        return self._devices(sysfs.paths(self.folder / "holders"))
+
+    @property
+    def slaves(self) -> list[BlockDevice]:
+        """What it is made of."""
+        return self._devices(sysfs.paths(self.folder / "slaves"))
+
+    @property
+    def backing_file(self) -> str:
+        """What a loop device is made of, as an absolute path; empty for any other device."""
+        return self.attribute("loop/backing_file").removesuffix(" (deleted)")
+
+    @property
+    def loop_target(self) -> BlockDevice | None:
+        """The block device that a loop device (or a partition of one) is made of."""
+        file = self.whole.backing_file
+        number = block_number(Path(file)) if file else None
+        return BlockDevice(number, self.sys) if number else None
+
+    @property
+    def serials(self) -> list[str]:
+        """Its serial numbers and world-wide names, as far as the kernel knows them."""
+        names = ("serial", "device/serial", "wwid", "device/wwid", "device/cid")
+        page = sysfs.data(self.folder / "device/vpd_pg80")[
+            4:
+        ]  # SCSI unit serial number page: 4 bytes of header
+        found = [
+            *(self.attribute(name) for name in names),
+            page.decode("ascii", errors="replace").strip("\0 "),
+        ]
+        return list(dict.fromkeys(filter(None, found)))
+
+    def attribute(self, name: str) -> str:
+        """Return one of its files in /sys, stripped; empty if it has none."""
+        return _read(self.folder / name)
+
+    def disks(self) -> list[BlockDevice]:
+        """Return the whole disks that it lies on in the end, through partitions, device mapper, md and
+        loop.
+        """
+        reached = _closure([self], lambda device: device._carriers())
+        return [device for device in reached if not device._carriers()]
+
+    def _carriers(self) -> list[BlockDevice]:
+        """Return what carries it."""
+        if self.slaves:
+            return self.slaves
+        if self.is_partition and self.whole != self:
+            return [self.whole]
+        return [self.loop_target] if self.loop_target else []
+
+    def damaged(self) -> list[BlockDevice]:
+        """Return every device whose contents change when this one is written: itself first, then what a loop
+        device is made of, partitions, holders, and loop devices on the same file or on any of these.
+        """
+        return _closure([self], lambda device: device._next_damaged())
+
+    def _next_damaged(self) -> list[BlockDevice]:
+        found = [*self.partitions, *self.holders, *self._loops_on_it()]
+        return [*found, self.loop_target] if self.loop_target else found
+
+    def _loops_on_it(self) -> list[BlockDevice]:
+        """Return loop devices made of this device, or of the file that this one (or its whole) is made of."""
+        whole = self.whole
+        loops = [loop for loop in whole_disks(self.sys) if loop.backing_file and loop != whole]
+        return [
+            loop
+            for loop in loops
+            if loop.backing_file == whole.backing_file or block_number(Path(loop.backing_file)) == self.number
+        ]
+
+    def _devices(self, folders: Iterable[Path]) -> list[BlockDevice]:
+        numbers = (_read(folder / "dev") for folder in folders)
+        return [BlockDevice(number, self.sys) for number in numbers if number]
+
+
+def whole_disks(sys: Path = SYS) -> list[BlockDevice]:
+    """Return all block devices that are no partitions."""
+    numbers = (_read(folder / "dev") for folder in sysfs.paths(sys / "block"))
+    return [BlockDevice(number, sys) for number in numbers if number]
+
+
+def btrfs_members(sys: Path = SYS) -> Iterator[tuple[str, str]]:
+    """Yield the devices of mounted btrfs file systems, each `major:minor` with the file system's UUID;
+    mountinfo names only one of several.
+    """
+    for folder in sysfs.paths(sys / "fs/btrfs"):
+        for device in sysfs.paths(folder / "devices"):
+            if number := _read(device / "dev"):
+                yield number, folder.name
+
+
+def _closure(
+    start: list[BlockDevice], step: Callable[[BlockDevice], Iterable[BlockDevice]]
+) -> list[BlockDevice]:
+    """Return all devices that the steps lead to, in the order of their discovery."""
+    found = list(start)
+    for device in found:  # grows as it goes
+        found.extend(item for item in dict.fromkeys(step(device)) if item not in found)
+    return found
+
+
+def _read(file: Path) -> str:
+    return sysfs.text(file, errors="surrogateescape")
+
+
+def _integer(text: str) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,94 @@
+"""What differs between two environments, and between a machine and what it must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from iogate.formats.yamlio import nearest
+from iogate.model import Environment
+from iogate.units import printable
+
+IDENTITY = (
+    *("machine", "board", "serial", "cpu", "cores", "memory"),
+    *("disk", "disk_serial", "disk_wwid", "disk_capacity"),
+)
+"""The names that a device's profile can match."""
+
+
+_MATERIAL: Mapping[str, tuple[float, float]] = {
+    # name: (absolute, relative) change that explains something; anything else differs if its text does
+    "memory": (0.0, 0.10),  # what the kernel keeps for itself moves the rounded total
+    "cpu_frequency": (0.0, 0.10),
+    "load": (1.0, 0.0),
+    "temperature": (10.0, 0.0),
+    "disk_temperature": (10.0, 0.0),
+    "free_space": (10.0, 0.0),
+    "uptime": (float("inf"), 0.0),
+}
+
+
+def identity_mismatch(expected_patterns: Mapping[str, str], observed: Mapping[str, str]) -> list[str]:
+    """Return what of an observed identity does not match the patterns (fnmatch(3), case counts); empty if all
+    does.
+
+    A name that was not observed does not match.
+    """
+    messages = []
+    for name, pattern in expected_patterns.items():
+        value = observed.get(name)
+        if value is None:
+            hint = "" if name in IDENTITY else nearest(name, IDENTITY) or f" (known: {', '.join(IDENTITY)})"
+            messages.append(f"{name} is not known here, and must match {pattern!r}{hint}")
+        elif value != pattern and not fnmatchcase(value, pattern):
+            messages.append(f"{name} is {value!r}, and must match {pattern!r}")
+    return [printable(message) for message in messages]
+
+
+def identity_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """Return how the machine differs from the one of a baseline; empty if it is the same, as far as both
+    know.
+
+    A name that only one of them knows says nothing: serial numbers can often be read by root only.
+    """
+    shared = old.keys() & new.keys()
+    return _changes(*({name: one[name] for name in one if name in shared} for one in (old, new)))
+
+
+def differences(old: Environment, new: Environment) -> list[str]:
+    """Return what differs between two environments: the first suspects where a performance does.
+
+    Machine first, then software, then state, where only changes count that can explain something.
+    """
+    return [
+        *identity_changes(old.identity, new.identity),
+        *_changes(old.subject, new.subject),
+        *_changes(old.state, new.state),
+    ]
+
+
+def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    messages = []
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name), new.get(name)
+        if before is None:
+            message = "" if name in _MATERIAL else f"{name} was not known, is {after}"
+        elif after is None:
+            message = "" if name in _MATERIAL else f"{name} was {before}, is not known"
+        else:
+            message = f"{name} was {before}, is {after}" if _material(name, before, after) else ""
+        if message:
+            messages.append(printable(message))
+    return messages
+
+
+def _material(name: str, before: str, after: str) -> bool:
+    if before == after or name not in _MATERIAL:
+        return before != after
+    absolute, relative = _MATERIAL[name]
+    numbers = [re.match(r"-?\d+(\.\d+)?", text) for text in (before, after)]
+    if not (numbers[0] and numbers[1]):
+        return absolute != float("inf")
+    old, new = float(numbers[0][0]), float(numbers[1][0])
+    return abs(new - old) > max(absolute, relative * abs(old))

@@ -1,0 +1,162 @@
+"""What is mounted and swapped on: /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/swaps."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from iogate.host import sysfs
+
+PROC = Path("/proc")
+IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"})
+"""File systems that keep files in memory; tmpfs accepts O_DIRECT from Linux 6.6 on, meaning nothing."""
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+_DEPTH = 8  # overlays on overlays
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of mountinfo; `number` is the `major:minor` of its files (major 0: not a block device's).
+
+    `options` are those of the file system, `own_options` those of this mount of it.
+    """
+
+    id: int
+    number: str
+    root: str
+    point: str
+    file_system: str
+    source: str
+    options: str
+    own_options: str = ""
+
+    @property
+    def block_number(self) -> str | None:
+        """The `major:minor` of the block device that it is on; None if it is on none, or none that is known.
+
+        btrfs and others number their files by themselves: there the source tells.
+        """
+        if not self.number.startswith("0:"):
+            return self.number
+        return block_number(Path(self.source)) if self.source.startswith("/") else None
+
+
+def unescape(field: str) -> str:
+    """Return a field of mountinfo or swaps with its octal escapes (space, tab, newline, backslash) undone."""
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 8)), field)
+
+
+def parse_mountinfo(text: str) -> list[Mount]:
+    """Return the mounts of a mountinfo file, in its order; lines that are none are left out.
+
+    The optional fields before the lone hyphen vary in number. Names are split at spaces alone: the kernel
+    escapes those, but not other white space of Unicode.
+    """
+    mounts = []
+    for line in text.split("\n"):
+        left, separator, right = line.partition(" - ")
+        before, after = left.split(" "), right.split(" ")
+        if not separator or len(before) < 6 or len(after) < 3 or not before[0].isdigit():
+            continue
+        mounts.append(
+            Mount(
+                id=int(before[0]),
+                number=before[2],
+                root=unescape(before[3]),
+                point=unescape(before[4]),
+                file_system=after[0],
+                source=unescape(after[1]),
+                options=" ".join(after[2:]),
+                own_options=before[5],
+            )
+        )
+    return mounts
+
+
+def mounts(proc: Path = PROC) -> list[Mount]:
+    """Return everything mounted in this mount namespace; empty where /proc does not tell."""
+    return parse_mountinfo(sysfs.text(proc / "self/mountinfo", errors="surrogateescape"))
+
+
+def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
+    """Return the mount that holds an existing path, as the kernel itself sees it; None if it does not tell.
+
+    A process in a chroot does not see the mount that its root directory is a part of: there the device
+    number of the path's files is all that is known, and the rest is empty.
+    """
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        match = re.search(
+            r"^mnt_id:\s*(\d+)",
+            sysfs.text(proc / f"self/fdinfo/{descriptor}"),
+            re.MULTILINE,
+        )
+        device = number_text(os.fstat(descriptor).st_dev)
+    finally:
+        os.close(descriptor)
+    if match is None:
+        return None
+    number = int(match[1])
+    hidden = Mount(number, device, root="", point="", file_system="", source="", options="")
+    return next((mount for mount in mounts(proc) if mount.id == number), hidden)
+
+
+def backing(mount: Mount, proc: Path = PROC) -> Mount | None:
+    """Return the mount that really holds the files: that of the upper layer of an overlay, else the mount
+    itself.
+
+    None for an overlay whose upper layer cannot be seen from here, as from within a container.
+    """
+    found: Mount | None = mount
+    for _ in range(_DEPTH):
+        if found is None or found.file_system != "overlay":
+            return found
+        upper = _option(found.options, "upperdir")
+        found = mount_of(Path(upper), proc) if upper else None
+    return None
+
+
+def parse_swaps(text: str) -> list[str]:
+    """Return the files and devices of /proc/swaps, whose first line is a heading."""
+    rows = [line.split() for line in text.split("\n")[1:]]
+    return [unescape(row[0]) for row in rows if len(row) >= 2]
+
+
+def swaps(proc: Path = PROC) -> Iterator[tuple[str, str]]:
+    """Yield the block devices that are swapped on, each with its name and `major:minor`."""
+    for name in parse_swaps(sysfs.text(proc / "swaps", errors="surrogateescape")):
+        number = block_number(Path(name))
+        if number:
+            yield name, number
+
+
+def block_number(path: Path) -> str | None:
+    """Return the `major:minor` of the block device that a path leads to, or None if it leads to none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return number_text(status.st_rdev) if stat.S_ISBLK(status.st_mode) else None
+
+
+def number_text(number: int) -> str:
+    """Return a device number of stat(2) as /sys and /proc write it: `8:1`."""
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def _option(options: str, name: str) -> str:
+    """Return one of the options after the hyphen, its escapes undone; a comma within a value is written
+    `\\,`.
+    """
+    for option in re.split(r"(?<!\\),", unescape(options)):
+        key, _, value = option.partition("=")
+        if key == name:
+            return value.replace("\\,", ",").replace("\\:", ":")
+    return ""

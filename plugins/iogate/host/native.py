@@ -1,0 +1,141 @@
+"""Programs in C that come as source and are compiled on demand, once for each source, compiler and flags.
+
+They are kept in a private folder of this user's cache (XDG Base Directory Specification). A program there is
+run with the rights of whoever calls, so a folder that others could write to is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from iogate.errors import EngineError
+from iogate.units import printable
+
+FLAGS = ("-std=gnu11", "-O2", "-pthread")
+_COMPILERS = ("cc", "gcc", "clang")
+_SECONDS = 300
+_LINES_SHOWN = 20
+_INSTALL = "install one, on Debian and Ubuntu: apt-get install gcc libc6-dev"
+
+
+def compile_program(source: Path, flags: Sequence[str] = FLAGS) -> Path:
+    """Return the program that a C file makes, compiled now unless it was before. `$CC` names the compiler.
+
+    Two runs may compile the same file at once: each makes a file of its own and renames it. Raises
+    EngineError if there is no compiler, if it fails, or if the cache cannot be trusted.
+    """
+    compiler = _compiler()
+    try:
+        code = source.read_bytes()
+    except OSError as error:
+        raise EngineError(f"cannot read {source}: {error.strerror}") from error
+    parts = (code.decode(errors="replace"), *compiler, _version(compiler), platform.machine(), *flags)
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    folder = _cache()
+    program = folder / f"{source.stem}-{digest[:16]}"
+    if not _usable(program):
+        _compile(compiler, source, flags, program)
+    return program
+
+
+def _compiler() -> tuple[str, ...]:
+    """Return the compiler's command. Raises EngineError that names the package if there is none."""
+    named = os.environ.get("CC", "").strip()
+    if named:
+        try:
+            words = shlex.split(named)
+        except ValueError as error:
+            raise EngineError(f"CC={named!r} is not a command: {error}") from error
+        if shutil.which(words[0]) is None:
+            raise EngineError(f"CC names {words[0]!r}, which is not installed", remedy="unset or correct CC")
+        return tuple(words)
+    for name in _COMPILERS:
+        if shutil.which(name):
+            return (name,)
+    raise EngineError("there is no C compiler (cc, gcc or clang), which this engine needs", remedy=_INSTALL)
+
+
+@lru_cache(maxsize=8)
+def _version(compiler: tuple[str, ...]) -> str:
+    try:
+        done = subprocess.run(
+            [*compiler, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EngineError(f"{compiler[0]} does not say its version: {error}", remedy=_INSTALL) from error
+    return done.stdout.decode(errors="replace")
+
+
+def _cache() -> Path:
+    """Return the cache folder, made if need be. Raises EngineError if it is not this user's alone."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        base = Path(named) if named.startswith("/") else Path.home() / ".cache"
+        folder = base / "iogate"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+    except (OSError, RuntimeError) as error:
+        remedy = "name a folder that can be written in XDG_CACHE_HOME"
+        raise EngineError(f"there is no place for compiled programs: {error}", remedy=remedy) from error
+    wrong = (
+        "is not a folder"
+        if not stat.S_ISDIR(status.st_mode)
+        else f"belongs to the user number {status.st_uid}"
+        if status.st_uid != os.geteuid()
+        else "can be written by others"
+        if status.st_mode & 0o022
+        else ""
+    )
+    if wrong:
+        remedy = "remove it, or name another folder in XDG_CACHE_HOME"
+        raise EngineError(f"{folder}, where compiled programs are kept, {wrong}", remedy=remedy)
+    return folder
+
+
+def _usable(program: Path) -> bool:
+    try:
+        status = program.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and os.access(program, os.X_OK)
+
+
+def _compile(compiler: Sequence[str], source: Path, flags: Sequence[str], program: Path) -> None:
+    """Compile into a file beside the program and rename it. Raises EngineError with the compiler's words."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{program.name}.", dir=program.parent)
+        os.close(descriptor)
+    except OSError as error:
+        raise EngineError(f"cannot write in {program.parent}: {error.strerror}") from error
+    part = Path(name)
+    try:
+        argv = [*compiler, *flags, str(source), "-o", str(part)]
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+        )
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").splitlines()[:_LINES_SHOWN]
+            message = printable("\n  ".join([f"{shlex.join(argv)} failed:", *said]))
+            raise EngineError(message, remedy=_INSTALL if _lacks_headers(said) else "")
+        part.chmod(0o700)
+        part.replace(program)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EngineError(f"cannot compile {source.name}: {error}") from error
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+
+
+def _lacks_headers(said: Sequence[str]) -> bool:
+    return any(".h" in line and ("No such file" in line or "not found" in line) for line in said)

@@ -1,0 +1,62 @@
+"""Which processes have something open, by the links in /proc/PID/fd (root sees all, others their own)."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from iogate.host.mounts import PROC, number_text
+from iogate.units import printable
+
+
+def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
+    """Return the other processes that have files below a folder open."""
+    prefix = f"{folder}/"
+    return list(_openers(lambda link, name: name.startswith(prefix), proc))
+
+
+def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
+    """Return the other processes that have one of these block devices open, by `major:minor`."""
+    return list(_openers(lambda link, name: name.startswith("/dev/") and _is_device(link, numbers), proc))
+
+
+def process_text(pid: int, proc: Path = PROC) -> str:
+    """Return a process as messages name it: `pid 4711 (pytest suites)`."""
+    try:
+        words = (proc / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        words = []
+    line = " ".join(printable(" ".join(words)).split())
+    return f"pid {pid} ({line[:80]})" if line else f"pid {pid}"
+
+
+def _openers(matches: Callable[[Path, str], bool], proc: Path) -> Iterator[int]:
+    """Yield Processes with a matching link; names are read first, since to follow a link may hang (a dead
+    NFS).
+    """
+    for process in proc.glob("[0-9]*"):
+        pid = int(process.name)
+        if pid != os.getpid() and any(matches(link, name) for link, name in _links(process / "fd")):
+            yield pid
+
+
+def _links(folder: Path) -> Iterator[tuple[Path, str]]:
+    try:
+        links = list(folder.iterdir())
+    except OSError:
+        return
+    for link in links:
+        try:
+            yield link, os.readlink(link)
+        except OSError:
+            continue
+
+
+def _is_device(link: Path, numbers: frozenset[str]) -> bool:
+    try:
+        status = link.stat()
+    except OSError:
+        return False
+    return stat.S_ISBLK(status.st_mode) and number_text(status.st_rdev) in numbers

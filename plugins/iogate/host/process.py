@@ -1,0 +1,195 @@
+"""Running a program: its own process group, a time limit, and nothing left behind.
+
+POSIX process groups: see setpgid(2) and kill(2). A group is ended by SIGTERM, then SIGKILL. Jobs of fio leave
+its group (setsid(2)), and those that wait for a fio that was killed wait for ever: so whatever bears the mark
+that a program was started with, in its environment, is ended too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from iogate.errors import EngineError
+
+_MARK = "IOGATE_ENGINE"
+_GRACE_SECONDS = 5.0
+_TICK_SECONDS = 0.25
+_OUTPUT_LIMIT = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a program did: `status` as subprocess has it (negative: died of that signal), `seconds` of wall
+    time.
+    """
+
+    status: int
+    stdout: str
+    stderr: str
+    seconds: float
+    timed_out: bool = False
+
+
+def find_program(name: str, package: str) -> str:
+    """Return the path of a program. Raises EngineError that names the `package` which has it."""
+    path = shutil.which(name)
+    if path is None:
+        raise EngineError(
+            f"{name} is not installed", remedy=f"install it, on Debian and Ubuntu: apt-get install {package}"
+        )
+    return path
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    timeout: float,
+    tick: Callable[[float], None] | None = None,
+) -> Completed:
+    """Run a program to its end, or to `timeout` seconds.
+
+    stdout and stderr are written to files of those names in `folder`, where the user finds them; stdin is
+    empty. `tick` is called about four times a second with the seconds since the start. Whatever ends this
+    call (time limit, Ctrl-C, an error in `tick`), the program and all that it started are gone then.
+    Raises EngineError if the program cannot be started.
+    """
+    started = time.monotonic()
+    out_path, err_path = folder / "stdout", folder / "stderr"
+    guard, mark = _guard(), secrets.token_hex(12)
+    try:
+        with out_path.open("wb") as out, err_path.open("wb") as err:
+            _tell(guard, mark)
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=folder,
+                env={**os.environ, _MARK: mark},
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
+    try:
+        timed_out = _wait(process, started, timeout, tick)
+    finally:
+        _end_group(process)
+        if process.returncode:
+            _end_marked(mark)
+        _tell(guard, "")
+    return Completed(
+        process.returncode, _read(out_path), _read(err_path), time.monotonic() - started, timed_out
+    )
+
+
+# Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
+# what was started while it looked is found then.
+_GUARD = f"""
+while read -r line; do mark=$line; done
+[ -n "$mark" ] || exit
+for look in 1 2; do
+    for process in /proc/[0-9]*; do
+        grep -qsF "{_MARK}=$mark" "$process/environ" && kill -KILL "${{process#/proc/}}"
+    done
+done
+"""
+
+
+@cache
+def _guard() -> subprocess.Popen[bytes]:
+    """Return a shell that waits for the end of this process: what is killed by SIGKILL cannot clean up
+    itself.
+    """
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+def _tell(guard: subprocess.Popen[bytes], mark: str) -> None:
+    """Name the mark of what must not outlive this process; empty for nothing."""
+    assert guard.stdin
+    with contextlib.suppress(OSError):  # without the guard all is as well, but for SIGKILL
+        guard.stdin.write(f"{mark}\n".encode())
+
+
+def _wait(
+    process: subprocess.Popen[bytes], started: float, timeout: float, tick: Callable[[float], None] | None
+) -> bool:
+    """Wait for the end of the process without reaping it; True if the time limit came first.
+
+    A pidfd wakes at once: Popen.wait with a timeout polls, and would add up to 50 ms to every repetition.
+    """
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        while True:
+            left = timeout - (time.monotonic() - started)
+            if left <= 0:
+                return True
+            ready, _, _ = select.select([descriptor], [], [], min(left, _TICK_SECONDS))
+            if ready:
+                return False
+            if tick:
+                tick(time.monotonic() - started)
+    finally:
+        os.close(descriptor)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End every process of the group, children that outlived their parent included, and reap the leader."""
+    _signal_group(process.pid, signal.SIGTERM)
+    try:
+        process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        _signal_group(process.pid, signal.SIGKILL)
+        process.wait()
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while _signal_group(process.pid, signal.SIGKILL) and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def _end_marked(mark: str) -> None:
+    """End the processes that bear a mark: the environment of a process is that of its parent."""
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while (found := list(_bearers(mark))) and time.monotonic() < deadline:
+        for number in found:
+            with contextlib.suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        time.sleep(0.005)
+
+
+def _bearers(mark: str) -> Iterator[int]:
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # of another user, or gone
+            if f"{_MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Signal a process group; False when nobody is left in it (or nobody that we may signal)."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as stream:
+        return stream.read(_OUTPUT_LIMIT).decode("utf-8", errors="replace")

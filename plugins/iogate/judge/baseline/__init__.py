@@ -1,0 +1,19 @@
+"""Baselines: what is known of each workload on a device, `<baselines>/<device>/<suite>.yaml`.
+
+The file is written by `--update-baselines` and read by people in a git diff.
+"""
+
+from iogate.judge.baseline.file import definition_changes, find, load_baselines
+from iogate.judge.baseline.table import Change, changes_table
+from iogate.judge.baseline.update import MAXIMUM_SESSIONS, SessionValues, update
+
+__all__ = [
+    "MAXIMUM_SESSIONS",
+    "Change",
+    "SessionValues",
+    "changes_table",
+    "definition_changes",
+    "find",
+    "load_baselines",
+    "update",
+]

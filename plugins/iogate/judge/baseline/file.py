@@ -1,0 +1,195 @@
+"""Reading a baseline file; nothing in it is believed unchecked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from iogate.errors import BaselineError, InputError, InputErrors, OptionError
+from iogate.formats import yamlio
+from iogate.formats.schema import Schema, check_document, locate
+from iogate.formats.yamlio import Document
+from iogate.judge.baseline.values import flat, usable
+from iogate.model import Baseline, Environment, Workload, hash_of, metric
+from iogate.units import printable
+
+_REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
+
+_Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
+_Facts = dict[str, str]
+
+
+class _StoredEnvironment(Schema):
+    identity: _Facts = Field(default_factory=dict)
+    subject: _Facts = Field(default_factory=dict)
+    state: _Facts = Field(default_factory=dict)
+
+
+class _Session(Schema):
+    reason: str = ""
+    environment: _StoredEnvironment = Field(default_factory=_StoredEnvironment)
+
+
+class _Entry(Schema):
+    definition: dict[str, Any]
+    hash: str = ""
+    sessions: tuple[_Word, ...] = ()
+    source: str = ""
+    metrics: Annotated[dict[str, Any], Field(min_length=1)]
+
+
+class _BaselineFile(Schema):
+    version: Literal[1] = Field(alias="schema")
+    device: str
+    suite: str
+    sessions: dict[_Word, _Session] = Field(default_factory=dict)
+    workloads: dict[_Word, _Entry]
+
+
+def load_baselines(path: Path) -> dict[str, Baseline]:
+    """Return the baselines in a file, by the name of their workload; none if there is no such file.
+
+    Raises BaselineError with file:line:column for a file that is corrupt, or of another device or suite.
+    """
+    document = read(path)
+    if document is None:
+        return {}
+    sessions = document.data.get("sessions") or {}
+    return {name: _baseline(name, entry, sessions) for name, entry in document.data["workloads"].items()}
+
+
+def find(baselines: Mapping[str, Baseline], workload: Workload) -> tuple[Baseline | None, str]:
+    """Return the baseline that fits a workload; otherwise None, and why the one of its name does not fit.
+
+    The reason is empty where there is none of that name.
+    """
+    baseline = baselines.get(workload.name)
+    if baseline is None:
+        return None, ""
+    if hash_of(baseline.definition) == workload.definition_hash:
+        return baseline, ""
+    return None, definition_changes(baseline.definition, workload.definition)
+
+
+def definition_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return how a workload differs from its baseline: `size was 16G, is 1G; direct was 1, is gone`."""
+    before, after = flat(old), flat(new)
+    changes = []
+    for key in dict.fromkeys((*before, *after)):
+        if key not in after:
+            changes.append(f"{key} was {before[key]}, is gone")
+        elif key not in before:
+            changes.append(f"{key} is new, is {after[key]}")
+        elif before[key] != after[key]:
+            changes.append(f"{key} was {before[key]}, is {after[key]}")
+    return printable("; ".join(changes))
+
+
+def read(path: Path) -> Document | None:
+    """Return the document of a baseline file, all of it checked; None if there is no file."""
+    refuse_links(path)
+    if not path.exists():
+        return None
+    try:
+        return check_baseline(yamlio.load(path), device=path.parent.name, suite=path.stem)
+    except InputError as error:
+        raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
+
+
+def check_baseline(document: Document, device: str, suite: str) -> Document:
+    """Return the document, if it is a baseline of that device and suite. Raises InputError."""
+    if isinstance(document.data, dict) and document.data.get("schema", 1) != 1:
+        raise InputError(
+            "this baseline has another schema than 1, the only one that is known here",
+            position=document.position(("schema",)),
+            remedy="update iogate, or remove the file and measure again with --update-baselines",
+        )
+    file = check_document(_BaselineFile, document)
+    problems = []
+    for key, expected in (("device", device), ("suite", suite)):
+        found = getattr(file, key)
+        if found != expected:
+            message = f"a baseline of the {key} {printable(found)!r} in the place of {expected!r}"
+            problems.append(OptionError(message, (key,)))
+    for name, entry in file.workloads.items():
+        problems += _entry_problems(("workloads", name), entry, file)
+    if problems:
+        raise locate(InputErrors(problems), document)
+    return document
+
+
+def _entry_problems(path: tuple[str, ...], entry: _Entry, file: _BaselineFile) -> list[OptionError]:
+    problems = []
+    if bool(entry.sessions) == bool(entry.source):
+        problems.append(OptionError("needs either sessions (measured) or a source (published)", path))
+    for index, session in enumerate(entry.sessions):
+        if session not in file.sessions or session in entry.sessions[:index]:
+            what = "is here twice" if session in file.sessions else "is not among the file's sessions"
+            problems.append(OptionError(f"the session {session} {what}", (*path, "sessions", index)))
+    expected = hash_of(entry.definition)
+    if entry.hash != expected and (entry.hash or not entry.source):
+        message = f"the hash {printable(entry.hash)!r} does not fit the definition, whose hash is {expected}"
+        problems.append(OptionError(message, (*path, "hash")))
+    lengths: dict[int, int] = {}
+    for name, value in entry.metrics.items():
+        problems += _metric_problems((*path, "metrics", name), value, len(entry.sessions), lengths)
+    return problems
+
+
+def _metric_problems(
+    path: tuple[str, ...], value: Any, sessions: int, lengths: dict[int, int]
+) -> list[OptionError]:
+    """Return what is wrong with a metric; `lengths` remembers the repetitions of each session."""
+    try:
+        metric(path[-1])
+    except KeyError:
+        return [OptionError(f"{printable(path[-1])!r} is not a metric", path, key=True)]
+    if not sessions:
+        return [] if usable(value) else [OptionError("must be a positive number", path)]
+    if not isinstance(value, list) or len(value) != sessions:
+        return [OptionError(f"must be a list of {sessions} lists, one a session", path)]
+    problems = []
+    for index, row in enumerate(value):
+        if not isinstance(row, list):
+            problems.append(OptionError("must be a list of values, one a repetition", (*path, index)))
+            continue
+        for place, item in enumerate(row):
+            if not usable(item):
+                problems.append(OptionError("must be a positive number", (*path, index, place)))
+        if row and len(row) != lengths.setdefault(index, len(row)):
+            message = f"has {len(row)} repetitions where other metrics have {lengths[index]}"
+            problems.append(OptionError(message, (*path, index)))
+    if not any(value):
+        problems.append(OptionError("has no values", path))
+    return problems
+
+
+def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) -> Baseline:
+    """Return a checked entry as the gate sees it: sessions in which a metric is missing are not in its
+    values.
+    """
+    ids = tuple(entry.get("sessions") or ())
+    environment = (sessions[ids[-1]].get("environment") or {}) if ids else {}
+    return Baseline(
+        workload=name,
+        definition=entry["definition"],
+        metrics={
+            key: tuple(tuple(map(float, row)) for row in value if row) if ids else float(value)
+            for key, value in entry["metrics"].items()
+        },
+        sessions=ids,
+        source=printable(entry.get("source") or ""),
+        environment=Environment(**{part: facts or {} for part, facts in environment.items()}),
+    )
+
+
+def refuse_links(path: Path) -> None:
+    """Raise BaselineError if the file or its folder is a symbolic link, which could lead anywhere."""
+    for place in (path, path.parent):
+        if place.is_symlink():
+            raise BaselineError(
+                f"{place} is a symbolic link", remedy="baselines are plain files: put the file itself there"
+            )

@@ -1,0 +1,117 @@
+"""Writing a baseline file: one style, one writer at a time, whole at every moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from iogate.errors import BaselineError, InputError, IogateError
+from iogate.formats import yamlio
+from iogate.formats.atomic import write_atomically
+from iogate.host.flock import lock
+from iogate.judge.baseline.file import check_baseline
+
+_HEADER = (
+    "# Written by iogate: values by session and repetition (or published ones), in B/s, IOPS, ns and s.\n"
+)
+_POLL_SECONDS = 0.05
+
+
+def write(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a file that reads back as what it should say, or none."""
+    text = _HEADER + _render(data)
+    try:
+        document = check_baseline(yamlio.loads(text, str(path)), device=path.parent.name, suite=path.stem)
+    except InputError as error:
+        raise BaselineError(f"this would not be a baseline, and is not written: {error}") from error
+    if document.data != data:
+        raise BaselineError(f"{path} would not read back as what was measured, and is not written")
+    for leftover in path.parent.glob(f".{path.name}.*"):
+        if leftover.name != _lock_file(path).name:
+            leftover.unlink(missing_ok=True)
+    try:
+        write_atomically(path, text)
+    except IogateError as error:
+        raise BaselineError(error.message, remedy=error.remedy) from error
+
+
+class _Dumper(yaml.SafeDumper):
+    """A fixed style: everything on a line of its own, but the values of a session on one."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_sequence(
+        self, tag: str, sequence: Any, flow_style: bool | None = None
+    ) -> yaml.SequenceNode:
+        values = all(isinstance(item, (int, float)) for item in sequence)
+        return super().represent_sequence(tag, sequence, flow_style=values)
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Return line breaks and their like in quotes, escaped: folded text does not always read back."""
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+# The YAML 1.1 of PyYAML leaves texts such as 1e5 and 0912 without quotes, which YAML 1.2 reads as numbers.
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
+    list("-+.0123456789"),
+)
+
+
+def _render(data: Mapping[str, Any]) -> str:
+    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**30))
+
+
+def _lock_file(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+@contextlib.contextmanager
+def hold_lock(path: Path, wait: float) -> Iterator[None]:
+    """Hold the lock of a baseline file: flock(2) on a file beside it, which is gone afterwards.
+
+    Raises BaselineError if somebody else holds it for `wait` seconds.
+    """
+    deadline = time.monotonic() + wait
+    while (descriptor := _lock(path)) is None:
+        if time.monotonic() > deadline:
+            raise BaselineError(
+                f"{path} is being updated by another session", remedy="update again when that is done"
+            )
+        time.sleep(_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            _lock_file(path).unlink()
+        os.close(descriptor)
+
+
+def _lock(path: Path) -> int | None:
+    """Return a descriptor that holds the lock, or None if somebody else does.
+
+    The one who held it before may have removed the file between our opening and locking it: what we hold then
+    locks nothing.
+    """
+    file = _lock_file(path)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        if lock(descriptor) and os.path.samestat(file.stat(), os.fstat(descriptor)):
+            return descriptor
+    except FileNotFoundError:
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None

@@ -1,0 +1,196 @@
+"""Storing what a session measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from iogate.errors import BaselineError
+from iogate.judge.baseline.file import definition_changes, read, refuse_links
+from iogate.judge.baseline.storage import hold_lock, write
+from iogate.judge.baseline.table import Change
+from iogate.judge.baseline.values import clean_text, median, plain, round_value, usable
+from iogate.model import Environment, hash_of
+from iogate.units import printable
+
+MAXIMUM_SESSIONS = 20
+"""What a baseline keeps of its newest sessions: enough to know the noise between them to about 16% (the
+standard error of a standard deviation is 1/sqrt(2 (K - 1))), and few enough to forget an old image.
+"""
+
+SessionValues = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Sequence[float]]]]
+"""By workload: its definition, and the values of each metric, one a repetition."""
+
+
+def update(
+    path: Path,
+    device: str,
+    suite: str,
+    session: str,
+    environment: Environment,
+    reason: str,
+    measured: SessionValues,
+    mode: Literal["replace", "append"],
+    source: str = "",
+    *,
+    wait: float = 10.0,
+) -> list[Change]:
+    """Store what a session measured as the baseline of its workloads, and say what that changes.
+
+    `replace` forgets what was known of these workloads; `append` adds the session to it, unless the
+    workload changed or had published figures. Other workloads stay as they are. With a `source` the
+    medians are stored as published figures. A crash at any moment leaves the old or the new file whole; a
+    second update waits `wait` seconds for the first. Raises BaselineError.
+    """
+    if (path.parent.name, path.name) != (device, f"{suite}.yaml") or suite == "device":
+        raise BaselineError(f"{path} cannot be the baseline of the suite {suite!r} on {device!r}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_links(path)
+        with hold_lock(path, wait):
+            return _update(path, device, suite, session, environment, reason, measured, mode, source)
+    except OSError as error:
+        raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
+
+
+def _update(
+    path: Path,
+    device: str,
+    suite: str,
+    session: str,
+    environment: Environment,
+    reason: str,
+    measured: SessionValues,
+    mode: str,
+    source: str,
+) -> list[Change]:
+    document = read(path)
+    old = document.data if document else {}
+    workloads = dict(old.get("workloads") or {})
+    changes = []
+    for name, (definition, values) in measured.items():
+        before = workloads.get(name)
+        entry = _entry(name, definition, values, session, source)
+        note = _note(before, entry, mode)
+        if mode == "append" and note == "appended":
+            entry = _append(before or {}, entry)
+        workloads[name] = entry
+        changes += _changes(name, before, entry, note)
+    names = _order(list(old.get("workloads") or {}), list(measured))
+    used = {session for entry in workloads.values() for session in entry.get("sessions") or ()}
+    sessions = {**(old.get("sessions") or {})}
+    if not source:
+        sessions.pop(session, None)
+        sessions[session] = _session(environment, reason)
+    kept = {name: session for name, session in sessions.items() if name in used}
+    data = {"schema": 1, "device": device, "suite": suite, **({"sessions": kept} if kept else {})}
+    write(path, {**data, "workloads": {name: workloads[name] for name in names}})
+    return changes
+
+
+def _entry(
+    name: str,
+    definition: Mapping[str, Any],
+    values: Mapping[str, Sequence[float]],
+    session: str,
+    source: str,
+) -> dict[str, Any]:
+    """Return what a session knows of a workload.
+
+    A metric that a repetition lacks, or that is zero in one, has no logarithm there: the session is stored
+    without it rather than with what is left.
+    """
+    definition = plain(definition)
+    repetitions = max(map(len, values.values()), default=0)
+    rows = {
+        key: [round_value(value) for value in values[key]]
+        for key in sorted(values)
+        if len(values[key]) == repetitions and all(map(usable, values[key]))
+    }
+    if not rows or not repetitions:
+        raise BaselineError(f"no metric of {printable(name)!r} was measured: its baseline stays as it is")
+    head: dict[str, Any] = {"hash": hash_of(definition), "definition": definition}
+    if source:
+        return {
+            **head,
+            "source": clean_text(source),
+            "metrics": {key: median(row) for key, row in rows.items()},
+        }
+    return {**head, "sessions": [session], "metrics": {key: [row] for key, row in rows.items()}}
+
+
+def _note(before: Mapping[str, Any] | None, entry: Mapping[str, Any], mode: str) -> str:
+    if before is None:
+        return "new"
+    if hash_of(before["definition"]) != entry["hash"]:
+        return f"replaced: {definition_changes(before['definition'], entry['definition'])}"
+    if before.get("source"):
+        return "replaced published figures"
+    return "appended" if mode == "append" and entry.get("sessions") else "replaced"
+
+
+def _append(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `before` with the session of `entry` added, or put in its own place if it was there already."""
+    kept = [index for index, session in enumerate(before["sessions"]) if session not in entry["sessions"]]
+    kept = kept[-(MAXIMUM_SESSIONS - 1) :]
+    metrics = {}
+    for key in sorted({*before["metrics"], *entry["metrics"]}):
+        old = before["metrics"].get(key)
+        rows = [old[index] if old else [] for index in kept] + (entry["metrics"].get(key) or [[]])
+        if any(rows):
+            metrics[key] = rows
+    sessions = [before["sessions"][index] for index in kept] + entry["sessions"]
+    return {**entry, "sessions": sessions, "metrics": metrics}
+
+
+def _changes(
+    name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], note: str
+) -> list[Change]:
+    old, new = (before["metrics"] if before else {}), after["metrics"]
+    changes = []
+    for key in sorted({*old, *new}):
+        rows = new.get(key)
+        counted = [row for row in rows if row] if isinstance(rows, list) else []
+        changes.append(
+            Change(
+                workload=name,
+                metric=key,
+                old=median(old[key]) if key in old else None,
+                new=median(rows) if rows is not None else None,
+                sessions=len(counted),
+                repetitions=sum(map(len, counted)),
+                note=note,
+            )
+        )
+    return changes
+
+
+def _order(existing: Sequence[str], measured: Sequence[str]) -> list[str]:
+    """Return all names: the measured ones in their own order, in the places that they had; the others stay.
+
+    A new name comes behind the one that it follows, else before the one that follows it, else last.
+    """
+    before = set(existing)
+    known = [name for name in measured if name in before]
+    followers: dict[str, list[str]] = {}
+    anchor = ""
+    for name in measured:
+        anchor = name if name in before else anchor
+        if name not in before:
+            followers.setdefault(anchor, []).append(name)
+    slots, moving, names = iter(known), set(known), list[str]()
+    for name in existing:
+        place = next(slots) if name in moving else name
+        names += followers.pop("", []) if known and place == known[0] else []
+        names += [place, *followers.pop(place, [])]
+    return names + followers.pop("", [])
+
+
+def _session(environment: Environment, reason: str) -> dict[str, Any]:
+    parts = {"identity": environment.identity, "subject": environment.subject, "state": environment.state}
+    facts = {
+        part: {clean_text(name): clean_text(value) for name, value in values.items()}
+        for part, values in parts.items()
+    }
+    return {"reason": clean_text(reason), "environment": facts}

@@ -1,0 +1,287 @@
+"""The verdict on one metric: non-inferiority against a tolerance, looked at after each repetition.
+
+PASS excludes a loss of the tolerance with error rate beta, REGRESSED excludes no loss with error rate alpha,
+both over all looks together. The bounds are non-binding: looking on after a verdict keeps the error rates.
+Source: Wellek (2010), "Testing Statistical Hypotheses of Equivalence and Noninferiority"; spending.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from iogate.judge.gate.noise import Difference, baseline_noise, difference, own_difference
+from iogate.judge.gate.sensitivity import (
+    LookPlan,
+    default_margin,
+    minimum_detectable,
+    plan_looks,
+    reference_of,
+)
+from iogate.judge.gate.values import (
+    BaselineValues,
+    Scale,
+    Unusable,
+    check_options,
+    check_value,
+    read_candidate,
+    read_sessions,
+)
+
+if TYPE_CHECKING:
+    from iogate.model import Direction
+
+DecisionVerdict = Literal["continue", "pass", "improved", "drift", "regressed", "inconclusive"]
+PASSING: frozenset[str] = frozenset({"pass", "improved", "drift"})
+IMPLAUSIBLE = math.log(5)  # bits against bytes is 8; no firmware makes the same device five times faster
+RARE = 0.0025  # an error rate near that of two stalls in two repetitions (3% each: 0.1%)
+MIXED = 100.0  # the same for values of one baseline, which may scatter widely
+HOPELESS = 3.0  # standard deviations: a verdict further away than this will not come
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the values so far say about one metric.
+
+    `change` is the candidate's difference from the baseline and `interval` the bounds that the verdict used
+    (1 - alpha towards the worse, 1 - beta towards the better, corrected for looks and metrics), both relative
+    to the baseline and signed as the number moved; None where nothing can be said. `tolerance` is the one
+    applied and `bound` the value at which it is exhausted. `minimum_detectable` is the smallest relative loss
+    that the baseline resolves (None for a published one). `baseline` and `value` have the metric's unit.
+    `outliers` of the `repetitions` lie far from the others; they count, but cannot decide alone.
+    """
+
+    verdict: DecisionVerdict
+    reason: str
+    repetitions: int
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    tolerance: float | None = None
+    bound: float | None = None
+    minimum_detectable: float | None = None
+    baseline: float | None = None
+    value: float | None = None
+    outliers: int = 0
+
+
+def decide(
+    baseline: BaselineValues,
+    candidate: object,
+    *,
+    direction: Direction,
+    tolerance: float | None = None,
+    alpha: float = 0.01,
+    beta: float = 0.05,
+    max_repetitions: int = 12,
+    metrics: int = 1,
+    assumed_session_noise: float | None = None,
+) -> Decision:
+    """Judge this session's values of one metric, after each repetition.
+
+    `baseline` is a sequence of sessions, each a sequence of repetition values, or a single number for a
+    published one. `candidate` is a sequence of this session's values so far, in order. `direction` is the
+    better one. `tolerance` is relative (0.05: a throughput 5% lower, a latency 5% higher); None takes it from
+    the data. `alpha` bounds false alarms, shared by `metrics` gating metrics; `beta` bounds missed losses of
+    the tolerance. `assumed_session_noise` (relative) stands in while there are fewer than three sessions.
+
+    Values that are no measurements give `inconclusive` with a reason; only options that say nothing raise
+    (InputError). Once the verdict is not `continue`, it is final.
+    """
+    check_options(direction, tolerance, alpha, beta, max_repetitions, metrics, assumed_session_noise)
+    measured = len(candidate) if hasattr(candidate, "__len__") else 0
+    looks = plan_looks(alpha, beta, metrics, max_repetitions, measured)
+    try:
+        values = read_candidate(candidate)
+        if hasattr(baseline, "__iter__"):
+            sessions = read_sessions(baseline)
+            return _decide_measured(sessions, values, direction, tolerance, looks, assumed_session_noise)
+        published = check_value(baseline, "the published baseline")
+        return _decide_published(published, values, direction, tolerance, looks, assumed_session_noise)
+    except Unusable as problem:
+        return Decision("inconclusive", f"cannot be judged: {problem}", measured)
+
+
+def _decide_measured(
+    sessions: tuple[tuple[float, ...], ...],
+    values: tuple[float, ...],
+    direction: Direction,
+    tolerance: float | None,
+    looks: LookPlan,
+    assumed: float | None,
+) -> Decision:
+    known = [value for session in sessions for value in session]
+    if max(known) > MIXED * min(known):
+        raise Unusable(
+            f"the baseline's own values go from {min(known):g} to {max(known):g}, which is more than noise: "
+            f"another unit or another set-up is among them"
+        )
+    scale = Scale(reference_of(sessions), direction)
+    noise = baseline_noise(scale.sessions(sessions), assumed)
+    detectable = minimum_detectable(noise, looks)
+    margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
+    found = difference(noise, [scale.worse(value) for value in values], assumed=assumed)
+    case = Case(scale, noise.centre, found, len(values), margin, 0.0, looks, detectable)
+    if case.n < looks.first:
+        return case.decision("continue", "one repetition cannot be judged")
+    notes = []
+    if tolerance is None:
+        notes.append("the tolerance is what this baseline can resolve")
+    if noise.young:
+        assumption = f"session noise is assumed to be {math.sqrt(found.session):.1%}, as "
+        notes.append(assumption + plural(noise.sessions, "baseline session") + " cannot tell")
+    well_known = noise.repetition_degrees >= 8 and not found.noisier
+    return _judge(case, notes, hopeless=well_known and case.hopeless)
+
+
+def _decide_published(
+    published: float,
+    values: tuple[float, ...],
+    direction: Direction,
+    tolerance: float | None,
+    looks: LookPlan,
+    assumed: float | None,
+) -> Decision:
+    """Return a published number is compared with the tolerance alone: how it scatters was not published."""
+    scale = Scale(published, direction)
+    noise = baseline_noise(((0.0,),), assumed)
+    margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
+    found = own_difference(tuple(map(scale.worse, values)))
+    case = Case(scale, 0.0, found, len(values), margin, margin, looks, None)
+    note = "a published baseline is judged by the tolerance alone"
+    if case.n >= 2:
+        return _judge(case, [note])
+    if looks.last > 1:
+        return case.decision("continue", "one repetition cannot be judged")
+    verdict: DecisionVerdict = "pass" if found.worse < margin else "regressed"
+    if found.worse < -IMPLAUSIBLE:
+        verdict = "inconclusive"
+    return case.decision(verdict, f"{case.said}; {note}, and one run has no error rates", interval=False)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison: the `found` difference after `n` repetitions, to fail above `threshold`."""
+
+    scale: Scale
+    centre: float
+    found: Difference
+    n: int
+    margin: float
+    threshold: float
+    looks: LookPlan
+    detectable: float | None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """How much worse it is at least and at most."""
+        fail, passed = self._quantiles(self.n)
+        error = self.found.error(self.n)
+        return self.found.worse - fail * error, self.found.worse + passed * error
+
+    def _quantiles(self, n: int) -> tuple[float, float]:
+        found = self.found
+        return self.looks.quantiles(found.unreduced, found.repetition, found.degrees, n)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no number of further repetitions is likely to decide."""
+        fail, passed = self._quantiles(self.looks.last)
+        error = self.found.error(self.looks.last)
+        still = HOPELESS * math.sqrt(max(0.0, self.found.error(self.n) ** 2 - error**2))
+        return (
+            self.found.worse - still > self.margin - passed * error
+            and self.found.worse + still < self.threshold + fail * error
+        )
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether stalls could make up a loss: they outvote a good repetition, or there are two repetitions
+        and the error rate asked for is smaller than the chance of two stalls.
+        """
+        two = self.n == 2 < self.looks.last and self.looks.alpha < RARE
+        return self.found.contradicted or two
+
+    @property
+    def said(self) -> str:
+        """The difference in words."""
+        return f"{self.words(self.found.worse)} than the baseline (tolerance {self.tolerance:.1%})"
+
+    @property
+    def tolerance(self) -> float:
+        """The tolerance applied, relative."""
+        return self.scale.tolerance(self.margin)
+
+    def words(self, worse: float) -> str:
+        """Return a difference in words: `7.1% lower`."""
+        change = self.scale.change(worse)
+        return f"{percent(change)} {'lower' if change < 0 else 'higher'}"
+
+    def decision(self, verdict: DecisionVerdict, reason: str, *, interval: bool = True) -> Decision:
+        """Return the decision with all numbers filled in."""
+        span = None
+        if interval and self.n >= self.looks.first:
+            low, high = sorted(self.scale.change(bound) for bound in self.bounds)
+            span = (low, high)
+        detectable = self.scale.tolerance(self.detectable) if self.detectable is not None else None
+        return Decision(
+            verdict=verdict,
+            reason=reason,
+            repetitions=self.n,
+            change=self.scale.change(self.found.worse),
+            interval=span,
+            tolerance=self.tolerance,
+            bound=self.scale.value(self.centre + self.margin),
+            minimum_detectable=detectable,
+            baseline=self.scale.value(self.centre),
+            value=self.scale.value(self.centre + self.found.worse),
+            outliers=self.found.outliers,
+        )
+
+
+def _judge(case: Case, notes: list[str], *, hopeless: bool = False) -> Decision:
+    least, most = case.bounds
+    between = f"between {case.words(least)} and {case.words(most)}"
+    notes = notes + _remarks(case)
+    verdict: DecisionVerdict
+    if case.found.worse < -IMPLAUSIBLE:
+        verdict, said = "inconclusive", "too good to be believed: another unit, or another set-up"
+    elif most < 0:
+        verdict, said = "improved", f"better, {between}"
+    elif most < case.margin:
+        verdict = "drift" if least > 0 else "pass"
+        said = f"{between}, so within the tolerance" + (" but not unchanged" if least > 0 else "")
+    elif least > case.threshold and not case.doubtful:
+        verdict, said = "regressed", f"worse beyond doubt, {between}"
+    elif case.n < case.looks.last and not hopeless:
+        verdict, said = "continue", f"still open, {between}"
+    else:
+        verdict = "inconclusive"
+        said = f"{plural(case.n, 'repetition')} cannot tell, {between}"
+        if hopeless and case.n < case.looks.last:
+            said += ", and more would not help"
+        if case.detectable is not None and case.detectable > case.margin:
+            notes.append(f"this baseline resolves {percent(case.scale.tolerance(case.detectable))}")
+    return case.decision(verdict, "; ".join([f"{case.said}: {said}", *notes]))
+
+
+def _remarks(case: Case) -> list[str]:
+    remarks = []
+    if case.found.outliers:
+        be = "is an outlier" if case.found.outliers == 1 else "are outliers"
+        remarks.append(f"{case.found.outliers} of {plural(case.n, 'repetition')} {be}")
+    if case.found.noisier:
+        remarks.append("the repetitions scatter more than those of the baseline")
+    if case.found.worse > IMPLAUSIBLE:
+        remarks.append("so far off that another unit or set-up is likely")
+    return remarks
+
+
+def percent(change: float) -> str:
+    """Return a relative change for people, without its sign."""
+    return f"{abs(change):.1%}" if abs(change) < 10 else f"{abs(change) + 1:.3g} times"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 repetition`, `2 repetitions`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

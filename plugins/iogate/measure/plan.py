@@ -1,0 +1,160 @@
+"""What would run: the workloads, commands, device time, space and bytes written; nothing is run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from iogate import engines
+from iogate.errors import EngineError
+from iogate.measure.trial import Trial
+from iogate.model import Device, Needs, Place, Workload, metric
+from iogate.target import Target, refusals
+from iogate.units import format_duration, format_quantity, printable, size_text
+
+_WIDE = 0.2  # a tolerance beyond this misses most of what people care about
+
+
+def plan_text(device: Device, target: Target, trials: Sequence[Trial], consent: str | None) -> str:
+    """Return the plan as a table, with what would be refused below it, and the commands."""
+    from tabulate import tabulate
+
+    rows = [_row(trial) for trial in trials]
+    headers = ("workload", "runs", "each", "data", "written by each", "against")
+    known = expectations(trials)
+    refused = [
+        f"refused: {trial.workload.name}: {error}"
+        for trial in trials
+        for error in refusals(target, trial.needs, device=device, consent=consent)
+    ]
+    lines = [
+        f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
+        + (" free" if target.kind == "directory" else ""),
+        "",
+        tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
+        "",
+        *_totals(trials),
+        *(["", known] if known else []),
+        *refused,
+        "",
+        *(_command(trial.workload, target) for trial in trials),
+    ]
+    return printable("\n".join(lines))
+
+
+def _row(trial: Trial) -> tuple[str, ...]:
+    needs = trial.needs
+    return (
+        trial.workload.name,
+        _repetitions(trial),
+        format_duration(needs.seconds),
+        *_bytes(needs),
+        _what(trial),
+    )
+
+
+def _totals(trials: Sequence[Trial]) -> list[str]:
+    """Return device time, space, and bytes written, of what would be measured."""
+    wanted = [trial for trial in trials if trial.result is None]
+    usual = sum(trial.usual * trial.needs.seconds for trial in wanted)
+    most = sum(trial.limit * trial.needs.seconds for trial in wanted)
+    files = {trial.needs.size for trial in wanted} - {0}
+    own = max((trial.needs.space for trial in wanted), default=0)
+    written = sum(files) + sum(trial.usual * (trial.needs.written or 0) for trial in wanted)
+    unbounded = sum(trial.needs.writes and trial.needs.written is None for trial in wanted)
+    warmup = [trial for trial in wanted if trial.workload.procedure]
+    lines = [
+        f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
+        f"space: {format_quantity(sum(files), 'B')} in {len(files)} data files"
+        + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
+        f"written: about {format_quantity(written, 'B')}"
+        + (f", and what {unbounded} workloads write in their time" if unbounded else ""),
+    ]
+    if warmup:
+        lines.append(f"not counted: what {len(warmup)} workloads take to bring the device to rest")
+    return lines
+
+
+def expectations(trials: Sequence[Trial]) -> str:
+    """Return what the gate will do with each gating metric: tolerance, bound, and what the baseline can
+    resolve.
+
+    Warnings come below: tolerances that the baseline cannot resolve, with what would help.
+    """
+    from tabulate import tabulate
+
+    rows, warnings, wide = [], [], False
+    for trial in trials:
+        if not trial.judge:
+            continue
+        for name, known in trial.judge.sensitivities().items():
+            what, workload = metric(name), trial.workload.name
+            typical = trial.judge.typical(name)
+            shown = format_quantity(typical, what.unit) if typical else "?"
+            if known is None:
+                tolerance = trial.judge.tolerance(name).worse
+                rows.append((workload, name, shown, f"{tolerance:.1%}" if tolerance else "", "not known", ""))
+                continue
+            rows.append(
+                (
+                    workload,
+                    name,
+                    shown,
+                    f"{known.tolerance:.1%}",
+                    f"{known.minimum_detectable:.1%}",
+                    f"{known.repetitions:.0f}",
+                )
+            )
+            wide = wide or known.tolerance > _WIDE
+            if not known.resolves:
+                warnings.append(
+                    f"warning: {workload}: {name}: a tolerance of {known.tolerance:.1%} is less than the "
+                    f"{known.minimum_detectable:.1%} that this baseline can resolve: {known.advice}"
+                )
+    if not rows:
+        return ""
+    headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
+    table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    if wide:
+        warnings.append(
+            "the tolerances are wide, as the baseline is noisy or young: add sessions with "
+            "--update-baselines=append, when nothing else uses the machine"
+        )
+    return printable("\n".join([table, *warnings]))
+
+
+def _repetitions(trial: Trial) -> str:
+    if trial.result:
+        return "0"
+    return str(trial.limit) if trial.usual == trial.limit else f"{trial.usual} to {trial.limit}"
+
+
+def _bytes(needs: Needs) -> tuple[str, str]:
+    if not needs.writes:
+        return size_text(needs.size), "nothing"
+    return size_text(
+        needs.size
+    ), "no limit but time" if needs.written is None else f"at most {size_text(needs.written)}"
+
+
+def _what(trial: Trial) -> str:
+    """Return what the workload would be judged against, or why it would not be measured."""
+    if trial.result:
+        return trial.result.verdict.verdict
+    if trial.judge is None or trial.baseline is None:
+        return "to be recorded"
+    if trial.baseline.published:
+        return "a published baseline"
+    return f"{len(trial.baseline.sessions)} sessions"
+
+
+def _command(workload: Workload, target: Target) -> str:
+    folder = Path("results") / workload.name / "1"
+    data = target.path / "data" if target.kind == "directory" else target.path
+    try:
+        command = engines.load(workload.engine).command(workload, Place(data, target.path, folder))
+    except EngineError as error:
+        return f"{workload.name}: {error}"
+    text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())
+    return f"{workload.name}: {shlex.join(command.argv)}{text}\n"

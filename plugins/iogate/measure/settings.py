@@ -1,0 +1,38 @@
+"""What the user asked for: the options of the command line and the ini file, in plain types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from iogate.judge.judge import GateOptions
+
+UpdateMode = Literal["replace", "append"]
+Missing = Literal["fail", "skip", "record"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of one run; DESIGN names them and docs/options.md explains them.
+
+    `missing` None leaves it to the device's profile. `budget` is device time in seconds. `runtime` (seconds)
+    and `size` replace those of the suites. `destroy` is the block device that may be written to,
+    `allow_exec` lets suites run commands.
+    """
+
+    root: Path
+    device: str = "local"
+    baselines: Path = Path("baselines")
+    results: Path = Path(".iogate/results")
+    target: str | None = None
+    update: UpdateMode | None = None
+    reason: str = ""
+    missing: Missing | None = None
+    inconclusive: Literal["fail", "skip"] = "fail"
+    gate_options: GateOptions = field(default_factory=GateOptions)
+    runtime: float | None = None
+    size: str | None = None
+    budget: float | None = None
+    destroy: str | None = None
+    allow_exec: bool = False

@@ -1,0 +1,151 @@
+"""One workload on its way to a verdict: bringing the device to rest, and the repetitions that count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from iogate import engines
+from iogate.errors import MeasurementError
+from iogate.judge.judge import Judge
+from iogate.measure.steady import Criterion, steadiness
+from iogate.model import Baseline, Finding, Needs, Repetition, Workload, WorkloadResult
+
+USUAL = 3  # repetitions that a quiet device takes
+TO_RECORD = 5  # repetitions that a baseline is made of, at least
+_FILL = {"rw": "write", "bs": "128k", "iodepth": 32}  # SNIA PTS: workload-independent preconditioning
+_RANDOM = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "runtime": 60, "time_based": True}
+
+
+@dataclass
+class Trial:
+    """One workload on its way to a verdict: at most `limit` repetitions.
+
+    `warmup` are repetitions that are kept and not judged: before the steady state, or to find the length
+    of a repetition. `preparation` are those that only brought the device to rest.
+    """
+
+    id: str
+    workload: Workload
+    gating: tuple[str, ...]
+    baseline: Baseline | None = None
+    judge: Judge | None = None
+    limit: int = TO_RECORD
+    needs: Needs = field(default_factory=Needs)
+    repetitions: list[Repetition] = field(default_factory=list)
+    warmup: list[Repetition] = field(default_factory=list)
+    preparation: list[Repetition] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+    result: WorkloadResult | None = None
+
+    @property
+    def sure(self) -> bool:
+        """True when no further repetition is needed: the gate is sure, or the limit is reached."""
+        if not self.repetitions:
+            return False
+        decided = self.judge is not None and self.judge.look(self.repetitions)
+        return decided or len(self.repetitions) >= self.limit
+
+    @property
+    def usual(self) -> int:
+        """The repetitions that it usually takes."""
+        return min(self.limit, USUAL) if self.judge else self.limit
+
+    @property
+    def label(self) -> int | str:
+        """What the next repetition is called: `pilot`, `round-3` until the device is steady, or a number."""
+        if self._needs_pilot:
+            return "pilot"
+        if self.criterion and not self.repetitions:
+            return f"round-{len(self.warmup) + 1}"
+        return len(self.repetitions) + 1
+
+    @property
+    def _needs_pilot(self) -> bool:
+        return self.workload.procedure.get("runtime") == "auto" and not self.warmup
+
+    @property
+    def spent(self) -> float:
+        """Seconds of device time so far."""
+        return sum(item.seconds for item in (*self.preparation, *self.warmup, *self.repetitions))
+
+    @property
+    def uncertainty(self) -> float:
+        """How far it is from a verdict; without a baseline, from having enough repetitions."""
+        return self.judge.uncertainty if self.judge else float(self.limit - len(self.repetitions))
+
+    @property
+    def criterion(self) -> Criterion | None:
+        """When the device is steady enough for this workload; None if it need not be."""
+        asked = self.workload.procedure.get("steady_state")
+        if asked is None:
+            return None
+        return Criterion(asked["rounds"], asked["range"], asked["slope"], asked["max_rounds"])
+
+    def take(self, repetition: Repetition) -> None:
+        """Take a repetition in. Raises MeasurementError if the device does not come to rest."""
+        if self._needs_pilot:
+            self.warmup.append(repetition)
+            self._choose_length(repetition)
+        elif self.criterion and not self.repetitions:
+            self.warmup.append(repetition)
+            self._settle(self.criterion)
+        else:
+            self.repetitions.append(repetition)
+
+    def _choose_length(self, pilot: Repetition) -> None:
+        """Let the seconds of a first repetition tell how long the others should be."""
+        from iogate.judge.gate import repetition_length
+
+        asked = float(self.workload.options["runtime"])
+        length = repetition_length([pilot.series], max(pilot.seconds - asked, 1.0))
+        self.notes.append(Finding("repetition_length", "note", f"repetitions of {length.reason}"))
+        options = {**self.workload.options, "runtime": float(round(length.seconds))}
+        self.workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
+        self.needs = engines.load(self.workload.engine).needs(self.workload)
+
+    def _settle(self, criterion: Criterion) -> None:
+        tracked = [item.metrics.get(self.gating[0], 0.0) for item in self.warmup]
+        state = steadiness(tracked, criterion)
+        if state and state.reached:
+            self.repetitions = self.warmup[-criterion.rounds :]
+            self.warmup = self.warmup[: -criterion.rounds]
+            self.limit = max(self.limit, criterion.rounds)
+        elif len(self.warmup) >= criterion.limit:
+            assert state
+            raise MeasurementError(
+                f"{self.gating[0]} is not steady after {criterion.limit} rounds: {state.text(criterion)}",
+                remedy="precondition the device for longer, or allow more rounds",
+            )
+
+    def preparations(self) -> Iterator[tuple[str, Workload]]:
+        """Yield what to run before the first repetition, with labels: sequential fills, then random writes
+        until steady. The caller appends each to `preparation`.
+
+        The data are those of the workload itself, so that what is measured is what was brought to rest.
+        """
+        asked = self.workload.procedure.get("precondition")
+        if not asked or self.preparation:
+            return
+        for number in range(1, asked["fill"] + 1):
+            yield f"fill-{number}", self._preparation(_FILL)
+        if asked["random"]:
+            criterion = self.criterion or Criterion()
+            rates: list[float] = []
+            while not (state := steadiness(rates, criterion)) or not state.reached:
+                if len(rates) >= criterion.limit:
+                    assert state
+                    raise MeasurementError(
+                        f"preconditioning did not make the device steady: {state.text(criterion)}"
+                    )
+                yield f"random-{len(rates) + 1}", self._preparation(_RANDOM)
+                rates.append(self.preparation[-1].metrics.get("write.iops", 0.0))
+
+    def _preparation(self, pattern: dict[str, Any]) -> Workload:
+        own = self.workload.options
+        given = {**pattern, "size": own["size"], "ioengine": "libaio", "direct": True}
+        if "runtime" in pattern and own.get("runtime"):
+            given["runtime"] = min(float(pattern["runtime"]), float(own["runtime"]))
+        options = engines.load("fio").options(given)
+        return Workload(self.workload.name, self.workload.suite, "fio", options, self.workload.position)

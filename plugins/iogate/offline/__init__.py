@@ -1,0 +1,1 @@
+"""What works on files that exist already: show, compare, import, and the audit of reports."""

@@ -1,0 +1,194 @@
+"""`iogate import FILE...`: engine outputs that exist already as the baseline of a device.
+
+Each job of an output is held against the definitions of the suite's workloads, and audited as far as its own
+figures allow; one that contradicts them, or itself, never becomes a baseline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from iogate import engines
+from iogate.declare.device import load_device
+from iogate.declare.suite import Suite, load_suite
+from iogate.errors import InputError, InputErrors, IogateError
+from iogate.formats.yamlio import nearest
+from iogate.judge.baseline import changes_table, update
+from iogate.model import Device, Environment, Workload
+from iogate.offline.outputs import (
+    OutputFile,
+    OutputJob,
+    contradictions,
+    findings,
+    read_output,
+    refuse_twice,
+    unstated_options,
+)
+from iogate.units import printable
+
+_NAMED = 5
+
+Assigned = list[tuple[OutputJob, Workload]]
+"""Jobs, each with the workload that it is a repetition of."""
+
+
+def import_outputs(
+    files: Sequence[Path],
+    *,
+    device: str,
+    suite: str,
+    baselines: Path,
+    workload: str = "",
+    source: str = "",
+    append: bool = False,
+) -> str:
+    """Store the figures of engine outputs as the baseline of a suite's workloads, and say what that changes.
+
+    `suite` is a file, or the name of one in `suites/`. A job becomes a repetition of the only workload that
+    its options fit, or of the one named `workload`. With a `source` the medians are stored as published
+    figures, else the jobs are the repetitions of one session that is marked as imported, `append`ed to those
+    there are or instead of them. Raises IogateError, and then nothing is written.
+    """
+    profile = load_device(device, baselines)
+    declared = _suite(suite, profile)
+    read = _read(files)
+    assigned = _assign([job for file in read for job in file.jobs], declared, workload, profile.link)
+    path = baselines / device / f"{declared.name}.yaml"
+    changes = update(
+        path,
+        device=device,
+        suite=declared.name,
+        session=_session(read),
+        environment=_environment(assigned),
+        reason=f"imported from {_names(read)}",
+        measured={
+            one.name: (one.definition, _values([job for job, other in assigned if other is one]))
+            for one in declared.workloads
+            if any(other is one for _, other in assigned)
+        },
+        mode="append" if append else "replace",
+        source=source,
+    )
+    kind = "published figures" if source else "imported session"
+    lines = [changes_table(changes), *_remarks(assigned, profile.link), f"{kind} written to {path}"]
+    return printable("\n".join(lines))
+
+
+def _suite(suite: str, device: Device) -> Suite:
+    """Return the suite as it is on that device."""
+    path = Path(suite)
+    if path.suffix not in (".yaml", ".yml"):
+        path = Path("suites") / f"{suite}.yaml"
+    overrides = {**device.overrides.get("*", {}), **device.overrides.get(path.stem, {})}
+    return load_suite(path, overrides=overrides, allow_exec=True)  # nothing is run here
+
+
+def _read(files: Sequence[Path]) -> list[OutputFile]:
+    """Return the outputs; all that are refused are told at once."""
+    found, refused = [], []
+    for file in files:
+        try:
+            found.append(read_output(file))
+        except IogateError as error:
+            refused.append(InputError(str(error)))
+    if refused:
+        raise InputErrors(refused)
+    refuse_twice((file.digest, file.name) for file in found)
+    return found
+
+
+def _assign(jobs: Sequence[OutputJob], suite: Suite, named: str, link: float | None) -> Assigned:
+    """Return each job with its workload. Raises InputErrors for those that are no repetition of one."""
+    candidates = [workload for workload in suite.workloads if named in ("", workload.name)]
+    if not candidates:
+        names = [workload.name for workload in suite.workloads]
+        hint = nearest(named, names)
+        remedy = f"there are {', '.join(names)}"
+        raise InputError(f"{suite.name} has no workload {printable(named)!r}{hint}", remedy=remedy)
+    assigned: Assigned = []
+    refused: list[InputError] = []
+    for job in jobs:
+        try:
+            workload = _fitting(job, candidates)
+            _check(job, workload, link)
+            assigned.append((job, workload))
+        except InputError as error:
+            refused.append(error)
+    if refused:
+        raise InputErrors(refused)
+    return assigned
+
+
+def _fitting(job: OutputJob, candidates: Sequence[Workload]) -> Workload:
+    """Return the only workload that a job can be a repetition of. Raises InputError."""
+    if job.beside:
+        raise InputError(
+            printable(f"{job.label} ran beside {', '.join(job.beside)}, so its figures are not its own"),
+            remedy="import jobs that ran alone, one after another",
+        )
+    known = [workload for workload in candidates if workload.engine == job.engine]
+    if not known:
+        raise InputError(printable(f"{job.label} is of {job.engine}, which no workload here uses"))
+    against = [contradictions(job, workload) for workload in known]
+    fitting = [workload for workload, found in zip(known, against, strict=True) if not found]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        names = ", ".join(workload.name for workload in fitting)
+        raise InputError(
+            printable(f"{job.label} fits several workloads: {names}"), remedy="say which: --workload NAME"
+        )
+    closest = min(against, key=len)
+    remedy = "" if len(known) == 1 else "this is the workload that it is closest to"
+    raise InputError(printable(f"{job.label}: {'; '.join(closest)}"), remedy=remedy)
+
+
+def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
+    """Raise InputError for figures that must not become a baseline."""
+    invalid = [finding for finding in findings(job, workload, link=link) if finding.severity == "invalid"]
+    if invalid:
+        told = "; ".join(f"{finding.check}: {finding.message}" for finding in invalid)
+        raise InputError(printable(f"{job.label}: {told}"), remedy=invalid[0].remedy)
+    gating = tuple(workload.gate) or engines.load(workload.engine).gating(workload)
+    lacking = [name for name in gating if not job.output.metrics.get(name, 0) > 0]
+    if lacking:
+        raise InputError(printable(f"{job.label} has no {lacking[0]}, which gates {workload.name}"))
+
+
+def _values(jobs: Sequence[OutputJob]) -> dict[str, list[float]]:
+    names = dict.fromkeys(name for job in jobs for name in job.output.metrics)
+    return {name: [job.output.metrics[name] for job in jobs if name in job.output.metrics] for name in names}
+
+
+def _session(files: Sequence[OutputFile]) -> str:
+    """Return a name that says what the session is, and that the same files give again."""
+    together = hashlib.sha256("".join(sorted(file.digest for file in files)).encode())
+    return f"imported-{together.hexdigest()[:12]}"
+
+
+def _environment(assigned: Assigned) -> Environment:
+    """Return what the outputs say of where they ran: the versions of the engines."""
+    versions: dict[str, set[str]] = {}
+    for job, _ in assigned:
+        versions.setdefault(job.engine, set()).add(job.output.engine_version)
+    return Environment(subject={name: found.pop() for name, found in versions.items() if len(found) == 1})
+
+
+def _names(files: Sequence[OutputFile]) -> str:
+    names = [Path(file.name).name for file in files]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _remarks(assigned: Assigned, link: float | None) -> Iterator[str]:
+    """Yield what was taken for what, on what evidence."""
+    for job, workload in assigned:
+        yield f"{job.label} -> {workload.name}"
+        silent = unstated_options(job, workload)
+        if silent:
+            yield f"    the output does not say {', '.join(silent)}: taken as in the suite"
+        for finding in findings(job, workload, link=link):
+            if finding.severity == "suspect":
+                yield f"    suspect: {finding.check}: {finding.message}"

@@ -1,0 +1,24 @@
+"""Engine outputs that exist already: the engine that made each, the jobs in it, what is wrong with them."""
+
+from __future__ import annotations
+
+from iogate.offline.outputs.findings import findings
+from iogate.offline.outputs.fit import contradictions, unstated_options
+from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_output, read_output, refuse_twice
+from iogate.offline.outputs.text import Understood, read_bytes, text_of, understood
+
+__all__ = [
+    "OutputFile",
+    "OutputJob",
+    "Understood",
+    "contradictions",
+    "findings",
+    "job_of",
+    "parse_output",
+    "read_bytes",
+    "read_output",
+    "refuse_twice",
+    "text_of",
+    "understood",
+    "unstated_options",
+]

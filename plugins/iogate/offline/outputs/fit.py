@@ -1,0 +1,87 @@
+"""Whether an output can be one of a workload: by the options that it states, and by what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from iogate import engines
+from iogate.engines.fio.stated import FLAGS, without_effect
+from iogate.model import Workload
+from iogate.offline.outputs.jobs import OutputJob
+from iogate.units import parse_size, printable
+
+_MIX = 5  # per cent by which the share of reads may miss what was asked for
+
+
+def contradictions(job: OutputJob, workload: Workload) -> list[str]:
+    """Return how the options that an output states contradict those of a workload; empty if they fit.
+
+    What the output does not state contradicts nothing.
+    """
+    declared, said = _flat(workload.options), _flat(job.options)
+    found = [
+        f"{key} is {_show(said[key])}, and {_show(declared[key]) if key in declared else 'not given'} in "
+        f"{workload.name}"
+        for key in said
+        if (key in declared or job.whole) and not _same(said[key], declared.get(key))
+    ]
+    found += [
+        f"{key} is not given, and {_show(declared[key])} in {workload.name}"
+        for key in declared
+        if job.whole and key not in said and key not in ("size", *FLAGS) and declared[key] not in ("", False)
+    ]
+    return [printable(text) for text in (*found, *_done_otherwise(job, workload))]
+
+
+def _done_otherwise(job: OutputJob, workload: Workload) -> Iterator[str]:
+    """Yield how what was done contradicts a workload, whatever the output states."""
+    declared, done = _flat(workload.options), job.output.traffic
+    limit, share = declared.get("runtime"), declared.get("rwmixread")
+    longest = max((traffic.seconds for traffic in done.values()), default=0.0)
+    if isinstance(limit, (int, float)) and longest > 1.1 * limit + 1:
+        yield f"runtime was {longest:.0f} s, and is {limit} s in {workload.name}"
+    needs = engines.load(workload.engine).needs(workload)
+    if "read" in done and not needs.reads and "verify" not in declared:
+        yield f"it read, and {workload.name} does not"
+    if not {"write", "trim"}.isdisjoint(done) and not needs.writes:
+        yield f"it wrote, and {workload.name} does not"
+    if isinstance(share, int) and {"read", "write"} <= set(done):
+        reads, writes = done["read"].operations, done["write"].operations
+        found = 100 * reads / (reads + writes)
+        if abs(found - share) > _MIX:
+            yield f"{found:.0f}% of it were reads, and rwmixread is {share} in {workload.name}"
+
+
+def unstated_options(job: OutputJob, workload: Workload) -> list[str]:
+    """Return the options of a workload of which an output says nothing."""
+    said = _flat(job.options)
+    return [key for key in _flat(workload.options) if key not in said and (not job.whole or key == "size")]
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options by name, those passed through to the engine beside the others; without those that only
+    say what is reported.
+    """
+    found: dict[str, Any] = {}
+    for key, value in options.items():
+        found.update(value if isinstance(value, Mapping) else {key: value})
+    return {key: value for key, value in found.items() if not without_effect(key)}
+
+
+def _same(stated: Any, declared: Any) -> bool:
+    if declared is None:
+        return not stated and isinstance(stated, (bool, int, float))
+    return bool(_canonical(stated) == _canonical(declared))
+
+
+def _canonical(value: Any) -> Any:
+    """Return a value apart from its spelling: sizes in bytes, truths as numbers."""
+    try:
+        return parse_size(int(value) if isinstance(value, bool) else value)
+    except ValueError:
+        return str(value).lower()
+
+
+def _show(value: Any) -> str:
+    return ("1" if value else "0") if isinstance(value, bool) else str(value)

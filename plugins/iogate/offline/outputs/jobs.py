@@ -1,0 +1,98 @@
+"""The jobs in outputs: what ran alone, what ran beside what, and the options that are stated."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iogate.engines.fio.stated import stated_options
+from iogate.errors import InputError
+from iogate.model import Output
+from iogate.offline.outputs.text import Understood, read_bytes, text_of, understood
+
+
+@dataclass(frozen=True)
+class OutputJob:
+    """One job of an output, its clones together.
+
+    `file` is the output's. `options` are those that it states, in the spelling of a workload; if `whole`,
+    others were not given. `beside` names the jobs that ran at the same time.
+    """
+
+    file: str
+    name: str
+    engine: str
+    output: Output
+    options: Mapping[str, Any]
+    whole: bool = False
+    beside: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"{self.file}: {self.name}"
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """An output that was read; `digest` is that of its bytes."""
+
+    name: str
+    digest: str
+    jobs: tuple[OutputJob, ...] = field(repr=False)
+
+
+def read_output(path: Path) -> OutputFile:
+    """Return the jobs of an engine's output. Raises InputError if it cannot be read, and OutputError for what
+    no engine understands and for runs that must not be judged.
+    """
+    return parse_output(read_bytes(path), str(path))
+
+
+def parse_output(data: bytes, name: str) -> OutputFile:
+    """Return the jobs in these bytes; `name` is what messages call them. Raises OutputError."""
+    found = understood(text_of(data), name)
+    jobs = tuple(job for item in found for job in _jobs(item, name))
+    return OutputFile(name, hashlib.sha256(data).hexdigest(), jobs)
+
+
+def _jobs(found: Understood, file: str) -> list[OutputJob]:
+    """Return the jobs apart, unless they are clones of one."""
+    kinds = {re.sub(r" #\d+$", "", part.name) for part in found.parts}
+    alike = all(part.output.options == found.parts[0].output.options for part in found.parts)
+    if found.whole is not None and len(kinds) <= 1 and alike:
+        return [job_of(found.engine, file, kinds.pop() if kinds else found.engine, found.whole)]
+    return [
+        job_of(
+            found.engine,
+            file,
+            part.name,
+            part.output,
+            [other.name for other in found.parts if other is not part and other.group == part.group],
+        )
+        for part in found.parts
+    ]
+
+
+def job_of(engine: str, file: str, name: str, output: Output, beside: Sequence[str] = ()) -> OutputJob:
+    """Return an output of an engine as a job of that name."""
+    options = (
+        stated_options(output.options, whole=output.complete) if engine == "fio" else dict(output.options)
+    )
+    return OutputJob(file, name, engine, output, options, output.complete, tuple(beside))
+
+
+def refuse_twice(known: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError if two of these, given with their names, are the same: they would count twice."""
+    seen: dict[str, str] = {}
+    for identity, name in known:
+        if identity in seen:
+            raise InputError(
+                f"{name} holds the same measurement as {seen[identity]}",
+                remedy="give each measurement once: what counts twice looks more certain than it is",
+            )
+        seen[identity] = name

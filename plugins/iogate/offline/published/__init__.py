@@ -1,0 +1,97 @@
+"""`iogate audit FILE...`: what stands of figures that exist already.
+
+A file may be an engine's output (fio's JSON or text, both modes of iozone) or prose with such outputs and
+tables in it. Little is known of the machine, so the figures are held against each other and against nature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from iogate.engines.fio import json_reader as _fio_json
+from iogate.engines.fio import text as _fio_text
+from iogate.engines.iozone import text as _iozone_text
+from iogate.errors import InputError, OutputError
+from iogate.offline.outputs import read_bytes, text_of
+from iogate.offline.published import across, clocks, outputs, report, rows, tables
+from iogate.offline.published.doubts import Doubt
+from iogate.offline.published.jobs import descriptions
+from iogate.offline.published.outputs import Machine, Piece
+from iogate.units import printable
+
+__all__ = ["Machine", "Piece", "audit_files", "pieces"]
+
+_UNKNOWN = Machine()
+
+
+def audit_files(paths: Sequence[Path], machine: Machine = _UNKNOWN) -> tuple[str, int]:
+    """Return what stands in existing outputs and what does not, as text, with an exit status.
+
+    `machine` is what the caller knows of it. The status is 1 if any figure
+    does not stand or a file cannot be understood, else 0. Whatever is wrong with a file is in the text.
+    """
+    texts, status = [], 0
+    for path in paths:
+        try:
+            found = pieces(text_of(read_bytes(path)), str(path), machine)
+        except (InputError, OutputError) as error:
+            texts.append(str(error))
+            status = 1
+            continue
+        texts.append(report.text(str(path), found))
+        if any(doubt.severity == "invalid" for piece in found for doubt in piece.doubts):
+            status = 1
+    return printable("\n\n".join(texts)), status
+
+
+def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
+    """Return all parts of a text that have figures, in its order, each with the doubts about it.
+
+    Raises OutputError if there are none, or if an output in it cannot be read.
+    """
+    if _fio_json.is_json(text):
+        return outputs.fio_json(text, name, machine)
+    lines = text.split("\n")
+    described = descriptions(lines)
+    found: list[Piece] = []
+    for line, block in _fio_text.blocks(text):
+        found += outputs.fio_text(block, line, name, machine, described)
+        _blank(lines, line, block)
+    for line, block in _iozone_text.blocks("\n".join(lines)):
+        found += outputs.iozone(block, line, name, machine)
+        _blank(lines, line, block)
+    found += outputs.others(text, name, machine)
+    read = tables.tables(lines)
+    elsewhere = across.rates(text)
+    late = list(clocks.whole_seconds(read, clocks.sizes(lines)))
+    context = rows.Context(tuple(described), machine.link)
+    found += [_table_piece(table, context, late, elsewhere) for table in read]
+    if not found:
+        raise OutputError(
+            f"{name}: has no figures that can be audited",
+            remedy="known are fio's JSON and text, iozone's text, and tables with IOPS, bandwidth or latency",
+        )
+    return sorted(found, key=lambda piece: piece.line)
+
+
+def _blank(lines: list[str], first: int, block: str) -> None:
+    """Take the lines of a block out of what is still to be read, keeping the numbers of the others."""
+    for index in range(first - 1, min(len(lines), first - 1 + block.count("\n") + 1)):
+        lines[index] = ""
+
+
+def _table_piece(
+    table: tables.Table, context: rows.Context, late: Iterable[Doubt], elsewhere: across.Elsewhere
+) -> Piece:
+    own = {row.line for row in table.rows}
+    doubts = [doubt for row in table.rows for doubt in rows.check(row, context)]
+    doubts += [doubt for doubt in late if doubt.line in own]
+    clashes = list(across.clashes(table, elsewhere))
+    explained = {doubt.line for doubt in clashes}  # a wrong unit explains an impossible speed
+    doubts = [doubt for doubt in doubts if doubt.rule != "link_limit" or doubt.line not in explained]
+    doubts += [*clashes, *across.ceilings(table)]
+    kinds = frozenset(figure.kind for row in table.rows for figure in row.figures)
+    figures = f"{len(table.rows)} rows of {', '.join(sorted(kinds))}"
+    what = "table" + (f" {table.title[:60]!r}" if table.title else "")
+    return Piece(table.line, what, figures, kinds, tuple(doubts), len(table.rows))

@@ -1,0 +1,67 @@
+"""Checks across rows and tables: one number in two units, one speed whatever was done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TypeAlias
+
+from iogate.offline.published.cells import unit_factor
+from iogate.offline.published.doubts import Doubt, Doubts
+from iogate.offline.published.tables import Table
+
+_RATE = re.compile(r"\b(\d+\.\d+)\s*((?:k|M|G|Ki|Mi|Gi)B/s(?:ec)?)\b")
+_FEWEST_DIGITS = 5
+_SAME = 0.0005
+
+Elsewhere: TypeAlias = "Mapping[str, tuple[int, str]]"
+"""Numbers as printed, with the line (from 1) and the unit of the first place where each stands."""
+
+
+def rates(text: str) -> Elsewhere:
+    """Return all bandwidths of a text whose number is long enough to be the same by no accident."""
+    found: dict[str, tuple[int, str]] = {}
+    for line, content in enumerate(text.split("\n"), 1):
+        for number, unit in _RATE.findall(content):
+            if len(number) > _FEWEST_DIGITS:
+                found.setdefault(number, (line, unit))
+    return found
+
+
+def ceilings(table: Table) -> Doubts:
+    """Note on rows of different block sizes that are equally fast to the last digits: a common limit."""
+    figures = [
+        (row, figure)
+        for row in table.rows
+        if row.block and (figure := row.first("bandwidth")) and figure.value > 0
+    ]
+    for (row, figure), (other, twin) in combinations(figures, 2):
+        if row.block != other.block and abs(figure.value / twin.value - 1) < _SAME:
+            yield Doubt(
+                other.line,
+                "ceiling",
+                "note",
+                frozenset({"bandwidth"}),
+                f"{other.label}: {twin.text} is what line {row.line} has with other blocks ({figure.text}): "
+                "the limit of a link or controller, which hides the rest",
+            )
+
+
+def clashes(table: Table, elsewhere: Elsewhere) -> Doubts:
+    """Return doubts about a table's bandwidths that stand elsewhere in another unit."""
+    for row in table.rows:
+        for figure in row.figures:
+            number = figure.text.split(" ")[0]
+            if figure.kind != "bandwidth" or number not in elsewhere:
+                continue
+            line, unit = elsewhere[number]
+            factor = unit_factor("bandwidth", unit)
+            if line != row.line and factor and factor != unit_factor("bandwidth", figure.unit):
+                yield Doubt(
+                    row.line,
+                    "unit_clash",
+                    "invalid",
+                    frozenset({"bandwidth"}),
+                    f"{row.label}: {figure.text} is {number} {unit} in line {line}",
+                )

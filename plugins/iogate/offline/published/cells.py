@@ -1,0 +1,113 @@
+"""Numbers as people publish them: `551k`, `r:9.83GB/s, w:4543MB/s`, `avg=5.43us`, `291,4`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+LATENCIES = ("slat", "clat", "lat")
+RATES: Mapping[str, float] = {
+    "B/s": 1.0,
+    **{f"{prefix}B/s": 1000.0**power for power, prefix in enumerate(("k", "M", "G", "T"), 1)},
+    **{f"{prefix}iB/s": 1024.0**power for power, prefix in enumerate(("K", "M", "G", "T"), 1)},
+}
+_TIMES = {
+    **dict.fromkeys(("ns", "nsec"), 1.0),
+    **dict.fromkeys(("us", "usec", "µs", "μs"), 1e3),
+    **dict.fromkeys(("ms", "msec", "millisec", "milliseconds"), 1e6),
+    **dict.fromkeys(("s", "sec", "seconds"), 1e9),
+}
+_COUNTS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
+_RATE = re.compile(r"([kKMGT]?)(i?)([bB])(?:/s|/sec|ps)")
+_PIECE = re.compile(
+    r"(?:(?P<direction>[rw]|read|write):)?\s*(?:\w+\s*=)?\s*(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
+)
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+_DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A published figure: of a `kind` (iops, bandwidth, slat, clat, lat), a statistic `part` of it (empty:
+    the mean), and a `direction` (empty: not said).
+
+    `value` and `step` (of the last digit) are in IOPS, B/s or ns; `text` is what stands there, `unit` its
+    unit, `comma` whether a decimal comma was read.
+    """
+
+    kind: str
+    part: str
+    direction: str
+    value: float
+    step: float
+    text: str
+    unit: str
+    comma: bool = False
+
+    @property
+    def number(self) -> float:
+        """The number as it stands, in its own unit."""
+        return self.value / (unit_factor(self.kind, self.unit.lstrip()) or 1.0)
+
+
+def unit_factor(kind: str, unit: str) -> float | None:
+    """Return what one `unit` of a kind is in base units; None if it is none. `Mb/s` is taken for
+    megabytes.
+    """
+    unit = unit.replace(" ", "")
+    if kind == "iops":
+        return _COUNTS.get(unit)
+    if kind == "bandwidth":
+        match = _RATE.fullmatch(unit)
+        if not match:
+            return None
+        return (1024.0 if match[2] else 1000.0) ** " kmgt".index(match[1].lower() or " ")
+    return _TIMES.get(unit.lower())
+
+
+def unit_in(text: str) -> tuple[str, str] | None:
+    """Return the kind (bandwidth or lat) and unit that a heading such as `Throughput (MB/sec)` names."""
+    for candidate in [*re.findall(r"\(([^()]+)\)", text), text.strip()]:
+        for kind in ("bandwidth", "lat"):
+            if unit_factor(kind, candidate.strip()) and candidate.strip():
+                return kind, candidate.strip()
+    return None
+
+
+def quantities(cell: str, kind: str, part: str, unit: str) -> list[Quantity] | None:
+    """Return the figures in a cell; `unit` holds where the cell names none. None if the cell cannot be
+    read.
+    """
+    pieces = re.split(r",\s+", cell.strip()) if re.search(r"\b[rw]:", cell) else [cell.strip()]
+    found = []
+    for piece in pieces:
+        match = _PIECE.fullmatch(piece)
+        number = _number(match["number"]) if match else None
+        if match is None or number is None:
+            return None
+        own = match["unit"].strip()
+        if not own and kind != "iops":
+            own = unit
+        factor = unit_factor(kind, own)
+        if factor is None:
+            return None
+        value, step, comma = number
+        direction = _DIRECTIONS.get(match["direction"] or "", "")
+        shown = f"{match['number']} {own}".strip()
+        found.append(Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma))
+    return found
+
+
+def _number(text: str) -> tuple[float, float, bool] | None:
+    """Return value, step of the last digit, and whether it was written with a decimal comma."""
+    comma = _DECIMAL_COMMA.fullmatch(text) is not None
+    if comma:
+        text = text.replace(",", ".")
+    elif _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    if not _PLAIN.fullmatch(text) or len(text) > 30:
+        return None
+    return float(text), 10.0 ** -len(text.partition(".")[2]), comma

@@ -1,0 +1,93 @@
+"""Throughputs that are a size divided by whole seconds: a clock that counted nothing smaller."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from iogate.offline.published.cells import Quantity
+from iogate.offline.published.doubts import Doubt, Doubts
+from iogate.offline.published.tables import Row, Table
+
+_CHANCE = 1e-6
+_GROSS = 20
+_SIZE = re.compile(r"\b(\d{1,4})\s*G(i?)[bB]\b")
+
+
+@dataclass(frozen=True)
+class _Match:
+    """A figure that would be `seconds` of work; `chance` is how likely any number would fit as well."""
+
+    row: Row
+    figure: Quantity
+    seconds: int
+    chance: float
+
+
+def sizes(lines: Iterable[str]) -> list[float]:
+    """Return the sizes of some GB that a text names, in bytes as people mean them: 10 GB is 10 x 2^30 or
+    10^10.
+    """
+    counts = {int(match[1]) for line in lines for match in _SIZE.finditer(line)} - {0}
+    # The unit of the tables is MB where 10 GB are 10240 MB: then MB and MiB cannot be told apart.
+    return sorted({float(count * unit) for count in counts for unit in (1024 * 10**6, 2**30, 10**9)})
+
+
+def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> Doubts:
+    """Return doubts about all figures of tables whose bandwidths are one of the `known` sizes over whole
+    seconds.
+    """
+    for table in tables:
+        best = max((_matches(table, size) for size in known), key=lambda found: -_chance(found), default=[])
+        figures = [figure for row in table.rows for figure in row.figures if figure.kind == "bandwidth"]
+        if len(best) < 0.8 * len(figures) or len(best) < 4 or _chance(best) > _CHANCE:
+            continue
+        for match in best:
+            yield _doubt(match)
+
+
+def _chance(matches: Sequence[_Match]) -> float:
+    return math.prod(match.chance for match in matches)
+
+
+def _matches(table: Table, size: float) -> list[_Match]:
+    found = []
+    for row in table.rows:
+        for figure in row.figures:
+            if figure.kind == "bandwidth" and figure.value > 0:
+                match = _match(row, figure, size)
+                if match:
+                    found.append(match)
+    return found
+
+
+def _match(row: Row, figure: Quantity, size: float) -> _Match | None:
+    """Return each thread may leave out its last, incomplete block: then a little less than the size was
+    moved.
+    """
+    seconds = size / figure.value
+    lost = seconds * ((row.block or 0) * (row.jobs or 1)) * 1.06 / size
+    rounding = seconds * figure.step / figure.value + 1e-6
+    below, above = math.floor(seconds + rounding), math.ceil(seconds - rounding)
+    nearest = below if seconds - below <= lost + rounding else above
+    if nearest < 1 or not -rounding <= seconds - nearest <= lost + rounding:
+        return None
+    return _Match(row, figure, nearest, min(1.0, lost + 2 * rounding))
+
+
+def _doubt(match: _Match) -> Doubt:
+    seconds, unit = match.seconds, match.figure.unit
+    one = match.figure.number * seconds
+    slowest = one / (seconds + 1)
+    fastest = f"{one / (seconds - 1):.4g}" if seconds > 1 else "no limit"
+    label = f"{match.row.label}: " if match.row.label else ""
+    return Doubt(
+        match.row.line,
+        "whole_seconds",
+        "invalid" if seconds < _GROSS else "suspect",
+        frozenset({"bandwidth"}),
+        f"{label}{match.figure.text} is {one:.5g} {unit.partition('/')[0]} in {seconds} s by a clock that "
+        f"counts whole seconds: anything from {slowest:.4g} to {fastest}",
+    )

@@ -1,0 +1,77 @@
+"""What the audit of a file found, as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from iogate.model import Severity
+from iogate.offline.published.outputs import Piece
+
+_SHOWN = 3
+_ORDER: tuple[Severity, ...] = ("invalid", "suspect", "note")
+_NAMES = {"lat": "latency", "slat": "latency", "clat": "latency", "iops": "IOPS"}
+
+
+def text(name: str, found: Sequence[Piece]) -> str:
+    """Return all pieces of a file: what each is, what stands of it, and the evidence against the rest."""
+    return "\n".join(line for piece in found for line in _piece(name, piece))
+
+
+def _piece(name: str, piece: Piece) -> list[str]:
+    lines = [f"{name}:{piece.line}: {piece.what}: {piece.figures}"]
+    lines += [f"    {line}" for line in _verdict(piece)]
+    ordered = sorted(piece.doubts, key=lambda doubt: (_ORDER.index(doubt.severity), doubt.rule))
+    for (severity, rule), group in groupby(ordered, key=lambda doubt: (doubt.severity, doubt.rule)):
+        doubts = sorted(group, key=lambda doubt: doubt.line)
+        shown = len(doubts) if len(doubts) <= _SHOWN + 1 else _SHOWN
+        for doubt in doubts[:shown]:
+            where = f"line {doubt.line}: " if piece.rows > 1 else ""
+            lines.append(f"    {severity:8}{rule}: {where}{doubt.message}")
+        if len(doubts) > shown:
+            rest = sorted({doubt.line for doubt in doubts[shown:]})
+            lines.append(f"    {'':8}... and {len(doubts) - shown} more like these, lines {_spans(rest)}")
+    return lines
+
+
+def _verdict(piece: Piece) -> list[str]:
+    """Return what stands, what is doubtful and what does not stand, each kind of figure with its number of
+    rows.
+    """
+    wrong, doubtful = _lines(piece, "invalid"), _lines(piece, "suspect")
+    groups: dict[str, list[str]] = {"stands": [], "doubtful": [], "does not stand": []}
+    for kind in sorted({*_kind_names(piece.kinds), *wrong, *doubtful}):
+        bad = wrong.get(kind, set())
+        unsure = doubtful.get(kind, set()) - bad
+        good = piece.rows - len(bad) - len(unsure) if kind in _kind_names(piece.kinds) else 0
+        for title, count in (("stands", good), ("doubtful", len(unsure)), ("does not stand", len(bad))):
+            if count:
+                groups[title].append(f"{kind} ({count} of {piece.rows} rows)" if piece.rows > 1 else kind)
+    return [f"{title}: {', '.join(kinds)}" for title, kinds in groups.items() if kinds]
+
+
+def _lines(piece: Piece, severity: str) -> dict[str, set[int]]:
+    """Return the lines by kind of figure that doubts of a severity concern."""
+    found: dict[str, set[int]] = {}
+    known = _kind_names(piece.kinds)
+    for doubt in piece.doubts:
+        if doubt.severity == severity:
+            for kind in _kind_names(doubt.kinds):
+                if kind in known or len(doubt.kinds) == 1:
+                    found.setdefault(kind, set()).add(doubt.line)
+    return found
+
+
+def _kind_names(kinds: frozenset[str]) -> list[str]:
+    return sorted({_NAMES.get(kind, kind) for kind in kinds})
+
+
+def _spans(lines: Sequence[int]) -> str:
+    """Return line numbers, neighbours joined: 3, 5-9."""
+    spans: list[list[int]] = []
+    for line in lines:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in spans)

@@ -1,0 +1,28 @@
+"""The pytest plugin, under the name that pytest knows it by: its hooks and fixtures."""
+
+from iogate.plugin.fixtures import baseline, gate, measure, measurement
+from iogate.plugin.hooks import (
+    pytest_addoption,
+    pytest_collect_file,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_report_teststatus,
+    pytest_runtestloop,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
+
+__all__ = [
+    "baseline",
+    "gate",
+    "measure",
+    "measurement",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_report_teststatus",
+    "pytest_runtestloop",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
+]

@@ -1,0 +1,123 @@
+"""Suites as pytest modules, workloads as pytest tests.
+
+A workload is a `pytest.Function` made of one generic check function, so that fixtures, `-k`, `-m`, `--lf`,
+`-x`, JUnit and other plugins treat it as any test; its place is the line of the YAML file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from iogate.errors import InputErrors, IogateError
+from iogate.plugin.outcome import Gate
+from iogate.plugin.wall_time import CLOCK, is_timed, report_wall_times
+
+if TYPE_CHECKING:
+    from _pytest._code.code import ExceptionInfo, TerminalRepr
+
+    from iogate.model import Workload, WorkloadResult
+
+
+def is_suite(path: Path, patterns: list[str]) -> bool:
+    """Return True if a path matches one of the `io_suites` patterns, wherever the folder that they begin with
+    lies.
+    """
+    return any(fnmatch(path.as_posix(), "*/" + pattern.replace("**/", "*")) for pattern in patterns)
+
+
+def check_workload(measurement: WorkloadResult, gate: Gate) -> None:
+    """Check a workload: what every workload's test does."""
+    gate.check(measurement)
+
+
+def check_timed_workload(measurement: WorkloadResult, gate: Gate, benchmark: Any) -> None:
+    """Check a workload that is all about wall time, which pytest-benchmark is shown as well."""
+    report_wall_times(measurement, benchmark)
+    gate.check(measurement)
+
+
+class WorkloadItem(pytest.Function):
+    """A workload as a pytest test."""
+
+    workload: Workload
+
+    @classmethod
+    def of(cls, parent: SuiteModule, workload: Workload) -> WorkloadItem:
+        """Return the test of a workload, marked with its markers."""
+        from iogate import engines
+
+        clocked = is_timed(engines.load(workload.engine).gating(workload))
+        clocked = clocked and parent.config.pluginmanager.hasplugin("benchmark")
+        check = check_timed_workload if clocked else check_workload
+        known = parent.fixtures.get(check)
+        item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check, fixtureinfo=known)
+        parent.fixtures[check] = item._fixtureinfo
+        item.workload = workload
+        if clocked:
+            item.add_marker(pytest.mark.benchmark(timer=CLOCK))
+        for name in workload.markers:
+            item.add_marker(name)
+        return item
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        return self.path, self.workload.position.line - 1, self.name
+
+
+class SuiteModule(pytest.Module):
+    """A suite file. `overrides`, `limits` and `allow_exec` are those of `iogate.declare.suite.load_suite`."""
+
+    def __init__(
+        self,
+        *,
+        overrides: Mapping[str, Any],
+        limits: Mapping[str, Any],
+        allow_exec: bool,
+        shown: str,
+        **rest: Any,
+    ) -> None:
+        super().__init__(**rest)
+        self.overrides = overrides
+        self.limits = limits
+        self.allow_exec = allow_exec
+        self.shown = shown
+        self.fixtures: dict[Callable[..., None], Any] = {}
+        """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
+
+    def _getobj(self) -> ModuleType:
+        """Return There is no Python module behind a suite; fixtures and marks of this one are none."""
+        return ModuleType(self.path.stem)
+
+    def collect(self) -> Iterator[WorkloadItem]:
+        """Yield the workloads of the file, checked as far as can be without I/O. Raises InputErrors."""
+        from iogate import engines
+        from iogate.declare.suite import load_suite
+
+        suite = load_suite(
+            self.path,
+            name=self.shown,
+            overrides=self.overrides,
+            limits=self.limits,
+            allow_exec=self.allow_exec,
+        )
+        mistakes = []
+        for name in dict.fromkeys(workload.engine for workload in suite.workloads):
+            mistakes += engines.load(name).check([item for item in suite.workloads if item.engine == name])
+        if mistakes:
+            raise InputErrors(mistakes)
+        for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
+            self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
+        for workload in suite.workloads:
+            yield WorkloadItem.of(self, workload)
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        """Return mistakes in a suite are told in words, not by a traceback."""
+        if isinstance(excinfo.value, IogateError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)

@@ -1,0 +1,174 @@
+"""The options: one table, from which the command line and the ini file are made."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iogate.measure.settings import Settings
+from iogate.units import parse_duration, parse_share, parse_size, size_text
+
+
+@dataclass(frozen=True)
+class _Option:
+    flag: str
+    help: str
+    metavar: str = ""
+    parse: Callable[[str], Any] = str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name in an ini file."""
+        return self.flag.lstrip("-").replace("-", "_")
+
+    def read(self, text: str) -> Any:
+        """Return the value that a text means. Raises argparse.ArgumentTypeError."""
+        if self.choices and text not in self.choices:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(self.choices)}")
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _seconds(text: str) -> float:
+    value = parse_duration(text)
+    if value <= 0:
+        raise ValueError(f"{text!r} is no time at all")
+    return value
+
+
+def _repetitions(text: str) -> int:
+    if not text.isdecimal() or not 2 <= int(text) <= 1000:
+        raise ValueError(f"{text!r} is not a number from 2 to 1000")
+    return int(text)
+
+
+OPTIONS = (
+    _Option("--device", "whose profile and baselines (default: local)", "NAME"),
+    _Option("--io-reason", "why, kept in the baseline", "TEXT"),
+    _Option("--io-baselines", "where baselines live (default: baselines/)", "DIR"),
+    _Option("--io-results", "where raw outputs are kept (default: .iogate/results/)", "DIR"),
+    _Option("--io-target", "a directory or block device instead of the profile's", "PATH"),
+    _Option(
+        "--io-missing",
+        "a workload without a baseline (default: fail)",
+        "fail|skip|record",
+        str,
+        ("fail", "skip", "record"),
+    ),
+    _Option("--io-inconclusive", "an undecided workload (default: fail)", "fail|skip", str, ("fail", "skip")),
+    _Option("--io-tolerance", "the smallest change that matters, for every gating metric", "5%", parse_share),
+    _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", parse_share),
+    _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", parse_share),
+    _Option("--io-max-repetitions", "the most repetitions of a workload (default: 12)", "N", _repetitions),
+    _Option(
+        "--io-runtime",
+        "length of a repetition, and of a rest before it at most, instead of the suites'",
+        "TIME",
+        _seconds,
+    ),
+    _Option(
+        "--io-size",
+        "size of the data instead of the suites'",
+        "SIZE",
+        lambda text: size_text(parse_size(text)),
+    ),
+    _Option("--io-budget", "device time for the whole session", "10m", _seconds),
+    _Option("--io-json", "write the results as JSON", "FILE"),
+    _Option("--io-destroy", "consent to write to exactly this block device", "DEVICE"),
+)
+_ALLOW_EXEC = "let suites run commands, load code and write beside the target: only for suites that you trust"
+_PLAN = "run nothing: show what would run, how long, bytes written, what would be refused"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option, for the command line and for ini files."""
+    group = parser.getgroup("iogate", "storage performance gate (iogate)")
+    for option in OPTIONS:
+        dest = f"io_{option.name.removeprefix('io_')}"
+        group.addoption(option.flag, dest=dest, metavar=option.metavar, type=option.read, help=option.help)
+        parser.addini(option.name, option.help.replace("%%", "%"), default=None)
+    # Two flags, as an optional value would swallow the path in `--update-baselines suites/`.
+    group.addoption(
+        "--update-baselines",
+        dest="io_update",
+        action="store_const",
+        const="replace",
+        help="store this session as the new baseline",
+    )
+    group.addoption(
+        "--update-baselines=append",
+        dest="io_update",
+        action="store_const",
+        const="append",
+        help="add this session to the baseline",
+    )
+    group.addoption("--io-plan", dest="io_plan", action="store_true", default=False, help=_PLAN)
+    group.addoption(
+        "--io-allow-exec", dest="io_allow_exec", action="store_true", default=False, help=_ALLOW_EXEC
+    )
+    parser.addini("io_suites", "which files are suites", type="args", default=["suites/**/*.yaml"])
+
+
+def value_of(config: pytest.Config, flag: str) -> Any:
+    """Return an option's value: of the command line, else of the ini file, else None. Raises UsageError."""
+    option = next(option for option in OPTIONS if option.flag == flag)
+    given = config.getoption(f"io_{option.name.removeprefix('io_')}")
+    if given is not None:
+        return given
+    written = config.getini(option.name)
+    if not written:
+        return None
+    try:
+        return option.read(str(written))
+    except argparse.ArgumentTypeError as error:
+        raise pytest.UsageError(f"{config.inipath}: {option.name}: {error}") from None
+
+
+def path_of(config: pytest.Config, flag: str, default: str | None = None) -> Path | None:
+    """Return a path: of the command line against the current folder, of the ini file or by default against
+    the root.
+    """
+    value = value_of(config, flag)
+    given = config.getoption(f"io_{flag.lstrip('-').replace('-', '_').removeprefix('io_')}") is not None
+    if value is None:
+        return config.rootpath / default if default else None
+    return (config.invocation_params.dir if given else config.rootpath) / str(value)
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """Return the settings of this run. Raises UsageError for what an ini file says wrongly."""
+    from iogate.judge.judge import GateOptions
+
+    usual = GateOptions()
+    gate_options = GateOptions(
+        alpha=value_of(config, "--io-alpha") or usual.alpha,
+        beta=value_of(config, "--io-beta") or usual.beta,
+        max_repetitions=value_of(config, "--io-max-repetitions") or usual.max_repetitions,
+        tolerance=value_of(config, "--io-tolerance"),
+    )
+    target = path_of(config, "--io-target")
+    return Settings(
+        root=config.rootpath,
+        device=value_of(config, "--device") or "local",
+        baselines=path_of(config, "--io-baselines", "baselines") or Path(),
+        results=path_of(config, "--io-results", ".iogate/results") or Path(),
+        target=str(target) if target else None,
+        update=config.getoption("io_update"),
+        reason=value_of(config, "--io-reason") or "",
+        missing=value_of(config, "--io-missing"),
+        inconclusive=value_of(config, "--io-inconclusive") or "fail",
+        gate_options=gate_options,
+        runtime=value_of(config, "--io-runtime"),
+        size=value_of(config, "--io-size"),
+        budget=value_of(config, "--io-budget"),
+        destroy=value_of(config, "--io-destroy"),
+        allow_exec=config.getoption("io_allow_exec"),
+    )

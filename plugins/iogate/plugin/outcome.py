@@ -1,0 +1,61 @@
+"""From the verdict on a measurement to the outcome of a test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from iogate.units import printable
+
+if TYPE_CHECKING:
+    from iogate.model import WorkloadResult
+
+
+class Gate:
+    """Turns the verdict on a measurement into the outcome of a test."""
+
+    def __init__(self, inconclusive: str, missing: str) -> None:
+        self._skips = {"inconclusive": inconclusive == "skip", "no_baseline": missing == "skip"}
+
+    def check(self, measurement: WorkloadResult) -> None:
+        """Pass, or fail with the metric, the figures, the bound and the line of the suite."""
+        verdict = measurement.verdict
+        if verdict.passed:
+            return
+        message = failure_text(measurement)
+        if self._skips.get(verdict.verdict):
+            pytest.skip(message)
+        pytest.fail(message, pytrace=False)
+
+
+def failure_text(result: WorkloadResult) -> str:
+    """Return why a workload fails, for people: verdict and figures, what else was noticed, where it is
+    declared.
+    """
+    verdict = result.verdict
+    first, *rest = verdict.reason.splitlines()
+    count = f" ({verdict.repetitions} repetitions)" if verdict.repetitions else ""
+    lines = [f"{verdict.verdict}: {first}{count}", *(f"  {line}" for line in rest)]
+    lines += [f"  {item.severity}: {item.message}" for item in verdict.findings if item.severity != "note"]
+    lines += [f"  changed since the baseline: {item}" for item in result.differences]
+    if result.repetitions:
+        lines.append(f"  raw output: {_near(result.repetitions[-1].folder)}")
+    lines.append(f"{result.workload.position.file}:{result.workload.position.line}: {result.workload.name}")
+    return printable("\n".join(lines))
+
+
+def _near(path: str) -> str:
+    """Return a path as short as it can be from where the user is."""
+    return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
+
+
+def require_trusted(result: WorkloadResult) -> WorkloadResult:
+    """Return the same result. Fails the set-up of the test if its measurement cannot be trusted."""
+    if result.failure is not None:
+        where = f"{result.workload.position.file}:{result.workload.position.line}: {result.workload.name}"
+        raw = f"\n  raw output: {_near(result.repetitions[-1].folder)}" if result.repetitions else ""
+        pytest.fail(printable(f"{result.failure}{raw}\n{where}"), pytrace=False)
+    return result

@@ -1,0 +1,266 @@
+"""One pytest run: the settings, the device, the measuring session behind the tests, and what is kept of
+it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from iogate.errors import IogateError, Position
+from iogate.host.interrupts import Interrupts
+from iogate.model import Baseline, Device, WorkloadResult
+from iogate.plugin.items import WorkloadItem
+from iogate.plugin.outcome import Gate
+from iogate.units import printable
+
+if TYPE_CHECKING:
+    from iogate.measure.session import Session
+    from iogate.measure.settings import Settings
+    from iogate.measure.trial import Trial
+    from iogate.report.results import Results
+
+
+RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
+"""Where pytest's configuration keeps the run."""
+
+
+class PytestRun:
+    """What the plugin's hooks and the fixtures share. The session begins with the first measurement."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, json_path: Path | None) -> None:
+        self.config = config
+        self.settings = settings
+        self.gate = Gate(settings.inconclusive, settings.missing or "fail")
+        self.json_path = json_path
+        self.results: Results | None = None
+        self.changes: list[str] = []
+        self._unwritten: IogateError | None = None
+        self._interrupts = Interrupts()
+        self._device: Device | None = None
+        self._session: Session | None = None
+        self._trials: dict[str, Trial] = {}
+        self._results: list[WorkloadResult] = []
+
+    @property
+    def device(self) -> Device:
+        """The device under test. Raises InputError if there is none of that name, or its profile is wrong."""
+        if self._device is None:
+            from iogate.declare.device import load_device
+
+            self._device = load_device(self.settings.device, self.settings.baselines)
+            self.gate = Gate(self.settings.inconclusive, self.settings.missing or self._device.missing)
+        return self._device
+
+    def overrides(self, suite: str) -> dict[str, Any]:
+        """Return the engine options that the device's profile sets for a suite."""
+        return {**self.device.overrides.get("*", {}), **self.device.overrides.get(suite, {})}
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The engine options that the command line sets."""
+        given = {"size": self.settings.size, "runtime": self.settings.runtime}
+        return {key: value for key, value in given.items() if value is not None}
+
+    @property
+    def session(self) -> Session:
+        """The measuring session. Raises TargetError or InputError if there can be none."""
+        if self._session is None:
+            self._begin()
+        assert self._session is not None
+        return self._session
+
+    def _begin(self) -> None:
+        from iogate.measure.session import Session
+        from iogate.report.progress import Progress
+        from iogate.report.results import Results
+        from iogate.target import resolve
+
+        self._interrupts.watch()
+        target = resolve(self.device, self.settings.root, self.settings.target)
+        terminal = self.config.pluginmanager.getplugin("terminalreporter")
+        progress = Progress(
+            self._write,
+            living=terminal is not None and terminal.isatty,
+            quiet=terminal is None or self.config.option.verbose < 0,
+        )
+        self._session = Session(self.settings, self.device, target, progress)
+        self.results = Results(self.device.name, self._session.id, self._session.environment, self.json_path)
+        ignore = self.settings.results.parent / ".gitignore"
+        if self.settings.results.parent.name == ".iogate" and not ignore.exists():
+            with contextlib.suppress(OSError):  # a full disk shows where something matters
+                ignore.parent.mkdir(parents=True, exist_ok=True)
+                ignore.write_text("*\n", encoding="utf-8")
+
+    def _write(self, text: str) -> None:
+        """Put text on a line of its own, past pytest's capture if a test is running."""
+        terminal = self.config.pluginmanager.getplugin("terminalreporter")
+        capture = self.config.pluginmanager.getplugin("capturemanager")
+        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+            terminal.ensure_newline()
+            terminal.write(text, flush=True)
+
+    # ------------------------------------------------------------ the tests
+
+    def enroll(self, items: Sequence[WorkloadItem]) -> None:
+        """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
+        trials = self.session.enroll((item.nodeid, item.workload) for item in items)
+        self._trials.update({trial.id: trial for trial in trials})
+
+    def expectations(self) -> str:
+        """Return what the gate will do with each workload, for people; empty if nothing is to be judged."""
+        from iogate.measure.plan import expectations
+
+        return expectations(list(self._trials.values()))
+
+    def plan(self) -> str:
+        """Return what would run, for people."""
+        from iogate.measure.plan import plan_text
+
+        trials = list(self._trials.values())
+        return plan_text(self.device, self.session.target, trials, self.settings.destroy)
+
+    def order(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+        """Yield the tests in the order in which they are decided, each with the one that may come next.
+
+        Workloads change places within their suite only, so that set-up and teardown of modules stay as
+        pytest has them.
+        """
+        pending = list(items)
+        while pending:
+            item = self._next(pending)
+            pending.remove(item)
+            yield item, (pending[0] if pending else None)
+
+    def _next(self, pending: Sequence[pytest.Item]) -> pytest.Item:
+        first = pending[0]
+        if first.nodeid not in self._trials:
+            return first
+        same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
+        block = {item.nodeid: item for item in same if item.nodeid in self._trials}
+        decided = self.session.decide([self._trials[id] for id in block])
+        self._keep(decided)
+        return block[decided.id]
+
+    def record_of(self, item: pytest.Item) -> WorkloadResult:
+        """Return the result of a workload's test."""
+        trial = self._trials[item.nodeid]
+        result = trial.result or self.session.decide([trial]).result
+        assert result is not None
+        item.user_properties += list(_properties(result))
+        return result
+
+    def baseline_of(self, item: pytest.Item) -> Baseline | None:
+        """Return the baseline of a workload's test, if it is judged by one."""
+        trial = self._trials.get(item.nodeid)
+        return trial.baseline if trial else None
+
+    def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
+        """Measure a workload declared in a test written in Python. Raises IogateError."""
+        from iogate.declare.workload import declare_workload
+
+        path, line, _ = item.location
+        suite = Path(path).stem
+        label = f"{item.name}.{name}" if name else item.name
+        position = Position(path, (line or 0) + 1)
+        data, allow_exec = {**declaration, **self.overrides(suite)}, self.settings.allow_exec
+        workload = declare_workload(label, suite, data, position, self.limits, allow_exec=allow_exec)
+        trial = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
+        result = self.session.decide([trial]).result
+        assert result is not None
+        self._keep(trial)
+        item.user_properties += list(_properties(result))
+        return result
+
+    # ------------------------------------------------------------ what is kept
+
+    def _keep(self, trial: Trial) -> None:
+        if trial.result and all(result.id != trial.id for result in self._results):
+            self._results.append(trial.result)
+            self._add(trial.result)
+
+    def _add(self, result: WorkloadResult) -> None:
+        """Write a result to the results file. That it could not be written is told at the end, if no later
+        result could be: what is measured should not be lost to a disk that is full for a while.
+        """
+        try:
+            if self.results:
+                self.results.add(result)
+            self._unwritten = None
+        except IogateError as error:
+            self._unwritten = error
+
+    def finish(self) -> None:
+        """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""
+        self._interrupts.ignore()
+        try:
+            if self._session is not None:
+                self._conclude(self._session)
+        finally:
+            self._interrupts.restore()
+
+    def _conclude(self, session: Session) -> None:
+        session.close()
+        for result in session.interrupt(self._trials.values()):
+            self._add(result)
+        self.changes = self._write_baselines(session)
+        if self._unwritten:
+            raise self._unwritten
+
+    def _write_baselines(self, session: Session) -> list[str]:
+        """Write what was recorded into the baseline files; the tables of what changed."""
+        from iogate.judge.baseline import changes_table, update
+
+        tables = []
+        recorded = [result for result in self._results if result.verdict.verdict == "recorded"]
+        for suite in dict.fromkeys(result.workload.suite for result in recorded):
+            records = [result for result in recorded if result.workload.suite == suite]
+            changes = update(
+                self.settings.baselines / self.device.name / f"{suite}.yaml",
+                device=self.device.name,
+                suite=suite,
+                session=session.id,
+                environment=session.environment,
+                reason=self.settings.reason,
+                measured={
+                    result.workload.name: (result.workload.definition, _values(result)) for result in records
+                },
+                mode=self.settings.update or "replace",
+            )
+            if any(change.old is not None for change in changes):
+                tables.append(changes_table(changes))
+            tables.append(self._strength(session, suite, records))
+        return tables
+
+    def _strength(self, session: Session, suite: str, records: Sequence[WorkloadResult]) -> str:
+        """Return how strong the baseline of a suite is now, for people."""
+        path = self.settings.baselines / self.device.name / f"{suite}.yaml"
+        count = "1 workload" if len(records) == 1 else f"{len(records)} workloads"
+        lines = [f"{count} recorded in {_display_path(path, self.settings.root)}"]
+        for name, known in session.sensitivities([result.workload for result in records]).items():
+            lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
+        return printable("\n".join(lines))
+
+
+def _display_path(path: Path, root: Path) -> Path:
+    return path.relative_to(root) if path.is_relative_to(root) else path
+
+
+def _values(result: WorkloadResult) -> dict[str, list[float]]:
+    return {item.metric.name: list(item.values) for item in result.verdict.metrics}
+
+
+def _properties(result: WorkloadResult) -> Iterator[tuple[str, object]]:
+    """Yield what JUnit shows of a measurement."""
+    yield "verdict", result.verdict.verdict
+    yield "repetitions", result.verdict.repetitions
+    yield "device_seconds", round(result.device_seconds, 3)
+    for item in result.verdict.metrics:
+        yield item.metric.name, item.value
+        if item.gating and item.change is not None:
+            yield f"{item.metric.name}.change", round(item.change, 5)

@@ -1,0 +1,84 @@
+"""Taking a target for a run, one at a time, and leaving it as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from iogate.host.blockdevice import BlockDevice
+from iogate.host.mounts import number_text
+from iogate.model import Device, Needs
+from iogate.target import destroy
+from iogate.target.layout import Tick, refusal
+from iogate.target.locks import hold, hold_disks
+from iogate.target.refusals import refusals
+from iogate.target.resolve import Target, changed_error
+from iogate.target.scratch import CheckNeeds, FolderScratch, Scratch, remove_leftovers, scratch_folder
+
+
+@contextlib.contextmanager
+def open_target(target: Target, *, device: Device, consent: str | None = None) -> Iterator[Scratch]:
+    """Take a target for this run: no other may use it, nor the disks under it, and what crashed runs left in
+    a directory is removed. At the end, however it comes, the target is as it was (what workloads wrote to a
+    block device aside). Raises TargetError.
+    """
+
+    def check(needs: Needs) -> None:
+        for error in refusals(target, needs, device=device, consent=consent):
+            raise error
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(hold_disks(_disk_numbers(target)))
+        if target.kind == "device":
+            yield stack.enter_context(_DeviceScratch(target, check))
+            return
+        parent = stack.enter_context(_directory(target))
+        stack.enter_context(hold(parent, str(target.path)))
+        remove_leftovers(parent, target.path)
+        home = stack.enter_context(scratch_folder(parent, target.path))
+        yield FolderScratch(home, check)
+
+
+class _DeviceScratch(contextlib.ExitStack):
+    """A run's place on a block device: the device itself, claimed from the first workload that writes."""
+
+    def __init__(self, target: Target, check: CheckNeeds) -> None:
+        super().__init__()
+        self.folder: Path | None = None
+        self.written = 0
+        self._target = target
+        self._check = check
+        self._claimed = False
+
+    def data(self, needs: Needs, tick: Tick | None = None) -> Path:
+        if needs.writes and not self._claimed and self._target.number:
+            self._check(needs)
+            self.enter_context(destroy.claim(BlockDevice(self._target.number), self._target.path))
+            self._claimed = True
+        self._check(needs)
+        return self._target.path
+
+
+def _disk_numbers(target: Target) -> list[str]:
+    """Return the disks under a target; for a file system without any, its own number."""
+    if target.number:
+        return [disk.number for disk in BlockDevice(target.number).disks()]
+    return [number_text(target.identity[0])]
+
+
+@contextlib.contextmanager
+def _directory(target: Target) -> Iterator[int]:
+    """Open the directory. Raises TargetError if it is not the one that was resolved."""
+    try:
+        descriptor = os.open(target.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise refusal(error, f"cannot open {target.path}") from error
+    try:
+        status = os.fstat(descriptor)
+        if (status.st_dev, status.st_ino) != target.identity:
+            raise changed_error(target.path)
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,123 @@
+"""Finding the target: the directory or block device that the I/O goes to. Nothing is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from iogate.errors import TargetError
+from iogate.host.blockdevice import BlockDevice
+from iogate.host.mounts import backing, mount_of, number_text
+from iogate.model import Device
+from iogate.units import printable
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the I/O goes, as it was found.
+
+    `path` is without symbolic links. `number` is the `major:minor` of the block device, or of that under the
+    directory; None for tmpfs, network file systems and others without one. `file_system` is the type of the
+    mount, `backing` that of the file system which really holds the files: the upper layer's for an overlay
+    (None if that cannot be seen). `size` is the bytes free in a directory, or a device's capacity; `block`
+    the least that direct I/O takes. `identity` tells whether the path still leads to the same thing.
+    """
+
+    path: Path
+    kind: Literal["directory", "device"]
+    number: str | None
+    file_system: str | None
+    size: int
+    block: int
+    backing: str | None = None
+    identity: tuple[int, int] = field(default=(0, 0), repr=False)
+
+
+def resolve(device: Device, root: Path, override: str | None = None) -> Target:
+    """Find the target of a device's profile, a path relative to `root`, or of `--io-target` instead, relative
+    to the working directory. Raises TargetError: `missing`, `symlink`, `unreadable` or `not-a-directory`.
+    """
+    named = Path(override).expanduser() if override else root / Path(device.target).expanduser()
+    try:
+        path = named.resolve(strict=True)
+        status = path.stat()
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # Python before 3.13 raises RuntimeError for a symlink loop
+        raise _not_found(named, error) from error
+    if stat.S_ISBLK(status.st_mode):
+        return _device_target(path, status)
+    if stat.S_ISDIR(status.st_mode):
+        return _directory_target(path, status)
+    what = "a file" if stat.S_ISREG(status.st_mode) else "neither a directory nor a block device"
+    remedy = f"name its directory: {path.parent}" if stat.S_ISREG(status.st_mode) else ""
+    raise TargetError(
+        printable(f"the target {named} is {what}"), rule="not-a-directory", remedy=printable(remedy)
+    )
+
+
+def check_unchanged(target: Target) -> None:
+    """Return whether the path still leads to what it led to. Raises TargetError (`changed`)."""
+    if _identity(target.path) != target.identity:
+        raise changed_error(target.path)
+
+
+def _not_found(named: Path, error: OSError | RuntimeError | ValueError) -> TargetError:
+    number = errno.ELOOP if isinstance(error, RuntimeError) else getattr(error, "errno", errno.EINVAL)
+    if number in (errno.ENOENT, errno.ENOTDIR):
+        parts = [parent for parent in named.parents if parent.is_dir()]
+        remedy = f"it would be in {parts[0]}, which exists: make it, or mount it" if parts else ""
+        return TargetError(
+            printable(f"the target {named} does not exist"), rule="missing", remedy=printable(remedy)
+        )
+    if number == errno.ELOOP:
+        return TargetError(printable(f"the target {named} is a loop of symbolic links"), rule="symlink")
+    reason = os.strerror(number or errno.EIO)
+    return TargetError(printable(f"cannot look at the target {named}: {reason}"), rule="unreadable")
+
+
+def _device_target(path: Path, status: os.stat_result) -> Target:
+    number = number_text(status.st_rdev)
+    device = BlockDevice(number)
+    return Target(
+        path, "device", number, None, device.size, device.logical_block, identity=(status.st_rdev, 0)
+    )
+
+
+def _directory_target(path: Path, status: os.stat_result) -> Target:
+    mount = mount_of(path)
+    held = backing(mount) if mount else None
+    number = held.block_number if held else None
+    try:
+        size = os.statvfs(path).f_bavail * os.statvfs(path).f_frsize
+    except OSError as error:
+        raise _not_found(path, error) from error
+    return Target(
+        path,
+        "directory",
+        number,
+        mount.file_system if mount else None,
+        size,
+        BlockDevice(number).logical_block if number else 512,
+        backing=held.file_system if held else None,
+        identity=(status.st_dev, status.st_ino),
+    )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return (status.st_rdev, 0) if stat.S_ISBLK(status.st_mode) else (status.st_dev, status.st_ino)
+
+
+def changed_error(path: Path) -> TargetError:
+    message = f"{path} is not what it was when the run began: unmounted, replaced or removed"
+    return TargetError(message, rule="changed", remedy="mount it again and start over")

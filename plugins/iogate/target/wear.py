@@ -1,0 +1,104 @@
+"""Wear: the bytes written to a device, counted against the limits of its profile (`wear: 1T/day`).
+
+A day is a calendar day in UTC. The count lies beside the results, in `.iogate/wear-<device>.json` of the
+root, and in no repository. It is kept only for devices that have a limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from iogate.errors import TargetError
+from iogate.formats.atomic import write_atomically
+from iogate.host.flock import lock
+from iogate.model import Device
+from iogate.units import format_quantity
+
+_DAYS_KEPT = 31
+
+
+class Wear:
+    """The account of one session on a device; `session` is the bytes that it has written so far."""
+
+    def __init__(self, device: Device, root: Path) -> None:
+        self.session = 0
+        self._name = device.name
+        self._limits: Mapping[str, int] = device.wear
+        self._file = root / ".iogate" / f"wear-{device.name}.json"
+
+    def check(self, planned: int | None) -> None:
+        """Return whether `planned` more bytes may be written; None (nobody knows how many) is refused only
+        when a limit is reached already.
+
+        Raises TargetError (`wear`).
+        """
+        for period, limit in self._limits.items():
+            written = self.session if period == "session" else self._today(self._days())
+            if written + (planned or 0) > limit or (planned is None and written >= limit):
+                more = f" and {format_quantity(planned, 'B')} more" if planned else ""
+                raise TargetError(
+                    f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: "
+                    f"{format_quantity(written, 'B')} are written{more} would be too much",
+                    rule="wear",
+                    remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
+                )
+
+    def record(self, written: int) -> None:
+        """Count bytes that were written. Raises TargetError (`wear`) if the count cannot be kept."""
+        self.session += written
+        if "day" not in self._limits or not written:
+            return
+        try:
+            with self._lock():
+                days = self._days()
+                today = _date()
+                days[today] = days.get(today, 0) + written
+                kept = dict(sorted(days.items())[-_DAYS_KEPT:])
+                write_atomically(self._file, json.dumps(kept, indent=1) + "\n")
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(self._file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            lock(folder, wait=True)
+            yield
+        finally:
+            os.close(folder)
+
+    def _days(self) -> dict[str, int]:
+        """Return bytes by date. A count that cannot be read is no zero: the limit would not hold."""
+        try:
+            days = json.loads(self._file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise self._unusable(str(error)) from error
+        if isinstance(days, dict) and all(type(value) is int and value >= 0 for value in days.values()):
+            return days
+        raise self._unusable("it is not a count of bytes by date")
+
+    def _unusable(self, why: str) -> TargetError:
+        return TargetError(
+            f"the count of bytes written to {self._name} cannot be kept in {self._file}: {why}",
+            rule="wear",
+            remedy="repair or remove that file; the count of today then begins anew",
+        )
+
+    @staticmethod
+    def _today(days: Mapping[str, int]) -> int:
+        """Return bytes of today; of later days too, since then the clock was wrong and they may be
+        today's.
+        """
+        return sum(written for date, written in days.items() if date >= _date())
+
+
+def _date() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())

@@ -1,0 +1,137 @@
+"""A project that has nothing but suites and baselines, and the real pytest to run it with, as users do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from places import PLUGINS
+
+SCRATCH = ".iogate-scratch-*"
+_PATIENCE = 60.0
+
+Wrapper = Callable[[Sequence[str]], list[str]]
+"""What a command becomes, so that it runs elsewhere: in a cgroup."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run of pytest ended: exit status, all that it said, and the results file if it wrote one."""
+
+    status: int
+    text: str
+    results: dict[str, Any]
+    seconds: float
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of each workload."""
+        return {item["workload"]: item["verdict"] for item in self.results.get("workloads", ())}
+
+    def workload(self, name: str) -> dict[str, Any]:
+        """What the results say of a workload."""
+        return next(item for item in self.results["workloads"] if item["workload"] == name)
+
+
+class Project:
+    """A project in a folder of its own; locks of disks are its own, too, unless projects share `locks`."""
+
+    def __init__(self, path: Path, python: str = sys.executable, locks: Path | None = None) -> None:
+        self.path = path
+        self.python = python
+        strange = ("PYTEST_", "PYTHONDONTWRITEBYTECODE")  # without cached byte code every start takes seconds
+        self.environment = {key: text for key, text in os.environ.items() if not key.startswith(strange)}
+        self.environment["PYTHONPATH"] = str(PLUGINS)
+        self.environment["TMPDIR"] = str(locks or path / "tmp")
+        self.plugin: tuple[str, ...] = ("-p", "iogate.plugin")
+        (path / "suites").mkdir(parents=True)
+        (path / "tmp").mkdir()
+        (path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+
+    def suite(self, text: str, name: str = "demo") -> Path:
+        """Write a suite."""
+        file = self.path / "suites" / f"{name}.yaml"
+        file.write_text(text)
+        return file
+
+    def device(self, name: str, text: str) -> Path:
+        """Write a device's profile."""
+        file = self.path / "baselines" / name / "device.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def argv(self, *arguments: str) -> list[str]:
+        """The command that runs pytest here."""
+        plain = ("-p", "no:cacheprovider", "--io-json=results.json")
+        return [self.python, "-m", "pytest", *self.plugin, *plain, *arguments]
+
+    def start(self, *arguments: str, wrapper: Wrapper = list) -> subprocess.Popen[str]:
+        """Run pytest in a process group of its own, as a terminal does, and do not wait for it."""
+        (self.path / "results.json").unlink(missing_ok=True)
+        return subprocess.Popen(
+            wrapper(self.argv(*arguments)),
+            cwd=self.path,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, process: subprocess.Popen[str], patience: float = _PATIENCE) -> Result:
+        """Wait for a run. It is killed, and the test fails, if it does not end in time."""
+        started = time.monotonic()
+        try:
+            text, _ = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            text, _ = process.communicate()
+            raise AssertionError(f"pytest did not end:\n{text}") from None
+        file = self.path / "results.json"
+        results = json.loads(file.read_text()) if file.exists() else {}
+        return Result(process.returncode, text, results, time.monotonic() - started)
+
+    def run(self, *arguments: str, wrapper: Wrapper = list) -> Result:
+        """Run pytest to its end."""
+        return self.finish(self.start(*(arguments or ("suites",)), wrapper=wrapper))
+
+    @property
+    def leftovers(self) -> list[Path]:
+        """Scratch folders that are there now."""
+        return sorted(self.path.rglob(SCRATCH))
+
+    def processes(self) -> list[str]:
+        """Command lines of the processes that work in this project's folder, but for this one."""
+        return working_in(self.path)
+
+
+def working_in(folder: Path) -> list[str]:
+    """Command lines of the processes whose working directory lies in a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if Path(os.readlink(process / "cwd")).is_relative_to(folder):
+                line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if line:  # a zombie has none
+                    found.append(f"{process.name} {line}")
+        except OSError:
+            continue
+    return found
+
+
+def need_fio() -> None:
+    """Skip the test where there is no fio."""
+    if not shutil.which("fio"):
+        pytest.skip("needs fio")

@@ -1,0 +1,297 @@
+"""The audit holds an output against the device and the machine: counters, link, heat, others."""
+
+from dataclasses import replace
+
+import pytest
+
+from iogate.audit import Evidence
+from iogate.audit.rules import device, machine
+from iogate.audit.snapshot import Counters, Disk, Snapshot
+from iogate.audit.snapshot.health import Health
+from iogate.audit.snapshot.link import Link
+from iogate.audit.snapshot.system import System
+from iogate.host.mounts import Mount
+from iogate.model import Needs, Output, Traffic
+
+GIB = 2**30
+
+
+def disk(read=0, written=0, **changes):
+    counters = Counters(read, written)
+    return replace(Disk("sda", counters, counters, scheduler="mq-deadline"), **changes)
+
+
+def mount(file_system="ext4", options="rw"):
+    return Mount(1, "8:1", "/", "/data", file_system, "/dev/sda1", options)
+
+
+def reading(seconds=0.0, disk=None, **changes):
+    return Snapshot(seconds, disk, **changes)
+
+
+def run(
+    *, read=GIB, written=0, moved=(GIB, 0), direct=True, options=None, after=None, before=None, **changes
+):
+    """A run that claims to have read 1 GiB in 10 s, of a disk that did it."""
+    traffic = {
+        name: Traffic(size, size // 4096, 10.0) for name, size in (("read", read), ("write", written)) if size
+    }
+    metrics = {f"{name}.bandwidth": size / 10 for name, size in (("read", read), ("write", written)) if size}
+    needs = Needs(reads=read > 0, writes=written > 0, direct=direct)
+    given = {
+        "before": before or reading(disk=disk(5000, 700)),
+        "after": after or reading(10.0, disk(5000 + moved[0], 700 + moved[1])),
+        "file_system": "ext4",
+        **changes,
+    }
+    return Evidence(
+        Output(metrics, traffic, user=0.1, system=0.1), options or {}, needs, seconds=10.1, **given
+    )
+
+
+def said(check, subject):
+    return [(remark.severity, remark.message) for remark in check(subject)]
+
+
+def severities(check, subject):
+    return [severity for severity, _ in said(check, subject)]
+
+
+@pytest.mark.parametrize("check", [*device.CHECKS, *machine.CHECKS], ids=lambda check: check.__name__)
+def test_a_sound_run_gives_no_remark(check):
+    assert said(check, run()) == []
+
+
+@pytest.mark.parametrize("check", [*device.CHECKS, *machine.CHECKS], ids=lambda check: check.__name__)
+def test_nothing_is_said_where_nothing_could_be_read_but_that(check):
+    empty = reading()
+    remarks = said(check, run(before=empty, after=empty, file_system=""))
+    assert [severity for severity, _ in remarks] == (["note"] if check is device.no_device else [])
+
+
+class TestPageCache:
+    def test_reads_that_the_device_never_saw_are_invalid(self):
+        ((severity, message),) = said(device.page_cache, run(moved=(GIB // 10, 0)))
+        assert severity == "invalid"
+        assert "claims 1.000 GiB" in message and "moved 102.4 MiB (10.0%)" in message
+
+    def test_writes_that_the_device_never_saw_are_invalid(self):
+        found = said(device.page_cache, run(read=0, written=GIB, moved=(0, GIB // 2)))
+        assert [severity for severity, _ in found] == ["invalid"] and "write:" in found[0][1]
+
+    @pytest.mark.parametrize("share", [0.91, 1.0, 1.5])
+    def test_the_ramp_and_a_little_less_are_no_offence(self, share):
+        assert said(device.page_cache, run(moved=(int(GIB * share), 0))) == []
+
+    @pytest.mark.parametrize("file_system", ["btrfs", "zfs", "overlay"])
+    def test_file_systems_that_pool_or_shrink_data_are_suspect_at_most(self, file_system):
+        assert severities(device.page_cache, run(moved=(0, 0), file_system=file_system)) == ["suspect"]
+
+    def test_a_buffered_run_is_labelled_and_never_invalid(self):
+        subject = run(moved=(GIB // 4, 0), direct=False)
+        assert said(device.page_cache, subject) == []
+        ((severity, message),) = said(device.cached, subject)
+        assert severity == "note" and "of 1.000 GiB the device moved 256.0 MiB" in message
+
+    def test_a_device_that_does_not_count_proves_nothing(self):
+        subject = run(before=reading(disk=disk(counted=False)), after=reading(10.0, disk(counted=False)))
+        assert said(device.page_cache, subject) == []
+        assert severities(device.not_counted, subject) == ["note"]
+
+    def test_a_loop_device_over_the_page_cache_is_suspect(self):
+        after = reading(10.0, disk(5000 + GIB, cached=True))
+        assert severities(device.loop_cache, run(after=after)) == ["suspect"]
+
+    @pytest.mark.parametrize(
+        ("share", "expected"), [(0.001, ["suspect"]), (0.06, ["invalid"]), (1.0, ["invalid"])]
+    )
+    def test_unwritten_data_are_told(self, share, expected):
+        before = reading(disk=disk(5000, 700), size=GIB, unwritten=int(GIB * share))
+        assert severities(device.unwritten_extents, run(before=before)) == expected
+
+    def test_writing_into_unwritten_data_is_no_offence(self):
+        before = reading(disk=disk(5000, 700), size=GIB, unwritten=GIB)
+        assert said(device.unwritten_extents, run(read=0, written=GIB, before=before)) == []
+
+
+class TestOthers:
+    def test_foreign_reads_on_the_disk_are_suspect(self):
+        ((severity, message),) = said(device.others_io, run(moved=(2 * GIB, 0)))
+        assert severity == "suspect" and "1.000 GiB are not its own" in message
+
+    def test_foreign_writes_during_a_read_are_suspect(self):
+        assert severities(device.others_io, run(moved=(GIB, GIB // 4))) == ["suspect"]
+
+    def test_a_journal_and_some_logs_are_no_offence(self):
+        assert said(device.others_io, run(moved=(GIB + GIB // 20, 6 * 2**20))) == []
+
+    def test_the_ramp_is_the_engines_own(self):
+        assert said(device.others_io, run(moved=(2 * GIB, 0), options={"ramp_time": 10})) == []
+
+    def test_on_a_partition_the_whole_disk_is_watched(self):
+        before = reading(disk=Disk("sda1", Counters(0, 0), Counters(0, 0)))
+        after = reading(10.0, Disk("sda1", Counters(GIB, 0), Counters(3 * GIB, 0)))
+        subject = run(before=before, after=after)
+        assert said(device.page_cache, subject) == []
+        assert severities(device.others_io, subject) == ["suspect"]
+
+
+class TestLink:
+    def test_faster_than_the_link_is_invalid(self):
+        link = Link(600e6, "SATA 6.0 Gb/s")
+        after = reading(10.0, disk(5000 + 7 * GIB, 700, link=link))
+        ((severity, message),) = said(device.link_limit, run(read=7 * GIB, after=after))
+        assert severity == "invalid" and "SATA 6.0 Gb/s" in message
+
+    def test_the_profile_knows_better_than_sys(self):
+        after = reading(10.0, disk(5000 + 7 * GIB, 700, link=Link(600e6, "SATA")))
+        assert said(device.link_limit, run(read=7 * GIB, after=after, link=1e9)) == []
+        assert severities(device.link_limit, run(read=7 * GIB, after=after, link=5e8)) == ["invalid"]
+
+    def test_buffered_figures_may_be_faster(self):
+        subject = run(read=7 * GIB, link=5e8, direct=False)
+        assert severities(device.link_limit, subject) == ["note"]
+
+    @pytest.mark.parametrize("direct", [True, False])
+    def test_an_existing_output_is_held_against_the_link_that_is_said_or_the_fastest_there_is(self, direct):
+        fast = {"before": None, "after": None, "declared": False, "direct": direct}
+        assert said(device.link_limit, run(read=140 * GIB, **fast)) == []
+        ((severity, message),) = said(device.link_limit, run(read=170 * GIB, **fast))
+        assert severity == "suspect" and "PCIe 5.0 x4, the fastest link that a single disk has" in message
+        assert severities(device.link_limit, run(read=7 * GIB, link=5e8, **fast)) == ["invalid"]
+
+    def test_each_direction_has_the_link_for_itself(self):
+        assert said(device.link_limit, run(read=4 * GIB, written=4 * GIB, link=4.5e8)) == []
+
+    def test_a_link_below_its_best_is_noted(self):
+        after = reading(10.0, disk(link=Link(1.97e9, "PCIe 3.0 x2", "PCIe 4.0 x4")))
+        ((severity, message),) = said(device.link_degraded, run(after=after))
+        assert severity == "note" and "it could do PCIe 4.0 x4" in message
+
+
+class TestFileSystem:
+    def test_memory_is_not_storage(self):
+        ((severity, message),) = said(device.no_device, run(file_system="tmpfs"))
+        assert severity == "suspect" and "memory" in message
+
+    def test_a_file_system_without_a_device_here_is_named(self):
+        ((severity, message),) = said(device.no_device, run(file_system="nfs4", after=reading(10.0)))
+        assert severity == "note" and "nfs4" in message
+
+    def test_a_target_of_which_nothing_is_known_is_noted(self):
+        ((severity, message),) = said(device.no_device, run(file_system="", after=reading(10.0)))
+        assert severity == "note" and message.startswith("the target has no device here")
+
+    @pytest.mark.parametrize(("full", "expected"), [(0.5, []), (0.9, []), (0.93, ["suspect"])])
+    def test_a_nearly_full_file_system_is_suspect(self, full, expected):
+        assert severities(device.nearly_full, run(after=reading(10.0, full=full))) == expected
+
+    @pytest.mark.parametrize(
+        ("options", "count"),
+        [
+            ("rw,relatime,discard", 0),
+            ("rw,sync", 1),
+            ("rw,data=journal", 1),
+            ("rw,barrier=0", 1),
+            ("rw,compress=zstd:3", 1),
+            ("rw,dax=never", 0),
+            ("rw,dax=inode", 0),
+            ("rw,dax=always,sync", 2),
+        ],
+    )
+    def test_mount_options_that_change_the_meaning_are_noted(self, options, count):
+        after = reading(10.0, disk(), mount=mount(options=options))
+        assert severities(device.mount_options, run(after=after)) == ["note"] * count
+
+
+class TestDiskState:
+    def test_writes_that_fit_into_the_volatile_cache_are_noted(self):
+        after = reading(10.0, disk(write_cache="write back"))
+        small = run(read=0, written=GIB // 2, after=after)
+        assert severities(device.write_cache, small) == ["note"]
+        assert said(device.write_cache, replace(small, options={"end_fsync": "1"})) == []
+        assert said(device.write_cache, run(read=0, written=4 * GIB, after=after)) == []
+
+    def test_bfq_on_flash_is_noted_and_on_a_hard_disk_not(self):
+        assert severities(device.scheduler, run(after=reading(1, disk(scheduler="bfq")))) == ["note"]
+        assert said(device.scheduler, run(after=reading(1, disk(scheduler="bfq", rotational=True)))) == []
+
+    @pytest.mark.parametrize(
+        ("before", "after", "words"),
+        [
+            (Health(), Health(warnings=("read-only",)), "warns: read-only"),
+            (Health(throttled=7), Health(throttled=9), "slowed down by heat"),
+            (Health(), Health(temperature=85, limit=84), "at 85 °C, its limit is 84 °C"),
+            (Health(), Health(worn=0.95), "95% of its rated life"),
+        ],
+    )
+    def test_an_unhealthy_disk_is_told(self, before, after, words):
+        subject = run(
+            before=reading(disk=disk(health=before)), after=reading(10.0, disk(5000 + GIB, 700, health=after))
+        )
+        ((_, message),) = said(device.disk_health, subject)
+        assert words in message
+
+    def test_a_disk_that_was_hot_long_ago_is_no_news(self):
+        subject = run(
+            before=reading(disk=disk(health=Health(throttled=7, worn=0.2))),
+            after=reading(10.0, disk(health=Health(throttled=7, worn=0.2, temperature=40, limit=84))),
+        )
+        assert said(device.disk_health, subject) == []
+
+
+def state(**changes):
+    return reading(10.0, disk(), system=System(**changes))
+
+
+class TestMachine:
+    def test_jobs_that_use_a_whole_core_are_suspect_unless_they_poll(self):
+        busy = run()
+        busy = replace(busy, output=replace(busy.output, user=0.35, system=0.63))
+        assert severities(machine.job_cpu_bound, busy) == ["suspect"]
+        assert said(machine.job_cpu_bound, replace(busy, options={"hipri": "1"})) == []
+
+    def test_a_machine_without_a_core_to_spare_is_suspect(self):
+        ((severity, message),) = said(
+            machine.machine_cpu_bound, run(before=state(), after=state(busy=970, ticks=1000))
+        )
+        assert severity == "suspect" and "97% busy" in message
+        assert said(machine.machine_cpu_bound, run(before=state(), after=state(busy=900, ticks=1000))) == []
+
+    def test_a_moment_is_too_short_to_tell(self):
+        assert said(machine.machine_cpu_bound, run(before=state(), after=state(busy=40, ticks=40))) == []
+
+    def test_stolen_time_is_suspect(self):
+        assert severities(machine.stolen_time, run(before=state(), after=state(stolen=150, ticks=1000))) == [
+            "suspect"
+        ]
+
+    @pytest.mark.parametrize(
+        ("governors", "drivers", "expected"),
+        [
+            ({"performance"}, {"acpi-cpufreq"}, []),
+            ({"schedutil"}, {"acpi-cpufreq"}, ["note"]),
+            ({"powersave"}, {"intel_pstate"}, ["note"]),
+            ({"powersave"}, {"acpi-cpufreq"}, ["suspect"]),
+            (set(), set(), []),
+        ],
+    )
+    def test_governors(self, governors, drivers, expected):
+        after = state(governors=frozenset(governors), drivers=frozenset(drivers))
+        assert severities(machine.governor, run(after=after)) == expected
+
+    def test_heat_during_the_run_is_suspect(self):
+        assert severities(machine.throttled, run(before=state(throttles=5), after=state(throttles=8))) == [
+            "suspect"
+        ]
+        assert said(machine.throttled, run(before=state(throttles=5), after=state(throttles=5))) == []
+        assert severities(machine.throttled, run(before=state(), after=state(cooling=("cpufreq-cpu0",)))) == [
+            "suspect"
+        ]
+        hot = state(hot=(("x86_pkg_temp", 97.0, 95.0),))
+        assert severities(machine.throttled, run(before=state(), after=hot)) == ["suspect"]
+
+    def test_limits_of_frequency_and_power_are_noted(self):
+        assert severities(machine.frequency_cap, run(after=state(capped=0.6))) == ["note"]
+        ((_, message),) = said(machine.power_mode, run(after=state(power=("nvpmodel mode 2 (MODE_30W)",))))
+        assert "MODE_30W" in message

@@ -1,0 +1,371 @@
+"""The audit holds an output against itself: each check passes what is sound and tells what is not."""
+
+from dataclasses import replace
+
+import pytest
+
+import places
+from iogate import engines
+from iogate.audit import CHECKS, Evidence, audit
+from iogate.audit.rules import figures
+from iogate.audit.snapshot import Snapshot
+from iogate.errors import Position
+from iogate.model import Needs, Output, Traffic, Workload
+
+DATA = places.DATA / "fio"
+SOUND = sorted(
+    path.name for path in DATA.glob("*.json") if not path.name.split(".")[-2].startswith(("sigint", "enospc"))
+)
+SECONDS = 10.003
+
+
+def output(*, iops=10_000.0, latency=3.2e6, operations=100_000, seconds=SECONDS, block=4096, **changes):
+    """10,000 IOPS of 4 KiB at 3.2 ms: 32 I/Os in flight, for ten seconds."""
+    metrics = {
+        "read.iops": iops,
+        "read.bandwidth": iops * block,
+        "read.slat.mean": 0.1 * latency,
+        "read.clat.mean": 0.9 * latency,
+        "read.lat.min": 0.5 * latency,
+        "read.lat.mean": latency,
+        "read.lat.max": 3 * latency,
+        "read.clat.p50": 0.9 * latency,
+        "read.clat.p99": 2 * latency,
+        "read.clat.p99.99": 3 * latency,
+    }
+    traffic = {"read": Traffic(operations * block, operations, seconds)}
+    sound = Output(metrics=metrics, traffic=traffic, user=0.1, system=0.2, jobs=1)
+    return replace(sound, **changes)
+
+
+def run(out=None, **changes):
+    options = {
+        "rw": "randread",
+        "bs": "4k",
+        "iodepth": 32,
+        "ioengine": "libaio",
+        **changes.pop("options", {}),
+    }
+    needs = Needs(reads=True, direct=True, block=4096, size=2**30)
+    return replace(Evidence(out or output(), options, needs, seconds=SECONDS + 0.3), **changes)
+
+
+def said(check, subject):
+    return [(remark.severity, remark.message) for remark in check(subject)]
+
+
+@pytest.mark.parametrize("check", figures.CHECKS, ids=lambda check: check.__name__)
+def test_a_sound_run_gives_no_remark(check):
+    assert said(check, run()) == []
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_no_real_output_of_five_versions_of_fio_is_called_invalid(name):
+    found = engines.load("fio").parse((DATA / name).read_text(), name=name)
+    needs = Needs(reads="read" in found.traffic, writes="write" in found.traffic, direct=True)
+    options = {key: value for key, value in found.options.items() if found.jobs == 1 or key != "iodepth"}
+    findings = audit(Evidence(found, options, needs, declared=False))
+    assert [finding for finding in findings if finding.severity == "invalid"] == []
+
+
+def slow(longest, **changes):
+    """A sound run but for its slowest I/O, which took so many seconds; usually they take 3 ms."""
+    sound = output(**changes)
+    return replace(sound, metrics={**sound.metrics, "read.lat.max": longest * 1e9})
+
+
+@pytest.mark.parametrize(
+    ("longest", "seconds", "severities"),
+    [
+        (0.9, 10, []),
+        (1.5, 10, ["suspect"]),
+        (5.5, 10, ["invalid"]),
+        (9.0, 60, ["suspect"]),
+        (30.0, 600, ["invalid"]),
+    ],
+)
+def test_a_device_that_stood_still_is_told(longest, seconds, severities):
+    found = said(figures.stalled, run(slow(longest, seconds=seconds)))
+    assert [severity for severity, _ in found] == severities
+    assert all(f"{longest:{'.1f' if longest < 10 else '.0f'}} s" in message for _, message in found)
+
+
+def test_a_device_that_is_always_slow_does_not_stand_still():
+    """I/Os of 12 s where the usual takes 4 s: a long queue, and a run that is too short for it."""
+    assert said(figures.stalled, run(output(latency=4e9, operations=80, iops=8))) == []
+
+
+def test_a_run_that_its_first_ios_keep_from_ending_is_invalid():
+    """A device that stood still from the beginning: all latencies are alike."""
+    stuck = output(latency=30e9, operations=4, iops=0.13, seconds=30.1)
+    [(severity, message)] = said(figures.stalled, run(stuck, options={"time_based": 1, "runtime": 1}))
+    assert severity == "invalid"
+    assert "ran for 30 s instead of 1.0 s" in message
+
+
+def test_a_run_that_flushes_at_its_end_may_take_longer():
+    options = {"time_based": 1, "runtime": 5, "end_fsync": 1}
+    assert said(figures.stalled, run(output(), options=options)) == []
+
+
+def test_a_figure_that_is_no_number_is_invalid():
+    broken = output()
+    broken = replace(broken, metrics={**broken.metrics, "read.iops": float("nan")})
+    assert said(figures.finite, run(broken)) == [("invalid", "read.iops is nan")]
+
+
+def test_a_quantity_below_zero_is_invalid_and_a_ratio_is_not():
+    sound = output()
+    below = {**sound.metrics, "read.lat.mean": -1.0, "serial_fraction": -0.02}
+    found = said(figures.finite, run(replace(sound, metrics=below)))
+    assert found == [("invalid", "read.lat.mean is -1.0")]
+
+
+def test_no_io_at_all_is_invalid_whatever_the_status_was():
+    ((severity, message),) = said(figures.zero_io, run(replace(output(), traffic={}, metrics={})))
+    assert severity == "invalid" and "no read was done" in message
+
+
+def test_a_direction_that_is_missing_is_invalid():
+    needs = Needs(reads=True, writes=True)
+    ((severity, message),) = said(figures.zero_io, run(needs=needs))
+    assert severity == "invalid" and "no write was done" in message
+
+
+def test_trimming_needs_no_write():
+    trimmed = replace(output(), traffic={"trim": Traffic(4096, 1, 1.0)})
+    assert said(figures.zero_io, run(trimmed, needs=Needs(writes=True))) == []
+
+
+@pytest.mark.parametrize("short", [1, 1000])
+def test_short_operations_are_invalid(short):
+    traffic = {"read": Traffic(100_000 * 4096, 100_000, SECONDS, short)}
+    ((found, message),) = said(figures.short_io, run(replace(output(), traffic=traffic)))
+    assert found == "invalid" and f"{short} of 100000" in message
+
+
+@pytest.mark.parametrize(("short", "severity"), [(999, "suspect"), (1000, "invalid")])
+def test_the_last_block_of_an_odd_size_is_short_in_every_pass(short, severity):
+    traffic = {"read": Traffic(100_000 * 4096, 100_000, SECONDS, short)}
+    subject = run(replace(output(), traffic=traffic), needs=Needs(reads=True, size=2**20 + 512))
+    ((found, _),) = said(figures.short_io, subject)
+    assert found == severity
+
+
+def test_operations_behind_the_end_of_the_file_are_counted_as_such():
+    """fio 3.33 on a file that was truncated meanwhile: no short I/O, and many that cost nothing."""
+    traffic = {"read": Traffic(70_000 * 4096, 100_000, SECONDS)}
+    ((found, message),) = said(figures.short_io, run(replace(output(), traffic=traffic)))
+    assert found == "invalid" and "30000 of 100000" in message
+
+
+def test_ios_in_flight_at_the_end_of_a_ramp_are_not_short():
+    traffic = {"read": Traffic(99_968 * 4096, 100_000, SECONDS)}
+    subject = run(replace(output(), traffic=traffic), options={"ramp_time": 2})
+    assert said(figures.short_io, subject) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "severities"),
+    [
+        ({"runtime": 10, "time_based": True}, []),
+        ({"runtime": "10.3", "time_based": "1"}, []),
+        ({"runtime": 10.8, "time_based": True}, ["suspect"]),
+        ({"runtime": 60, "time_based": True}, ["invalid"]),
+        ({"runtime": 60, "time_based": ""}, ["invalid"]),
+        ({"runtime": 60, "time_based": False}, []),
+        ({"runtime": 60, "time_based": True, "steadystate": "iops:5%"}, []),
+        ({"runtime": 60, "time_based": True, "number_ios": "100000"}, []),
+    ],
+)
+def test_a_run_by_time_must_last_its_time_unless_something_else_ends_it(options, severities):
+    assert [severity for severity, _ in said(figures.ended_early, run(options=options))] == severities
+
+
+def test_an_engine_that_claims_more_time_than_it_lived_is_invalid():
+    ((severity, message),) = said(figures.clock, run(seconds=5.0))
+    assert severity == "invalid" and "10.003 s" in message and "5.000 s" in message
+
+
+def test_a_clock_of_whole_seconds_is_suspect_only_where_no_runtime_explains_it():
+    whole = output(seconds=3.0)
+    assert [severity for severity, _ in said(figures.clock, run(whole, seconds=4.0))] == ["suspect"]
+    assert said(figures.clock, run(whole, seconds=4.0, options={"runtime": 3})) == []
+    assert said(figures.clock, run(output(seconds=3.001), seconds=4.0)) == []
+
+
+def test_a_run_of_a_moment_is_suspect():
+    ((severity, message),) = said(figures.short_run, run(output(seconds=0.5)))
+    assert severity == "suspect" and "500.0 ms" in message
+
+
+def test_a_run_of_a_few_of_its_own_latencies_is_suspect():
+    ((severity, message),) = said(figures.short_run, run(output(seconds=60.0, latency=7e9)))
+    assert severity == "suspect" and "8.6 times" in message
+
+
+@pytest.mark.parametrize(
+    ("operations", "gating", "count"),
+    [
+        (100_000, ("read.clat.p99.99",), 0),
+        (99_999, ("read.clat.p99.99",), 1),
+        (1_000, ("read.clat.p99",), 0),
+        (999, ("read.clat.p99",), 1),
+        (10, ("read.iops",), 0),
+        (10, (), 0),
+    ],
+)
+def test_a_gated_percentile_needs_ten_operations_beyond_it(operations, gating, count):
+    found = said(figures.few_operations, run(output(operations=operations), gating=gating))
+    assert [severity for severity, _ in found] == ["suspect"] * count
+
+
+def test_an_existing_output_gets_one_note_on_its_percentiles():
+    ((severity, message),) = said(figures.few_operations, run(output(operations=900), declared=False))
+    assert severity == "note" and "p99 of 900" in message
+
+
+@pytest.mark.parametrize("ioengine", ["psync", "sync", "mmap", "pvsync2"])
+def test_a_synchronous_ioengine_with_a_depth_is_suspect_and_says_what_was_in_flight(ioengine):
+    alone = output(latency=1e5)
+    ((severity, message),) = said(figures.synchronous_engine, run(alone, options={"ioengine": ioengine}))
+    assert severity == "suspect" and "not iodepth 32 (1.0 in flight)" in message
+    assert said(figures.little_law, run(alone, options={"ioengine": ioengine})) == []
+
+
+def test_fio_without_an_ioengine_is_synchronous():
+    subject = run(options={"ioengine": None})
+    subject = replace(subject, options={k: v for k, v in subject.options.items() if k != "ioengine"})
+    assert [severity for severity, _ in said(figures.synchronous_engine, subject)] == ["suspect"]
+
+
+def test_more_in_flight_than_possible_is_invalid():
+    ((severity, message),) = said(figures.little_law, run(output(latency=6.4e6)))
+    assert severity == "invalid" and "64.0 I/Os were in flight" in message and "32 were asked for" in message
+
+
+def test_the_unit_of_a_latency_shows_a_thousandfold():
+    ((severity, _),) = said(figures.little_law, run(output(latency=3.2e9, seconds=1e5)))
+    assert severity == "invalid"
+
+
+def test_a_queue_that_was_not_filled_is_suspect_unless_the_workload_holds_it_back():
+    slow = output(latency=1e5)
+    assert [severity for severity, _ in said(figures.little_law, run(slow))] == ["suspect"]
+    assert said(figures.little_law, run(slow, options={"rate_iops": "10000"})) == []
+    assert said(figures.little_law, run(slow, options={"thinktime": "100"})) == []
+
+
+def test_ios_of_the_ramp_may_put_more_in_flight_than_asked_for():
+    """Gluster's writes: 7 s each in a run of 60 s."""
+    metrics = {"write.iops": 80.0, "write.lat.mean": 7.0e9, "write.lat.max": 8.5e9}
+    ramped = Output(metrics=metrics, traffic={"write": Traffic(4125 * 2**20, 4125, 60.0)}, jobs=8)
+    subject = run(ramped, options={"bs": "1M", "iodepth": 64})
+    assert said(figures.little_law, subject) == []
+
+
+def test_reading_back_to_verify_is_not_added_to_writing():
+    out = output()
+    both = replace(
+        out,
+        metrics={**out.metrics, "write.iops": 10_000.0, "write.lat.mean": 3.2e6},
+        traffic={**out.traffic, "write": out.traffic["read"]},
+    )
+    assert [severity for severity, _ in said(figures.little_law, run(both))] == ["invalid"]
+    assert said(figures.little_law, run(both, options={"verify": "crc32c"})) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "severities"),
+    [(1.0, []), (1.02, ["note"]), (1.1, ["suspect"]), (2.0, ["invalid"]), (0.3, ["invalid"])],
+)
+def test_bandwidth_is_iops_times_block_size(factor, severities):
+    out = output()
+    out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * factor})
+    assert [severity for severity, _ in said(figures.bandwidth, run(out))] == severities
+
+
+def test_several_block_sizes_are_compared_by_what_was_moved():
+    mixed = output(block=6000)
+    assert said(figures.bandwidth, run(mixed, options={"bssplit": "4k/50:8k/50"})) == []
+    assert said(figures.bandwidth, run(mixed, options={"bs": "4k,8k"})) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"read.lat.min": 9e6}, "min 9.000 ms is above mean"),
+        ({"read.lat.max": 1e6}, "mean 3.200 ms is above max"),
+        ({"read.clat.p99": 0.5e6}, "p50 2.880 ms is above p99"),
+        ({"read.clat.max": 1e6}, "p99.99 9.600 ms is above max"),
+    ],
+)
+def test_latencies_out_of_order_are_invalid(changes, words):
+    out = output()
+    out = replace(out, metrics={**out.metrics, **changes})
+    found = said(figures.latency_order, run(out))
+    assert {severity for severity, _ in found} == {"invalid"}
+    assert any(words in message for _, message in found)
+
+
+def test_a_percentile_may_pass_the_maximum_by_a_histogram_bin():
+    out = output()
+    out = replace(out, metrics={**out.metrics, "read.clat.max": 9.6e6 / 1.02})
+    assert said(figures.latency_order, run(out)) == []
+
+
+def test_total_latency_is_submission_and_completion():
+    out = output()
+    out = replace(out, metrics={**out.metrics, "read.slat.mean": 2e6})
+    ((severity, _),) = said(figures.latency_sum, run(out))
+    assert severity == "suspect"
+
+
+def test_a_steady_state_that_was_not_attained_is_suspect():
+    assert [s for s, _ in said(figures.steady_state, run(replace(output(), steady=False)))] == ["suspect"]
+    assert said(figures.steady_state, run(replace(output(), steady=True))) == []
+
+
+def workload(**changes):
+    base = Workload(
+        "w", "s", "fio", {"rw": "randread", "bs": "4k", "iodepth": 32, "ioengine": "psync"}, Position("s")
+    )
+    return replace(base, **changes)
+
+
+def audited(work, out):
+    nothing = Snapshot(0.0)
+    needs = Needs(reads=True, direct=True)
+    evidence = Evidence.of(work, out, needs, seconds=10.3, before=nothing, after=nothing)
+    return audit(evidence, work.waive)
+
+
+def test_the_worst_finding_comes_first():
+    found = audited(workload(), output(latency=64e6, seconds=0.5))
+    assert [finding.severity for finding in found] == ["invalid", "suspect", "suspect", "note"]
+
+
+def test_a_waived_finding_stays_as_a_note_with_the_reason():
+    waived = workload(waive={"little_law": "two queues share the device"})
+    found = {finding.check: finding for finding in audited(waived, output(latency=64e6))}
+    assert found["little_law"].severity == "note"
+    assert found["little_law"].waived == "two queues share the device"
+    assert found["synchronous_engine"].severity == "suspect" and not found["synchronous_engine"].waived
+
+
+def test_options_passed_through_to_fio_count_as_options():
+    held_back = workload(
+        options={
+            "rw": "randread",
+            "bs": "4k",
+            "iodepth": 32,
+            "ioengine": "libaio",
+            "fio": {"rate_iops": "10"},
+        }
+    )
+    assert [finding.check for finding in audited(held_back, output(latency=1e5))] == ["no_device"]
+
+
+def test_every_check_has_a_name_of_its_own_and_says_what_it_looks_for():
+    assert len(CHECKS) > 30
+    assert all(description and "\n" not in description for description in CHECKS.values())

@@ -1,0 +1,230 @@
+"""Suites: defaults, matrices and gates, expanded and checked before anything runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iogate.declare.suite import Suite, load_suite
+from iogate.errors import InputError, InputErrors, IogateError
+from iogate.model import Tolerance
+from places import ROOT
+
+
+def load(tmp_path: Path, text: str, **options) -> Suite:
+    path = tmp_path / "demo.yaml"
+    path.write_text(text)
+    return load_suite(path, name="demo.yaml", **options)
+
+
+def mistakes(tmp_path: Path, text: str, **options) -> list[str]:
+    with pytest.raises(InputErrors) as caught:
+        load(tmp_path, text, **options)
+    return [str(error) for error in caught.value.errors]
+
+
+def test_defaults_hold_unless_a_workload_says_otherwise(tmp_path):
+    suite = load(
+        tmp_path,
+        """
+        defaults: {rw: randread, bs: 4k, size: 1G, gate: {read.iops: 5%}, markers: [a]}
+        workloads:
+          one:
+          two: {bs: 64k, gate: {read.clat.p99: 10%}, markers: [b]}
+        """,
+    )
+    one, two = suite.workloads
+    assert (one.options["bs"], two.options["bs"]) == ("4k", "64k")
+    assert set(two.gate) == {"read.iops", "read.clat.p99"}
+    assert (one.markers, two.markers) == (("a",), ("b",))
+
+
+def test_a_matrix_is_the_product_of_its_values_less_what_is_excluded(tmp_path):
+    suite = load(
+        tmp_path,
+        """
+        workloads:
+          randread:
+            rw: randread
+            size: 1G
+            matrix: {bs: [4k, 16k], iodepth: [1, 32]}
+            exclude: [{bs: 16k, iodepth: 1}]
+        """,
+    )
+    names = [workload.name for workload in suite.workloads]
+    assert names == [
+        "randread[bs=4k,iodepth=1]",
+        "randread[bs=4k,iodepth=32]",
+        "randread[bs=16k,iodepth=32]",
+    ]
+    assert suite.workloads[2].options["iodepth"] == 32
+
+
+@pytest.mark.parametrize(
+    ("written", "metric", "expected"),
+    [
+        ("5%", "read.iops", Tolerance(0.05)),
+        ("0.05", "read.iops", Tolerance(0.05)),
+        ("~", "read.iops", Tolerance()),
+        ("[-5%, 10%]", "read.iops", Tolerance(0.05, 0.10)),
+        ("[-5%, 10%]", "read.clat.p99", Tolerance(0.10, 0.05)),
+        ("[-5%, ~]", "read.iops", Tolerance(0.05, None)),
+    ],
+)
+def test_a_tolerance_is_one_bound_or_two(tmp_path, written, metric, expected):
+    text = f"workloads: {{a: {{rw: read, bs: 1M, size: 1G, gate: {{{metric}: {written}}}}}}}"
+    assert load(tmp_path, text).workloads[0].gate == {metric: expected}
+
+
+def test_a_gate_may_be_a_list_of_metrics(tmp_path):
+    text = "workloads: {a: {rw: read, bs: 1M, size: 1G, gate: [read.iops]}}"
+    assert load(tmp_path, text).workloads[0].gate == {"read.iops": Tolerance()}
+
+
+@pytest.mark.parametrize(
+    "written", ["5", "0%", "100%", "-5%", "[1%]", "[5%, 10%]", "[-5%, -1%]", "fast", "true"]
+)
+def test_a_tolerance_that_says_nothing_is_refused(tmp_path, written):
+    text = f"workloads: {{a: {{rw: read, bs: 1M, size: 1G, gate: {{read.iops: {written}}}}}}}"
+    (message,) = mistakes(tmp_path, text)
+    assert message.startswith("demo.yaml:1:")
+    assert "read.iops" in message
+
+
+def test_a_mistake_in_a_matrix_points_at_its_value(tmp_path):
+    text = "workloads:\n  a:\n    rw: read\n    size: 1G\n    matrix:\n      bs: [4k, 5z]\n"
+    (message,) = mistakes(tmp_path, text)
+    assert message.startswith("demo.yaml:6:16: bs: '5z'")
+
+
+def test_a_mistake_in_the_defaults_is_told_once(tmp_path):
+    text = "defaults: {bs: 4q}\nworkloads:\n  a: {rw: read, size: 1G}\n  b: {rw: read, size: 1G}\n"
+    (message,) = mistakes(tmp_path, text)
+    assert message.startswith("demo.yaml:1:16")
+
+
+def test_a_mistake_of_the_profile_is_told_as_such(tmp_path):
+    text = "workloads:\n  a: {rw: read, bs: 4k, size: 1G}\n"
+    (message,) = mistakes(tmp_path, text, overrides={"bs": "4q"})
+    assert "device's profile" in message
+
+
+def test_the_command_line_replaces_size_and_runtime(tmp_path):
+    text = "workloads: {a: {rw: read, bs: 4k, size: 16G, runtime: 60}}"
+    options = load(tmp_path, text, limits={"size": "64M", "runtime": 1.0}).workloads[0].options
+    assert (options["size"], float(options["runtime"])) == ("64M", 1.0)
+
+
+def test_a_shorter_run_rests_no_longer_than_it_runs(tmp_path):
+    text = "workloads: {a: {rw: read, bs: 4k, size: 16G, runtime: 60, startdelay: 60}}"
+    options = load(tmp_path, text, limits={"runtime": 2.0}).workloads[0].options
+    assert (float(options["runtime"]), float(options["startdelay"])) == (2.0, 2.0)
+    longer = load(tmp_path, text, limits={"runtime": 90.0}).workloads[0].options
+    assert float(longer["startdelay"]) == 60.0
+
+
+def test_the_definition_depends_on_what_is_measured_and_not_on_how_it_is_judged(tmp_path):
+    def hashed(declaration: str) -> str:
+        return load(tmp_path, f"workloads: {{a: {{{declaration}}}}}").workloads[0].definition_hash
+
+    plain = hashed("rw: read, bs: 4k, size: 1G")
+    assert plain == hashed("size: 1G, bs: 4096, rw: read, gate: {read.iops: 5%}, markers: [m]")
+    assert plain != hashed("rw: read, bs: 4k, size: 1G, iodepth: 2")
+
+
+def test_a_million_workloads_are_not_made_by_mistake(tmp_path):
+    axis = ", ".join(str(n) for n in range(1, 101))
+    matrix = f"{{iodepth: [{axis}], numjobs: [{axis}], size: [{axis}]}}"
+    text = f"workloads: {{a: {{rw: read, bs: 4k, matrix: {matrix}}}}}"
+    (message,) = mistakes(tmp_path, text)
+    assert "1000000 workloads" in message
+
+
+def test_names_and_labels_carry_nothing_dangerous(tmp_path):
+    text = 'workloads: {a: {rw: read, size: 1G, matrix: {bs: ["4k"], description2: ["a]b::c\\e[0m"]}}}'
+    with pytest.raises(InputErrors) as caught:
+        load(tmp_path, text)
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "suites").glob("*.yaml")))
+def test_shipped_suites_load_and_say_what_they_are_for(name):
+    suite = load_suite(ROOT / "suites" / name)
+    assert suite.description
+    assert suite.workloads
+    assert all(workload.description for workload in suite.workloads)
+
+
+def test_acceptance_has_the_jobs_that_littles_law_shows_in_the_published_report():
+    workloads = {
+        item.name: item.options for item in load_suite(ROOT / "suites" / "acceptance.yaml").workloads
+    }
+    in_flight = {name: options["iodepth"] * options["numjobs"] for name, options in workloads.items()}
+    assert in_flight["sequential_read"] == 64
+    assert in_flight["random_read_64k"] == 128
+    assert in_flight["random_read_8k"] == in_flight["random_read_4k"] == 256
+
+
+SHIPPED = (ROOT / "suites" / "quick.yaml").read_text()
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["", "byte order mark"])
+def test_a_suite_cut_anywhere_gives_a_suite_or_a_told_mistake(tmp_path, start):
+    for cut in range(0, len(SHIPPED), 3):
+        try:
+            load(tmp_path, start + SHIPPED[:cut])
+        except InputError as error:
+            assert "demo.yaml" in str(error)
+
+
+@given(
+    place=st.integers(0, len(SHIPPED) - 1),
+    text=st.text("[]{}:-,.&*'\"!|>%@` \n\t0123456789eansx~", max_size=4),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_changed_suite_gives_a_suite_or_a_told_mistake(tmp_path_factory, place, text):
+    path = tmp_path_factory.getbasetemp() / "changed.yaml"
+    path.write_text(SHIPPED[:place] + text + SHIPPED[place + 1 :])
+    try:
+        load_suite(path)
+    except InputError as error:
+        assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("line", sorted(set(re.findall(r"^ +[a-z_]+: \S.*$", SHIPPED, re.MULTILINE))))
+def test_a_key_that_is_given_twice_is_a_mistake(tmp_path, line):
+    messages = mistakes_of(tmp_path, SHIPPED.replace(f"{line}\n", f"{line}\n{line}\n", 1))
+    assert line.split(":")[0].strip() in messages and "twice" in messages
+
+
+def mistakes_of(tmp_path: Path, text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, text)
+    return str(caught.value)
+
+
+_junk = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text("abk4% {}[]:&*!", max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["rw", "bs", "size", "gate", "matrix", "engine", "fio", "x"]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(workload=_junk, defaults=_junk)
+def test_any_shape_gives_a_suite_or_a_told_mistake(tmp_path_factory, workload, defaults):
+    import yaml
+
+    path = tmp_path_factory.getbasetemp() / "any.yaml"
+    path.write_text(yaml.safe_dump({"defaults": defaults, "workloads": {"a": workload}}))
+    try:
+        assert load_suite(path).workloads is not None
+    except InputError as error:
+        assert isinstance(error, IogateError)
+        assert str(error)

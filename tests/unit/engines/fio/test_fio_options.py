@@ -1,0 +1,354 @@
+"""fio's options in a suite: one spelling for one meaning, and nothing that leaves the target."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iogate.declare.workload import declare_workload
+from iogate.engines.fio.engine import engine
+from iogate.engines.fio.job_file import job_file, section_name
+from iogate.errors import EngineError, InputErrors, OptionError, Position
+from iogate.model import Place, Workload
+
+LEAST = {"rw": "randread", "size": "1G"}
+
+
+def workload(name="a workload", **given):
+    return Workload(name, "quick", "fio", engine.options({**LEAST, **given}), Position("quick.yaml", 3, 5))
+
+
+def place(path, data="data"):
+    return Place(path / data, path, path)
+
+
+def refused(**given):
+    """The errors of options, as (path, message)."""
+    with pytest.raises(InputErrors) as caught:
+        engine.options({**LEAST, **given})
+    assert all(isinstance(error, OptionError) for error in caught.value.errors)
+    return [(error.path, error.message) for error in caught.value.errors]
+
+
+def test_defaults_are_filled_in():
+    assert engine.options(LEAST) == {
+        "rw": "randread", "size": "1G", "bs": "4k", "iodepth": 1, "numjobs": 1, "ioengine": "libaio",
+        "direct": True, "ramp_time": 0, "startdelay": 0, "time_based": False, "group_reporting": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"size": "16Gb"}, {"size": 16 * 2**30}),
+        ({"bs": 8192}, {"bs": "8K"}),
+        ({"bs": "4096,65536"}, {"bs": "4k,64k"}),
+        ({"rw": "readwrite"}, {"rw": "rw", "rwmixread": 50}),
+        ({"runtime": "1m"}, {"runtime": 60.0}),
+        ({"direct": 1}, {"direct": True}),
+        ({"rwmixread": 70}, {}),
+        ({"fio": {"randrepeat": False}}, {"fio": {"randrepeat": 0}}),
+        ({"fio": {"randrepeat": "0"}}, {"fio": {"randrepeat": 0}}),
+        ({"fio": {}}, {}),
+    ],
+)
+def test_one_meaning_has_one_spelling(one, other):
+    assert engine.options({**LEAST, **one}) == engine.options({**LEAST, **other})
+    assert workload(**one).definition_hash == workload(**other).definition_hash
+
+
+def test_normalising_twice_changes_nothing():
+    given = {"rw": "randrw", "size": "1G", "runtime": "90s", "fio": {"norandommap": None, "randseed": 7}}
+    once = engine.options(given)
+    assert engine.options(once) == once
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "reason"),
+    [
+        ({"rw": "reed"}, ("rw",), "not one of read, write"),
+        ({"bs": "4q"}, ("bs",), "not a size"),
+        ({"bs": 0}, ("bs",), "not a block size"),
+        ({"size": "1k"}, ("size",), "less than one block"),
+        ({"iodepth": 0}, ("iodepth",), "greater than or equal to 1"),
+        ({"numjobs": -1}, ("numjobs",), "greater than or equal to 1"),
+        ({"rw": "randrw", "rwmixread": 101}, ("rwmixread",), "less than or equal to 100"),
+        ({"runtime": "soon"}, ("runtime",), "not a duration"),
+        ({"runtime": 0}, ("runtime",), "greater than 0"),
+        ({"time_based": True}, ("time_based",), "needs runtime"),
+        ({"ioengine": "net"}, ("ioengine",), "does no I/O on the target"),
+        ({"ioengine": "nbd"}, ("ioengine",), "needs its uri"),
+        ({"fio": {"rate_iops": 100}}, ("fio", "rate_iops"), "add runtime"),
+        ({"fio": "randrepeat=0"}, ("fio",), "dictionary"),
+        ({"blocksize": "4k"}, ("blocksize",), "said by 'bs'"),
+        ({"io_depth": 4}, ("io_depth",), "did you mean 'iodepth'"),
+    ],
+)
+def test_mistakes_are_told_with_their_place(given, path, reason):
+    errors = refused(**given)
+    assert [where for where, _ in errors] == [path]
+    assert reason in errors[0][1]
+
+
+def test_an_option_in_the_wrong_place_is_led_to_the_right_one():
+    with pytest.raises(InputErrors, match="go under `fio:`"):
+        engine.options({**LEAST, "norandommap": True})
+
+
+def test_what_is_missing_is_told():
+    with pytest.raises(InputErrors, match="'rw' is missing") as caught:
+        engine.options({})
+    assert len(caught.value.errors) == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("filename", "target"),
+        ("directory", "target"),
+        ("opendir", "target"),
+        ("replay_redirect", "target"),
+        ("read_iolog", "trace"),
+        ("output", "outside of the results folder"),
+        ("output-format", "outside of the results folder"),
+        ("include", "another job file"),
+        ("profile", "replaces the options"),
+        ("allow_mounted_write", "not for a suite to say"),
+        ("unlink", "shared by workloads"),
+        ("cgroup", "changes the system"),
+        ("kb_base", "what sizes mean"),
+        ("bs", "by 'bs' of the workload"),
+        ("blocksize", "by 'bs' of the workload"),
+        ("buffered", "by 'direct' of the workload"),
+        ("rw", "by 'rw' of the workload"),
+    ],
+)
+def test_options_that_leave_the_target_are_refused_with_the_reason(key, reason):
+    [(path, message)] = refused(fio={key: "1"})
+    assert path == ("fio", key)
+    assert reason in message
+
+
+COMMANDS = [
+    ({"fio": {"exec_prerun": "1"}}, ("fio", "exec_prerun"), "it runs a command"),
+    ({"fio": {"exec_postrun": "1"}}, ("fio", "exec_postrun"), "it runs a command"),
+    ({"fio": {"write_iolog": "1"}}, ("fio", "write_iolog"), "outside of the results folder"),
+    ({"fio": {"write_bw_log": "1"}}, ("fio", "write_bw_log"), "outside of the results folder"),
+    ({"fio": {"write_hist_log": "1"}}, ("fio", "write_hist_log"), "outside of the results folder"),
+    ({"fio": {"log_avg_msec": "1"}}, ("fio", "log_avg_msec"), "outside of the results folder"),
+    ({"fio": {"aux-path": "1"}}, ("fio", "aux-path"), "outside of the results folder"),
+    ({"fio": {"verify_state_save": "1"}}, ("fio", "verify_state_save"), "beside the target"),
+    ({"ioengine": "exec"}, ("ioengine",), "it runs a command"),
+    ({"ioengine": "external:/tmp/evil.so"}, ("ioengine",), "it loads code"),
+    ({"rw": "randwrite", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+    ({"rw": "rw", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+    ({"rw": "trim", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+]
+
+
+@pytest.mark.parametrize(("given", "path", "reason"), COMMANDS)
+def test_what_runs_commands_or_leaves_the_target_is_told_apart(given, path, reason):
+    [error] = engine.commands(engine.options({**LEAST, **given}))
+    assert error.path == path
+    assert reason in error.message
+    assert "--io-allow-exec" in error.remedy
+
+
+@pytest.mark.parametrize(("given", "path", "reason"), COMMANDS)
+def test_it_is_refused_unless_the_user_agrees(given, path, reason):
+    data, where = {**LEAST, **given}, Position("quick.yaml")
+    with pytest.raises(InputErrors, match=reason) as caught:
+        declare_workload("a", "quick", data, where, {})
+    assert [error.path for error in caught.value.errors] == [path]
+    assert declare_workload("a", "quick", data, where, {}, allow_exec=True).options == engine.options(data)
+
+
+def test_what_runs_nothing_needs_no_agreement():
+    assert engine.commands(engine.options({**LEAST, "ioengine": "nbd", "fio": {"uri": "nbd://disk"}})) == []
+    assert engine.commands(engine.options({**LEAST, "rw": "randwrite", "fio": {"norandommap": None}})) == []
+
+
+@pytest.mark.parametrize("value", ["external:/a;b", "external:$HOME/x.so", "external:a\nexec_prerun=b"])
+def test_an_ioengine_is_one_value(value):
+    assert [path for path, _ in refused(ioengine=value)] == [("ioengine",)]
+
+
+@pytest.mark.parametrize("key", ["a b", "a=b", "[other]", "x\ny", "include foo", "", "Randrepeat", "#x"])
+def test_a_name_that_could_be_another_line_is_refused(key):
+    [(path, _)] = refused(fio={key: 1})
+    assert path == ("fio", key)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("0\nfilename=/dev/sda", "1 ; x", "#1", "${HOME}", "'/etc/shadow'", "a\x00b", "mmap:/dev/sda", " 1"),
+        *([], float("nan"), {"a": 1}, [[1]], [{}]),
+    ],
+)
+def test_a_value_that_could_be_something_else_is_refused(value):
+    [(path, _)] = refused(fio={"mem": value})
+    assert path == ("fio", "mem")
+
+
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+
+
+@given(st.dictionaries(st.text(max_size=12), _SCALARS | st.lists(_SCALARS, max_size=3), max_size=4))
+def test_no_pass_through_ever_adds_a_line_or_a_section(tmp_path_factory, passed):
+    try:
+        found = workload(fio=passed)
+    except InputErrors:
+        return
+    lines = job_file(found, place(tmp_path_factory.getbasetemp())).splitlines()
+    values = found.options.get("fio", {}).values()
+    expected = sum(len(value) if isinstance(value, list) else 1 for value in values)
+    plain = job_file(workload(), place(tmp_path_factory.getbasetemp())).splitlines()
+    assert len(lines) == len(plain) + expected - ("percentile_list" in passed)
+    assert sum(line.startswith("[") for line in lines) == 1
+    assert sum(line.startswith("filename=") for line in lines) == 1
+
+
+@given(st.text(min_size=1, max_size=50))
+def test_any_name_makes_one_section(name):
+    found = section_name(name)
+    assert found and found.isprintable() and not set(found) & set("[];#\n$")
+
+
+def test_the_job_file_says_everything_and_how_to_run_it_again(tmp_path):
+    found = workload(
+        "randread[bs=8k]", bs="8k", iodepth=32, numjobs=8, runtime="1.5s", ramp_time=2, time_based=True,
+        fio={"norandommap": None, "percentile_list": "50:99", "bssplit": ["4k/50:8k/50"]},
+    )  # fmt: skip
+    lines = job_file(found, place(tmp_path, "a:b")).splitlines()
+    assert lines[0] == "# quick: randread[bs=8k]"
+    assert "fio --output" in lines[2] and lines[2].startswith("#")
+    assert lines[4:6] == ["[randread_bs=8k_]", f"filename={tmp_path}/a\\:b"]
+    assert set(lines[6:]) == {
+        "allow_file_create=0",
+        "rw=randread", "size=1G", "bs=8k", "iodepth=32", "numjobs=8", "ioengine=libaio", "direct=1",
+        "runtime=1500ms", "ramp_time=2", "startdelay=0", "time_based=1", "group_reporting=1",
+        "norandommap", "percentile_list=50:99", "bssplit=4k/50:8k/50",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a;b", "a#b", "$HOME", "it's", "back\\slash", "end "])
+def test_a_path_that_a_job_file_cannot_hold_is_refused(tmp_path, name):
+    with pytest.raises(EngineError, match="cannot be told the path"):
+        job_file(workload(), place(tmp_path, name))
+
+
+def test_switches_that_are_off_are_left_out(tmp_path):
+    text = job_file(workload(group_reporting=False), place(tmp_path))
+    assert "group_reporting" not in text and "time_based" not in text
+
+
+@pytest.mark.parametrize(
+    ("rw", "rwmixread", "reads", "writes"),
+    [
+        ("read", None, True, False),
+        ("randread:8", None, True, False),
+        ("write", None, False, True),
+        ("randwrite", None, False, True),
+        ("trim", None, False, True),
+        ("randtrimwrite", None, False, True),
+        ("randrw", 70, True, True),
+        ("randrw", 100, True, False),
+        ("rw", 0, False, True),
+    ],
+)
+def test_needs_follow_the_pattern(rw, rwmixread, reads, writes):
+    needs = engine.needs(workload(rw=rw, **({} if rwmixread is None else {"rwmixread": rwmixread})))
+    assert (needs.reads, needs.writes) == (reads, writes)
+    assert (needs.size, needs.direct, needs.block, needs.target) == (2**30, True, 4096, True)
+
+
+def test_the_time_of_a_run_with_a_runtime_is_the_sum_of_its_phases():
+    assert engine.needs(workload(runtime=60, startdelay=60, ramp_time="500ms")).seconds == 120.5
+
+
+def test_the_time_of_a_run_bound_by_size_is_that_of_a_slow_device():
+    assert engine.needs(workload(rw="read", bs="1M")).seconds >= 1024 / 10
+    assert engine.needs(workload(rw="randread", bs="4k")).seconds >= 2**18 / 100
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"rw": "write", "numjobs": 4}, 4 * 2**30),
+        ({"rw": "read"}, 0),
+        ({"rw": "randrw", "rwmixread": 75}, 2**28),
+        ({"rw": "write", "fio": {"loops": 2, "io_size": "1M"}}, 2**21),
+        ({"rw": "write", "runtime": 5}, 2**30),
+        ({"rw": "write", "runtime": 5, "time_based": True}, None),
+    ],
+)
+def test_the_bytes_that_a_run_writes_at_most(given, written):
+    assert engine.needs(workload(**given)).written == written
+
+
+def test_the_smallest_block_decides_about_alignment():
+    assert engine.needs(workload(bs="8k,4k")).block == 4096
+    assert engine.needs(workload(bs="8k", fio={"bssplit": "512/10:64k/90"})).block == 512
+
+
+def test_data_behind_an_offset_is_laid_out_too():
+    needs = engine.needs(workload(numjobs=4, fio={"offset": "1M", "offset_increment": "1G"}))
+    assert needs.size == 2**30 + 2**20 + 3 * 2**30
+
+
+def test_an_ioengine_of_another_place_needs_no_target():
+    needs = engine.needs(workload(ioengine="nbd", fio={"uri": "nbd://localhost"}))
+    assert (needs.target, needs.size) == (False, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "gating"),
+    [
+        ({"rw": "randread"}, ("read.iops",)),
+        ({"rw": "write", "bs": "1M"}, ("write.bandwidth",)),
+        ({"rw": "randrw", "bs": "64k"}, ("read.bandwidth", "write.bandwidth")),
+        ({"rw": "randrw", "rwmixread": 100}, ("read.iops",)),
+        ({"rw": "randread", "runtime": 9, "fio": {"rate_iops": 100}}, ("read.lat.mean",)),
+    ],
+)
+def test_throughput_gates_unless_it_is_fixed(given, gating):
+    assert engine.gating(workload(**given)) == gating
+
+
+def fake_fio(folder, says):
+    program = folder / "fio"
+    program.write_text(f"#!/bin/sh\necho '{says}'\n")
+    program.chmod(0o755)
+
+
+def test_the_command_can_be_run_again_from_its_folder(tmp_path, monkeypatch):
+    fake_fio(tmp_path, "fio-3.33")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command = engine.command(workload(runtime=60, startdelay=30), place(tmp_path))
+    assert command.argv == (
+        f"{tmp_path}/fio", "--output=output.json", "--output-format=json+", "job.fio",
+    )  # fmt: skip
+    assert command.output == "output.json"
+    assert list(command.files) == ["job.fio"]
+    assert command.timeout > 90 + 30
+
+
+@pytest.mark.parametrize(("says", "reason"), [("fio-2.21", "2.21 is too old"), ("hello", "does not say")])
+def test_a_fio_that_does_not_serve_is_refused(tmp_path, monkeypatch, says, reason):
+    fake_fio(tmp_path, says)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineError, match=reason):
+        engine.command(workload(), place(tmp_path))
+
+
+def test_a_missing_fio_is_told_with_its_package_and_checks_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineError, match="apt-get install fio"):
+        engine.command(workload(), place(tmp_path))
+    assert engine.check([workload()]) == []
+
+
+def test_the_schema_for_editors_names_the_options():
+    schema = engine.schema()
+    assert {"rw", "bs", "size", "fio"} <= set(schema["properties"])
+    assert schema["required"] == ["rw", "size"]

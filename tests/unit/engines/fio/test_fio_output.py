@@ -1,0 +1,416 @@
+"""What fio says becomes metrics, or is refused with the reason: on real outputs of five versions."""
+
+import copy
+import json
+import math
+
+import pytest
+
+import places
+from iogate.engines.fio.engine import engine
+from iogate.engines.fio.figures import percentiles_of_bins
+from iogate.errors import OutputError
+from iogate.host.process import Completed
+
+DATA = places.DATA / "fio"
+VERSIONS = ("3.1", "3.16", "3.28", "3.33", "3.36")
+REFUSED = {"sigint": "aborted by signal 2", "enospc": "No space left on device \\(error 28\\)"}
+GOOD = sorted(path.name for path in DATA.glob("*.json") if path.name.split(".")[-2] not in REFUSED)
+
+
+def read(name):
+    return (DATA / name).read_text()
+
+
+def last_document(name):
+    text = read(name)
+    documents = []
+    for part in ("\n" + text).split("\n{")[1:]:
+        documents.append(json.JSONDecoder().raw_decode("{" + part)[0])
+    return documents[-1]
+
+
+def parse(document, completed=None):
+    text = document if isinstance(document, str) else json.dumps(document)
+    return engine.parse(text, name="output.json", completed=completed)
+
+
+def completed(status=0, stderr="", timed_out=False):
+    return Completed(status, "", stderr, 12.3, timed_out)
+
+
+@pytest.fixture
+def grouped():
+    return last_document("fio-3.33.randread_grouped.json")
+
+
+@pytest.fixture
+def binned():
+    return last_document("fio-3.33.jsonplus.json")
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_whole_output_gives_sound_metrics(name):
+    output = engine.parse(read(name), name=name, completed=completed())
+    assert output.engine_version == "fio-" + name.removeprefix("fio-").rsplit(".", 2)[0]
+    assert output.traffic
+    for direction, traffic in output.traffic.items():
+        assert traffic.bytes > 0 and traffic.operations > 0 and traffic.seconds > 0
+        assert output.metrics[f"{direction}.iops"] == pytest.approx(
+            traffic.operations / traffic.seconds, rel=0.01
+        )
+        assert output.metrics[f"{direction}.lat.min"] <= output.metrics[f"{direction}.lat.mean"]
+    assert all(math.isfinite(value) and value >= 0 for value in output.metrics.values())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("shape", REFUSED)
+def test_a_failed_or_aborted_run_is_refused_for_its_own_reason(version, shape):
+    with pytest.raises(OutputError, match=REFUSED[shape]):
+        engine.parse(read(f"fio-{version}.{shape}.json"), name="x")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_failed_run_is_refused_with_what_fio_said(version):
+    stem = DATA / f"fio-{version}.enospc"
+    status = int(stem.with_name(stem.name + ".rc").read_text())
+    stderr = stem.with_name(stem.name + ".stderr").read_text()
+    with pytest.raises(OutputError, match=r"write offset=8388608"):
+        engine.parse(read(stem.name + ".json"), name="x", completed=completed(status, stderr))
+
+
+def test_figures_are_those_of_fio_in_bytes_and_nanoseconds(grouped):
+    metrics, side = parse(grouped).metrics, grouped["jobs"][0]["read"]
+    assert metrics["read.iops"] == side["iops"]
+    assert metrics["read.bandwidth"] == side["bw_bytes"]
+    assert metrics["read.bandwidth.min"] == side["bw_min"] * 1024
+    assert metrics["read.bandwidth.max"] == side["bw_max"] * 1024
+    assert metrics["read.bandwidth.stddev"] == side["bw_dev"] * 1024
+    assert metrics["read.iops.max"] == side["iops_max"]
+    for kind in ("slat", "clat", "lat"):
+        for part in ("min", "mean", "max", "stddev"):
+            assert metrics[f"read.{kind}.{part}"] == side[f"{kind}_ns"][part]
+    assert metrics["read.clat.p50"] == side["clat_ns"]["percentile"]["50.000000"]
+    assert metrics["read.clat.p99.99"] == side["clat_ns"]["percentile"]["99.990000"]
+    assert not any(name.startswith(("write.", "trim.")) for name in metrics)
+
+
+def test_bandwidth_of_old_versions_comes_from_kibibytes():
+    side = last_document("fio-3.1.jsonplus.json")["jobs"][0]["read"]
+    assert "bw_bytes" not in side
+    assert (
+        engine.parse(read("fio-3.1.jsonplus.json"), name="x").metrics["read.bandwidth"] == side["bw"] * 1024
+    )
+
+
+def test_what_was_not_measured_is_left_out():
+    synchronous = engine.parse(read("fio-3.33.client_server.json"), name="x").metrics
+    assert "read.slat.mean" not in synchronous
+    assert "read.clat.mean" in synchronous
+    assert "read.lat.p99" not in synchronous
+
+
+def test_a_run_too_short_to_be_sampled_has_no_sampled_figures(grouped):
+    side = grouped["jobs"][0]["read"]
+    side.update(bw_min=0, bw_max=0, bw_dev=0, bw_samples=0, iops_min=0, iops_max=0, iops_stddev=0)
+    side.update(iops_samples=0)
+    metrics = parse(grouped).metrics
+    assert "read.bandwidth.min" not in metrics and "read.iops.max" not in metrics
+    assert metrics["read.iops"] > 0
+
+
+def test_both_directions_of_a_mixed_run():
+    output = engine.parse(read("fio-3.33.randrw70.json"), name="x")
+    assert set(output.traffic) == {"read", "write"}
+    share = output.traffic["read"].operations / sum(side.operations for side in output.traffic.values())
+    assert share == pytest.approx(0.7, abs=0.02)
+
+
+def test_jobs_of_a_group_are_counted_by_numjobs_and_entries_by_themselves():
+    assert engine.parse(read("fio-3.33.randread_grouped.json"), name="x").jobs == 2
+    assert engine.parse(read("fio-3.33.write_ungrouped.json"), name="x").jobs == 2
+    assert engine.parse(read("fio-3.33.jobfile_75_25.json"), name="x").jobs == 4
+
+
+def test_rates_of_ungrouped_jobs_add_up():
+    name = "fio-3.33.write_ungrouped.json"
+    sides = [job["write"] for job in last_document(name)["jobs"]]
+    output = engine.parse(read(name), name=name)
+    assert output.metrics["write.bandwidth"] == sum(side["bw_bytes"] for side in sides)
+    assert output.metrics["write.iops"] == pytest.approx(sum(side["iops"] for side in sides))
+    assert output.traffic["write"].bytes == sum(side["io_bytes"] for side in sides)
+
+
+def test_latencies_of_ungrouped_jobs_are_weighted_by_their_number_of_ios():
+    name = "fio-3.33.jobfile_75_25.json"
+    jobs = last_document(name)["jobs"][:3]
+    latencies = [job["read"]["clat_ns"] for job in jobs]
+    metrics = engine.parse(read(name), name=name).metrics
+    count = sum(latency["N"] for latency in latencies)
+    assert metrics["read.clat.min"] == min(latency["min"] for latency in latencies)
+    assert metrics["read.clat.max"] == max(latency["max"] for latency in latencies)
+    mean = sum(latency["N"] * latency["mean"] for latency in latencies) / count
+    assert metrics["read.clat.mean"] == pytest.approx(mean)
+    squares = sum(
+        (latency["N"] - 1) * latency["stddev"] ** 2 + latency["N"] * latency["mean"] ** 2
+        for latency in latencies
+    )
+    spread = math.sqrt((squares - count * mean**2) / (count - 1))
+    assert metrics["read.clat.stddev"] == pytest.approx(spread)
+
+
+def test_percentiles_of_several_jobs_are_never_averaged():
+    metrics = engine.parse(read("fio-3.33.jobfile_75_25.json"), name="x").metrics
+    assert not any(name.startswith("read.clat.p") for name in metrics)
+    assert "write.clat.p99" in metrics  # a single job writes
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_percentiles_of_bins_are_exactly_those_of_fio(version):
+    latency = last_document(f"fio-{version}.jsonplus.json")["jobs"][0]["read"]["clat_ns"]
+    percentiles = {key: value for key, value in latency["percentile"].items() if float(key) > 0}
+    bins = {int(key): value for key, value in latency["bins"].items()}
+    assert percentiles_of_bins(bins, percentiles) == percentiles
+
+
+def test_jobs_with_bins_are_merged_by_adding_counts(binned):
+    """Two equal jobs have the percentiles of one, twice the rate, and the same mean."""
+    alone = parse(binned).metrics
+    binned["jobs"].append(copy.deepcopy(binned["jobs"][0]))
+    together = parse(binned).metrics
+    for name, value in alone.items():
+        if name.startswith("read.clat.p"):
+            assert together[name] == value
+    assert together["read.iops"] == pytest.approx(2 * alone["read.iops"])
+    assert together["read.clat.mean"] == pytest.approx(alone["read.clat.mean"])
+
+
+def test_the_closing_sum_over_clients_is_not_counted_twice():
+    name = "fio-3.36.client_server.json"
+    entries = last_document(name)["client_stats"]
+    assert entries[-1]["jobname"] == "All clients"
+    output = engine.parse(read(name), name=name)
+    assert output.traffic["read"].bytes == entries[-1]["read"]["io_bytes"]
+    assert output.metrics["read.iops"] == pytest.approx(entries[-1]["read"]["iops"], rel=0.01)
+    assert output.jobs == 4
+
+
+def test_a_sum_over_clients_that_is_none_is_refused():
+    document = last_document("fio-3.36.client_server.json")
+    del document["client_stats"][0]
+    with pytest.raises(OutputError, match="not the sum of its jobs"):
+        parse(document)
+
+
+def test_of_several_documents_the_last_is_final():
+    name = "fio-3.33.status_interval.json"
+    output = engine.parse(read(name), name=name)
+    assert output.metrics["read.iops"] == last_document(name)["jobs"][0]["read"]["iops"]
+
+
+def test_a_status_document_alone_is_not_a_finished_run():
+    text = read("fio-3.1.status_interval.json")
+    second = "\n{".join(text.split("\n{")[:2])
+    with pytest.raises(OutputError, match="had not ended"):
+        parse(second)
+
+
+def test_the_steady_state_is_told():
+    assert engine.parse(read("fio-3.33.steadystate.json"), name="x").steady is True
+    document = last_document("fio-3.33.steadystate.json")
+    document["jobs"][0]["steadystate"]["attained"] = 0
+    assert parse(document).steady is False
+    assert engine.parse(read("fio-3.33.jsonplus.json"), name="x").steady is None
+
+
+def test_cpu_shares_are_fractions_of_a_core(grouped):
+    output = parse(grouped)
+    assert output.user == pytest.approx(grouped["jobs"][0]["usr_cpu"] / 100)
+    assert output.system == pytest.approx(grouped["jobs"][0]["sys_cpu"] / 100)
+
+
+def test_text_around_the_json_is_kept_apart(grouped):
+    noise = "fio: note: both iodepth >= 1 and synchronous I/O engine are selected\n{ not this\n"
+    with pytest.raises(OutputError, match="not JSON"):
+        parse(noise + json.dumps(grouped))
+    output = parse("\ufefffio: a note {here}\n" + json.dumps(grouped) + "\nfio: the end\n")
+    assert output.remarks == ("fio: a note {here}", "fio: the end")
+    assert output.metrics == parse(grouped).metrics
+
+
+def test_a_figure_stated_twice_differently_is_refused_and_an_option_is_not():
+    text = read("fio-3.33.jsonplus.json")
+    line = next(line for line in text.splitlines() if '"iops" :' in line)
+    with pytest.raises(OutputError, match="iops is there twice"):
+        parse(text.replace(line, f'{line}\n"iops" : 1852.9,', 1))
+    assert parse(text.replace('"bs" : "4k",', '"bs" : "8k", "bs" : "4k",')).options["bs"] == "4k"
+
+
+@pytest.mark.parametrize("value", ["nan", "-nan", "inf", "-1", '"many"', "null", "true", "{}", "1e999"])
+@pytest.mark.parametrize("key", ["iops", "bw_bytes", "runtime", "total_ios", "io_bytes", "bw_dev"])
+def test_a_figure_that_nobody_can_have_measured_is_refused(key, value):
+    text = read("fio-3.33.jsonplus.json")
+    start = text.index('"read" :')
+    line = next(line for line in text[start:].splitlines() if f'"{key}" :' in line)
+    with pytest.raises(OutputError, match=key):
+        parse(text[:start] + text[start:].replace(line, f'"{key}" : {value},', 1))
+
+
+def test_nan_where_nothing_was_done_is_harmless():
+    text = read("fio-3.33.jsonplus.json")
+    start = text.index('"write" :')
+    changed = text[:start] + text[start:].replace('"bw_agg" : 0.000000', '"bw_agg" : -nan', 1)
+    assert parse(changed).metrics == parse(text).metrics
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"runtime": 0}, "claims I/O of no time"),
+        ({"total_ios": 0}, "claims I/O of no operations"),
+        ({"io_bytes": 0}, "claims I/O of no bytes"),
+        ({"iops": 99999.0}, "the counters beside it give"),
+        ({"bw_bytes": 1}, "the counters beside it give"),
+        ({"bw_min": 10**9}, "bw_min is more than bw_max"),
+    ],
+)
+def test_figures_that_contradict_each_other_are_refused(binned, change, reason):
+    binned["jobs"][0]["read"].update(change)
+    with pytest.raises(OutputError, match=reason):
+        parse(binned)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"mean": 10**10}, "mean is not between"),
+        ({"bins": {"38656": 1}}, "bins hold 1 of 3713"),
+        ({"percentile": {"50.000000": 2000, "99.000000": 1000}}, "not in order"),
+        ({"percentile": {"50.000000": 10**12}}, "beyond minimum and maximum"),
+        ({"percentile": {"median": 5}}, "has the key 'median'"),
+    ],
+)
+def test_latencies_that_contradict_each_other_are_refused(binned, change, reason):
+    binned["jobs"][0]["read"]["clat_ns"].update(change)
+    with pytest.raises(OutputError, match=reason):
+        parse(binned)
+
+
+def test_no_io_is_no_measurement_whatever_the_status(binned):
+    binned["jobs"][0]["read"].update(total_ios=0, io_bytes=0, runtime=0, iops=0, bw=0, bw_bytes=0)
+    with pytest.raises(OutputError, match="did no I/O"):
+        parse(binned, completed(0))
+
+
+@pytest.mark.parametrize(
+    ("done", "reason"),
+    [
+        (completed(-11), "died of SIGSEGV"),
+        (completed(-99), "died of signal 99"),
+        (completed(-15, timed_out=True), "hung: it was ended after 12 s"),
+        (completed(128), "aborted"),
+        (completed(1, "fio: something broke"), "status 1: fio: something broke"),
+        (completed(0, "fio: terminating on signal 15"), "aborted by signal 15"),
+    ],
+)
+def test_how_fio_ended_decides_before_its_figures(binned, done, reason):
+    with pytest.raises(OutputError, match=reason):
+        parse(binned, done)
+
+
+def test_failed_ios_that_were_passed_over_are_refused(binned):
+    binned["jobs"][0].update(total_err=7, first_error=0)
+    with pytest.raises(OutputError, match="7 I/Os failed"):
+        parse(binned)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it is empty"),
+        ("fio: engine nosuch not loadable\n", "has no output of fio in JSON"),
+        ("{}", "does not say its version"),
+        ('{"fio version": "fio-3.33"}', "lists no jobs"),
+        ('{"fio version": "fio-3.33", "jobs": []}', "ran no job"),
+        ('{"fio version": "fio-3.33", "jobs": [1]}', "lists no jobs"),
+        ('{"fio version": "fio-3.33", "jobs": [', "ends in the middle"),
+        ("{" * 100_000, "fio's output"),
+        ('{"fio version": "fio-3.33", "jobs": ' + "[" * 100_000, "fio's output"),
+        ('{"x": ' + "9" * 10_000 + "}", "fio's output"),
+    ],
+)
+def test_what_is_not_fios_output_is_refused(text, reason):
+    with pytest.raises(OutputError, match=reason):
+        parse(text)
+
+
+def test_a_message_leads_to_the_place_of_the_fault():
+    with pytest.raises(OutputError) as caught:
+        parse('{"fio version": "fio-3.33",\n "jobs": [}')
+    assert str(caught.value).startswith("output.json:2:11: ")
+
+
+def test_what_fio_said_is_kept_in_the_message_of_an_output_without_json():
+    with pytest.raises(OutputError, match="status 1: fio: engine nosuch not loadable"):
+        parse("", completed(1, "fio: engine nosuch not loadable\n"))
+
+
+def test_control_characters_of_an_output_do_not_reach_the_terminal(binned):
+    binned["jobs"][0].update(jobname="\x1b[2J", error=5)
+    with pytest.raises(OutputError) as caught:
+        parse(binned)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_groups_that_ran_one_after_another_are_told_apart_and_not_added(binned):
+    later = copy.deepcopy(binned["jobs"][0])
+    later.update(groupid=1, jobname="later")
+    binned["jobs"].append(later)
+    with pytest.raises(OutputError, match="one after another"):
+        parse(binned)
+    parts = engine.parts(json.dumps(binned), name="x")
+    assert [(part.name, part.group) for part in parts] == [("bins", "0"), ("later", "1")]
+
+
+def test_parts_are_the_jobs_by_name():
+    parts = engine.parts(read("fio-3.33.write_ungrouped.json"), name="x")
+    assert [(part.name, part.output.jobs) for part in parts] == [("seqw", 1), ("seqw #2", 1)]
+    mixed = engine.parts(read("fio-3.33.jobfile_75_25.json"), name="x")
+    assert [part.name for part in mixed] == ["j1", "j2", "j3", "j4"]
+
+
+def test_units_of_fio_2(binned):
+    """Before 2.21 io_bytes was in KiB and before 2.99 latencies were in us."""
+    side = binned["jobs"][0]["read"]
+    expected = parse(binned).metrics
+    binned["fio version"] = "fio-2.2.10"
+    side["io_bytes"] //= 1024
+    del side["bw_bytes"]
+    for kind in ("slat", "clat", "lat"):
+        latency = side.pop(f"{kind}_ns")
+        latency.pop("bins", None)
+        latency.pop("N")
+        for key in ("min", "max", "mean", "stddev"):
+            latency[key] = latency[key] / 1000
+        if "percentile" in latency:
+            latency["percentile"] = {key: value // 1000 for key, value in latency["percentile"].items()}
+        side[kind] = latency
+    metrics = parse(binned).metrics
+    assert metrics["read.bandwidth"] == pytest.approx(expected["read.bandwidth"], rel=1e-3)
+    assert metrics["read.lat.mean"] == pytest.approx(expected["read.lat.mean"])
+    assert metrics["read.clat.p99"] == pytest.approx(expected["read.clat.p99"], rel=1e-3)
+
+
+def test_fsync_latencies_are_metrics_of_their_own(binned):
+    binned["jobs"][0]["sync"] = {
+        "total_ios": 5,
+        "lat_ns": {"min": 10, "max": 30, "mean": 20.0, "stddev": 5.0, "N": 5, "percentile": {"99.0": 30}},
+    }
+    metrics = parse(binned).metrics
+    assert (metrics["sync.lat.mean"], metrics["sync.lat.p99"]) == (20.0, 30)
+
+
+def test_unified_reporting_is_told_as_mixed(binned):
+    job = binned["jobs"][0]
+    job["mixed"] = job.pop("read")
+    assert "mixed.iops" in parse(binned).metrics

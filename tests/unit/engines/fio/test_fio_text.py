@@ -1,0 +1,148 @@
+"""fio's text output becomes the same metrics as its JSON, or is refused with the line."""
+
+import contextlib
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iogate.engines.fio.text import blocks, parse, recognises
+from iogate.errors import OutputError
+from places import DATA
+
+GROUPED = (DATA / "fio_text/fio-3.33.randrw_grouped.txt").read_text()
+TWO = (DATA / "fio_text/fio-3.33.two_groups.txt").read_text()
+GLUSTER = (DATA / "published/glusterfs_fio_report.md").read_text()
+
+
+def only(text):
+    (job,) = parse(text, name="out.txt")
+    return job
+
+
+def test_all_metrics_of_a_group():
+    job = only(GROUPED)
+    metrics = job.output.metrics
+    assert (job.name, job.line, job.output.jobs, job.output.engine_version) == ("mix", 6, 2, "fio-3.33")
+    assert metrics["read.iops"] == pytest.approx(59094 / 2.004)
+    assert metrics["write.iops"] == pytest.approx(59363 / 2.004)
+    assert metrics["read.bandwidth"] == pytest.approx(115.2 * 2**20, rel=0.003)
+    assert metrics["read.slat.mean"] == 5310
+    assert metrics["read.clat.min"] == 21_000
+    assert metrics["read.lat.max"] == 5_434_000
+    assert metrics["read.clat.stddev"] == 260_640
+    assert metrics["read.clat.p99.99"] == 5_211_000
+    assert metrics["write.clat.p50"] == 243_000
+    assert metrics["write.iops.min"] == 28318
+    assert metrics["write.bandwidth.max"] == 130224 * 1024
+    assert (job.output.user, job.output.system) == (0.0674, 0.1870)
+    options = {"rw": "randrw", "ioengine": "libaio", "iodepth": "8", "bs": "4096B", "numjobs": "2"}
+    assert job.output.options == options
+    assert job.output.remarks == () and job.output.contradictions == ()
+
+
+def test_each_job_of_each_group():
+    first, second, third = parse(TWO, name="out.txt")
+    assert [job.name for job in (first, second, third)] == ["a", "a", "b"]
+    assert first.output.options["ioengine"] == "psync" and third.output.options["iodepth"] == "4"
+    assert "read.slat.mean" not in first.output.metrics
+    assert third.output.metrics["read.clat.max"] == 4_565_100, "a suffix for thousands"
+    assert "bs" not in third.output.options, "several block sizes are none"
+
+
+def test_nanoseconds_thousands_of_iops_and_gibibytes():
+    metrics = only((DATA / "fio_text/fio-3.33.nanoseconds.txt").read_text()).output.metrics
+    assert metrics["read.iops"] == pytest.approx(2621440 / 1.665)
+    assert metrics["read.bandwidth"] == pytest.approx(6449e6, rel=1e-3)
+    assert metrics["read.clat.p99.99"] == 716
+
+
+def test_latencies_of_fsync_are_of_their_own():
+    metrics = only((DATA / "fio_text/fio-3.33.fsync.txt").read_text()).output.metrics
+    assert metrics["sync.lat.mean"] == 3_457_480
+    assert metrics["sync.lat.p99"] == 7_963_000
+    assert metrics["write.clat.p99"] == 29_056
+
+
+def test_four_outputs_within_a_report():
+    found = list(blocks(GLUSTER))
+    assert len(found) == 4
+    assert [only(text).output.jobs for _, text in found] == [1, 8, 1, 8]
+    first = GLUSTER.split("\n")[found[0][0] - 1]
+    assert first.startswith("read_iops: (g=0)")
+
+
+def test_a_line_that_names_two_speeds_is_told_and_the_one_that_fits_is_taken():
+    job = only(list(blocks(GLUSTER))[3][1])
+    assert job.output.contradictions == (
+        "write BW=70.0MiB/s is not 74.4MB/s; 4277MiB in 60248 ms are 70.99 MiB/s",
+    )
+    assert job.output.metrics["write.bandwidth"] == pytest.approx(70.95 * 2**20, rel=1e-3)
+    (remark,) = job.output.remarks
+    assert remark.startswith("the latency distribution adds up to 103.7%")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("err= 0", "err= 5 (Input/output error)", "out.txt:6: mix failed: error 5"),
+        ("IOPS=29.5k", "IOPS=99.5k", "99500 IOPS, but 59094 in 2.004 s"),
+        ("slat (usec): min=2", "slat (usec): min=two", "out.txt:8: cannot be read"),
+        ("99.99th=[ 5211]", "99.99th=[ 52", "out.txt:16: cannot be read"),
+        ("total=59094,59363", "total=0,59363", "claims I/O without operations"),
+        ("Run status group 0", "Run", "was cut off"),
+        ("avg= 5.31", "avg= 55555555555555555555.31", "too long"),
+    ],
+)
+def test_what_contradicts_itself_or_cannot_be_read_is_refused_with_its_line(old, new, words):
+    assert old in GROUPED
+    with pytest.raises(OutputError) as caught:
+        parse(GROUPED.replace(old, new, 1), name="out.txt")
+    assert words in str(caught.value)
+
+
+def test_text_that_is_none_is_refused():
+    assert not recognises("fio-3.33\nStarting 1 process\n")
+    with pytest.raises(OutputError, match="no job reports"):
+        parse("fio-3.33\nStarting 1 process\n", name="out.txt")
+
+
+def test_terminal_control_is_not_carried_along():
+    job = only(GROUPED.replace("mix: (", "\x1b[31mmix: ("))
+    assert "\x1b" not in job.name
+
+
+@settings(deadline=None)
+@given(st.integers(0, len(TWO)))
+def test_an_output_that_was_cut_never_gives_other_figures(length):
+    whole = parse(TWO, name="out.txt")
+    try:
+        found = parse(TWO[:length], name="out.txt")
+    except OutputError:
+        return
+    assert [(job.name, job.output) for job in found] == [(job.name, job.output) for job in whole]
+
+
+@settings(deadline=None)
+@given(st.integers(0, len(GROUPED) - 1), st.text(alphabet="0123456789.,=()[]|k:% \nMx", max_size=3))
+def test_a_damaged_output_gives_figures_that_agree_or_none(place, junk):
+    try:
+        job = only(GROUPED[:place] + junk + GROUPED[place + 1 :])
+    except OutputError:
+        return
+    except ValueError as error:  # the damage made two jobs of one
+        assert "unpack" in str(error)
+        return
+    for direction, traffic in job.output.traffic.items():
+        rate = job.output.metrics[f"{direction}.iops"]
+        assert rate == pytest.approx(traffic.operations / traffic.seconds, rel=0.06)
+    assert all(math.isfinite(value) and value >= 0 for value in job.output.metrics.values())
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_no_text_ends_in_a_traceback(text):
+    for _, block in blocks(text):
+        with contextlib.suppress(OutputError):
+            parse(block, name="out.txt")

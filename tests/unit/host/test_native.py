@@ -1,0 +1,131 @@
+"""Programs compiled on demand: once, in private, and with clear words where that cannot be."""
+
+import os
+import shutil
+import stat
+import subprocess
+import threading
+
+import pytest
+
+from iogate.errors import EngineError
+from iogate.host import native
+
+needs_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler"
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CC", raising=False)
+    return tmp_path / "cache" / "iogate"
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "hello.c"
+    path.write_text('#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n')
+    return path
+
+
+@needs_compiler
+def test_a_program_is_compiled_once_for_each_source_and_flags(source, cache):
+    first = native.compile_program(source)
+    assert subprocess.check_output([first]) == b"hello\n"
+    written = first.stat().st_mtime_ns
+    assert native.compile_program(source) == first and first.stat().st_mtime_ns == written
+    assert native.compile_program(source, ("-O0",)) != first
+    source.write_text(source.read_text().replace("hello", "other"))
+    assert subprocess.check_output([native.compile_program(source)]) == b"other\n"
+    assert len(list(cache.iterdir())) == 3
+
+
+@needs_compiler
+def test_the_cache_is_private(source, cache):
+    program = native.compile_program(source)
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    assert stat.S_IMODE(program.stat().st_mode) == 0o700
+
+
+@needs_compiler
+def test_runs_that_compile_at_once_all_get_a_whole_program(source, cache):
+    said = []
+
+    def run():
+        said.append(subprocess.check_output([native.compile_program(source)]))
+
+    threads = [threading.Thread(target=run) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said == [b"hello\n"] * 6
+    assert len(list(cache.iterdir())) == 1
+
+
+@needs_compiler
+def test_errors_of_the_compiler_are_shown_and_nothing_is_left(source, cache):
+    source.write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(EngineError, match=r"(?s)hello\.c -o .* failed:.*nothing.*undeclared"):
+        native.compile_program(source)
+    assert list(cache.iterdir()) == []
+
+
+@needs_compiler
+def test_missing_headers_name_the_package(source):
+    source.write_text("#include <no_such_header.h>\n")
+    with pytest.raises(EngineError, match="libc6-dev"):
+        native.compile_program(source)
+
+
+@needs_compiler
+def test_cc_names_the_compiler(source, monkeypatch):
+    monkeypatch.setenv("CC", "gcc -DX=1" if shutil.which("gcc") else "clang -DX=1")
+    assert subprocess.check_output([native.compile_program(source)]) == b"hello\n"
+
+
+def test_without_a_compiler_the_package_is_named(source, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineError, match=r"(?s)no C compiler.*apt-get install gcc"):
+        native.compile_program(source)
+
+
+@pytest.mark.parametrize(("named", "said"), [("no-such-cc", "not installed"), ("'", "not a command")])
+def test_a_wrong_cc_is_said(source, monkeypatch, named, said):
+    monkeypatch.setenv("CC", named)
+    with pytest.raises(EngineError, match=said):
+        native.compile_program(source)
+
+
+@needs_compiler
+def test_a_cache_that_others_can_write_to_is_refused(source, cache):
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    with pytest.raises(EngineError, match="can be written by others"):
+        native.compile_program(source)
+
+
+@needs_compiler
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_cache_of_somebody_else_is_refused(source, cache):
+    cache.mkdir(parents=True, mode=0o700)
+    os.chown(cache, 65534, 65534)
+    with pytest.raises(EngineError, match="belongs to the user number 65534"):
+        native.compile_program(source)
+
+
+@needs_compiler
+def test_a_cache_that_leads_elsewhere_is_refused(source, cache, tmp_path):
+    cache.parent.mkdir()
+    cache.symlink_to(tmp_path)
+    with pytest.raises(EngineError, match="is not a folder"):
+        native.compile_program(source)
+
+
+@needs_compiler
+def test_a_home_that_cannot_be_written_is_said(source, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nothing")
+    with pytest.raises(EngineError, match="XDG_CACHE_HOME"):
+        native.compile_program(source)

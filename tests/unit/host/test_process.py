@@ -1,0 +1,133 @@
+"""Programs run in their own process group, end in time, and leave nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from iogate.errors import EngineError
+from iogate.host.process import find_program, run
+from places import PLUGINS
+
+SLEEPER = "import time; time.sleep(60)"
+
+
+def _gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return True
+    return state == "Z"
+
+
+def _eventually_gone(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if _gone(pid):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_status_and_both_streams_are_kept(tmp_path):
+    program = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
+    assert (done.status, done.stdout, done.stderr, done.timed_out) == (3, "out\n", "err\n", False)
+    assert (tmp_path / "stdout").read_text() == "out\n"
+
+
+def test_a_hung_program_is_ended_with_its_children(tmp_path):
+    child = f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])"
+    program = f"import subprocess, sys; c = {child}; print(c.pid, flush=True); c.wait()"
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=1)
+    assert done.timed_out
+    assert done.status == -signal.SIGTERM
+    assert _eventually_gone(int(done.stdout))
+
+
+def test_a_child_that_outlives_its_parent_is_ended(tmp_path):
+    program = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]).pid)"
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
+    assert done.status == 0
+    assert _eventually_gone(int(done.stdout))
+
+
+def test_a_child_that_left_its_group_is_ended_with_a_parent_that_was_killed(tmp_path):
+    """As jobs of fio do; some of them outlive a fio that is killed while it starts."""
+    child = f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True)"
+    program = f"import os, subprocess, sys; print({child}.pid, flush=True); os.kill(os.getpid(), 9)"
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
+    assert done.status == -signal.SIGKILL
+    assert _eventually_gone(int(done.stdout))
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_a_killed_parent_leaves_no_program_behind(tmp_path, detached):
+    inner = f"import os, time; {'os.setsid() if os.fork() == 0 else time.sleep(60);' if detached else ''}"
+    program = f"""
+        import sys
+        from pathlib import Path
+        from iogate.host.process import run
+        folder = Path({str(tmp_path)!r})
+        run([sys.executable, "-c", "{inner} print(os.getpid(), flush=True); time.sleep(60)"],
+            folder=folder, timeout=60)
+    """
+    environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment)
+    try:
+        while not (tmp_path / "stdout").exists() or not (tmp_path / "stdout").read_text().endswith("\n"):
+            assert parent.poll() is None
+            time.sleep(0.02)
+    finally:
+        parent.kill()
+        parent.wait()
+    assert _eventually_gone(int((tmp_path / "stdout").read_text()))
+
+
+def test_a_program_that_ignores_sigterm_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr("iogate.host.process._GRACE_SECONDS", 0.3)
+    program = (
+        "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    )
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=1)
+    assert (done.stdout, done.status, done.timed_out) == ("up\n", -signal.SIGKILL, True)
+
+
+def test_an_interrupt_while_waiting_ends_the_program(tmp_path):
+    pids = []
+
+    def tick(_: float) -> None:
+        pids.append(int((tmp_path / "stdout").read_text()))
+        raise KeyboardInterrupt
+
+    program = f"import os; print(os.getpid(), flush=True); {SLEEPER}"
+    with pytest.raises(KeyboardInterrupt):
+        run([sys.executable, "-c", program], folder=tmp_path, timeout=30, tick=tick)
+    assert _eventually_gone(pids[0])
+
+
+def test_a_program_is_over_when_it_ends_and_not_when_it_is_polled(tmp_path):
+    started = time.monotonic()
+    done = run(["/bin/sleep", "0.3"], folder=tmp_path, timeout=30)
+    assert 0.3 <= done.seconds <= time.monotonic() - started < 0.5
+
+
+def test_a_program_that_cannot_start_is_told(tmp_path):
+    with pytest.raises(EngineError, match="cannot start"):
+        run(["/nonexistent/engine"], folder=tmp_path, timeout=1)
+
+
+def test_a_missing_program_names_its_package():
+    with pytest.raises(EngineError, match="apt-get install fio-package"):
+        find_program("no-such-program", "fio-package")
+
+
+def test_output_of_a_killed_program_is_read(tmp_path):
+    program = "import os, signal; print('partial', flush=True); os.kill(os.getpid(), signal.SIGSEGV)"
+    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
+    assert (done.status, done.stdout) == (-signal.SIGSEGV, "partial\n")

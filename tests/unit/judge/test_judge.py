@@ -1,0 +1,116 @@
+"""From decisions on metrics to the verdict on a workload."""
+
+from types import MappingProxyType
+
+import pytest
+
+from iogate.errors import Position
+from iogate.judge.judge import GateOptions, Judge
+from iogate.model import Baseline, Output, Repetition, Tolerance, Workload
+
+QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
+
+
+def judge(gate, metrics, **gate_options):
+    options = MappingProxyType({})
+    workload = Workload("w", "demo", "fio", options, Position("x"), gate=gate)
+    return Judge(
+        workload,
+        Baseline("w", {}, metrics, sessions=("a", "b", "c")),
+        tuple(gate),
+        GateOptions(**gate_options),
+    )
+
+
+def repetitions(**columns):
+    rows = zip(*columns.values(), strict=True)
+    return [Repetition(Output(dict(zip(columns, row, strict=True)), {}), 1.0, "folder") for row in rows]
+
+
+def decided(one, measured):
+    """The verdict of a judge who looks after each repetition, as a session does, and how many it took."""
+    for count in range(1, len(measured) + 1):
+        if one.look(measured[:count]):
+            return one.verdict(measured[:count]), count
+    return one.verdict(measured), len(measured)
+
+
+IOPS, P99 = "read.iops", "read.clat.p99"
+
+
+def both(iops, p99):
+    return repetitions(**{IOPS: iops, P99: p99})
+
+
+@pytest.mark.parametrize(
+    ("iops", "p99", "verdict"),
+    [
+        ([1000.0] * 6, [1000.0] * 6, "pass"),
+        ([1300.0] * 6, [1000.0] * 6, "improved"),
+        ([1000.0] * 6, [1300.0] * 6, "regressed"),
+        ([700.0] * 6, [700.0] * 6, "regressed"),
+        ([1300.0] * 6, [1030.0, 1031.0, 1029.0, 1030.0, 1030.0, 1030.0], "drift"),
+    ],
+)
+def test_a_workload_is_what_its_worst_metric_is(iops, p99, verdict):
+    one = judge({IOPS: Tolerance(0.05), P99: Tolerance(0.05)}, {IOPS: QUIET, P99: QUIET})
+    assert decided(one, both(iops, p99))[0].verdict == verdict
+
+
+def test_a_metric_once_decided_stays_decided():
+    one = judge({IOPS: Tolerance(0.05), P99: Tolerance(0.05)}, {IOPS: QUIET, P99: QUIET}, max_repetitions=6)
+    later_worse = [1000.0, 1000.0, 600.0, 600.0, 600.0, 600.0]
+    wobbly = [1000.0, 1090.0, 920.0, 1080.0, 930.0, 1070.0]
+    verdict, count = decided(one, both(later_worse, wobbly))
+    assert count > 2
+    assert next(item for item in verdict.metrics if item.metric.name == IOPS).verdict == "pass"
+
+
+def test_a_gating_metric_that_was_not_measured_is_invalid():
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: QUIET})
+    verdict, _ = decided(one, repetitions(**{P99: [1.0, 1.0]}))
+    assert verdict.verdict == "invalid"
+    assert "read.iops was not measured; measured were: read.clat.p99" in verdict.reason
+
+
+def test_a_metric_that_the_baseline_lacks_has_no_verdict():
+    one = judge({P99: Tolerance(0.05)}, {IOPS: QUIET})
+    verdict, _ = decided(one, both([1000.0] * 3, [1000.0] * 3))
+    assert verdict.verdict == "no_baseline"
+    assert "--update-baselines" in verdict.reason
+
+
+def test_the_command_line_replaces_the_tolerance_and_keeps_the_other_bound():
+    one = judge({IOPS: Tolerance(0.5, 0.1)}, {IOPS: QUIET}, tolerance=0.03)
+    assert one.tolerance(IOPS) == Tolerance(0.03, 0.1)
+
+
+def test_what_is_better_than_held_possible_is_not_believed():
+    one = judge({IOPS: Tolerance(0.05, 0.1)}, {IOPS: QUIET})
+    assert decided(one, repetitions(**{IOPS: [1400.0] * 4}))[0].verdict == "invalid"
+
+
+def test_the_reason_has_the_figures_the_interval_and_the_bound():
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: QUIET})
+    verdict, _ = decided(one, repetitions(**{IOPS: [900.0, 901.0, 899.0]}))
+    first = verdict.reason.splitlines()[0]
+    assert first.startswith("read.iops is 900.")
+    assert "against 1.000 k IOPS, -10.0% [-" in first
+    assert "; fails below 950." in first
+    assert first.endswith(" IOPS (tolerance 5.0%)")
+
+
+def test_metrics_that_do_not_gate_are_noted_beside_their_baseline():
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: QUIET, P99: QUIET})
+    verdict, _ = decided(one, both([1000.0] * 3, [2000.0] * 3))
+    other = next(item for item in verdict.metrics if item.metric.name == P99)
+    assert (verdict.verdict, other.gating, other.change) == ("pass", False, 1.0)
+
+
+def test_a_workload_that_was_cut_short_says_why():
+    one = judge({IOPS: Tolerance(0.001)}, {IOPS: QUIET})
+    measured = repetitions(**{IOPS: [1000.0, 1010.0]})
+    one.look(measured)
+    verdict = one.verdict(measured, "the session was interrupted")
+    assert verdict.verdict == "inconclusive"
+    assert "the session was interrupted" in verdict.reason

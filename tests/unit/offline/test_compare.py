@@ -1,0 +1,445 @@
+"""`iogate compare`: the gate's verdict on measurements that exist already."""
+
+import json
+import random
+import re
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from iogate.cli import main
+from iogate.errors import IogateError, Position
+from iogate.judge.judge import note_metrics
+from iogate.model import Environment, Output, Repetition, Tolerance, Verdict, Workload, WorkloadResult
+from iogate.report.results import Results, read_results
+from places import DATA
+
+MIXED = DATA / "fio" / "fio-3.33.randrw70.json"
+GROUPED = DATA / "fio" / "fio-3.33.randread_grouped.json"
+TEXT = DATA / "fio_text" / "fio-3.33.randrw_grouped.txt"
+OPTIONS = {"rw": "read", "size": "1G", "bs": "1M"}
+GATE = "read.bandwidth"
+MACHINE = {"disk_serial": "A1"}
+PASS, REGRESSED, WRONG, INCONCLUSIVE = 0, 1, 2, 3
+
+
+@pytest.fixture
+def compare(capsys):
+    """Runs the command; gives the exit status and what it said."""
+
+    def run(*arguments):
+        try:
+            status = main(["compare", *map(str, arguments)])
+        except SystemExit as end:
+            status = end.code
+        said = capsys.readouterr()
+        return status, re.sub(r"\n {4}(?! )", " ", said.out + said.err)
+
+    return run
+
+
+def noisy(level, count=5, seed=0, noise=0.003):
+    draw = random.Random(seed)
+    return [level * (1 + draw.gauss(0, noise)) for _ in range(count)]
+
+
+def record(values, name="seq", metric=GATE, options=None, declared=None, **verdict):
+    gate = {metric: Tolerance(declared)} if declared else {}
+    place = Position("suites/acceptance.yaml")
+    workload = Workload(name, "acceptance", "fio", options or OPTIONS, place, gate=gate)
+    repetitions = tuple(Repetition(Output({metric: value}, {}), 10.0, "") for value in values)
+    verdict = {"verdict": "recorded", "reason": "", **verdict}
+    metrics = note_metrics(repetitions, {}, gating=(metric,))
+    return WorkloadResult(
+        f"suites/acceptance.yaml::{name}",
+        workload,
+        Verdict(metrics=metrics, repetitions=len(values), **verdict),
+        repetitions,
+        device_seconds=10.0 * len(values),
+    )
+
+
+def results(path, *records, device="orin", session=None, identity=MACHINE, subject=None):
+    """A results file as a pytest run writes it."""
+    environment = Environment(identity, subject or {}, {})
+    path.parent.mkdir(exist_ok=True)
+    written = Results(device, session or path.stem, environment, path)
+    for one in records:
+        written.add(one)
+    return path
+
+
+@pytest.fixture
+def old(tmp_path):
+    """Three quiet sessions at 2 GB/s."""
+    levels = enumerate((2.0e9, 2.01e9, 1.99e9))
+    return [results(tmp_path / f"old{i}.json", record(noisy(level, seed=i))) for i, level in levels]
+
+
+def scaled(path, factor, to):
+    """A real fio output, all of whose figures are those of a device that is slower by a factor."""
+    text = path.read_text()
+    document = json.loads(text[text.index("{") :])
+    for job in document["jobs"]:
+        for side in (job["read"], job["write"]):
+            for key in ("bw_bytes", "bw", "iops", "bw_min", "bw_max", "bw_mean", "iops_min", "iops_max"):
+                side[key] *= factor
+            side["runtime"] = round(side["runtime"] / factor)
+            for kind in ("slat_ns", "clat_ns", "lat_ns"):
+                for key in ("min", "max", "mean", "stddev"):
+                    side[kind][key] /= factor
+                found = side[kind].get("percentile", {})
+                found.update({level: value / factor for level, value in found.items()})
+    to.parent.mkdir(exist_ok=True)
+    to.write_text(json.dumps(document))
+    return to
+
+
+class TestResultsFiles:
+    def test_an_unchanged_device_passes(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record(noisy(2.002e9, seed=9)))
+        status, said = compare(*old, new, "--tolerance", "5%")
+        assert status == PASS
+        row = next(line for line in said.splitlines() if line.startswith("seq"))
+        assert row.split()[1] == GATE
+        assert row.split()[-1] == "pass"
+        assert "5.0%" in row
+        assert said.splitlines()[-1] == "1 pass"
+
+    def test_a_slower_device_regressed_and_the_reason_is_told(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record(noisy(1.8e9, seed=9)))
+        status, said = compare(*old, new, "--tolerance", "5%")
+        assert status == REGRESSED
+        assert re.search(r"regressed: seq: read.bandwidth is 17\d\d MiB/s against 19\d\d MiB/s, -\d+", said)
+        assert "worse beyond doubt" in said
+
+    def test_without_a_tolerance_it_comes_from_the_data(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))
+        status, said = compare(*old, new)
+        assert status == PASS
+        assert "pass" in said
+
+    def test_the_tolerance_that_the_suite_declared_holds_unless_another_is_given(
+        self, compare, old, tmp_path
+    ):
+        new = results(tmp_path / "new.json", record(noisy(1.7e9, seed=9), declared=0.3))
+        assert compare(*old, new)[0] == PASS
+        assert compare(*old, new, "--tolerance", "5%")[0] == REGRESSED
+
+    def test_noise_that_hides_the_tolerance_is_inconclusive(self, compare, tmp_path):
+        old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=i, noise=0.3))) for i in range(3)]
+        new = results(tmp_path / "new.json", record(noisy(1.9e9, seed=9, noise=0.3)))
+        status, said = compare(*old, new, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "cannot tell" in said
+
+    def test_regressed_wins_over_inconclusive_and_over_pass(self, compare, tmp_path):
+        good, bad = noisy(2e9, seed=1), noisy(1.5e9, seed=2)
+        old = results(tmp_path / "old.json", record(good, "a"), record(good, "b"), record(good, "c"))
+        new = results(tmp_path / "new.json", record(good, "a"), record(bad, "b"), record(good, "d"))
+        status, said = compare(old, new, "--tolerance", "10%")
+        assert status == REGRESSED
+        assert said.splitlines()[-1] == "1 pass, 1 regressed, 1 no_baseline, 1 inconclusive"
+
+    def test_a_workload_on_one_side_only_is_listed_and_never_passes(self, compare, old, tmp_path):
+        values = noisy(2e9, seed=9)
+        more = results(tmp_path / "new.json", record(values), record(values, "added"))
+        status, said = compare(*old, more, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "no_baseline: added: it is in NEW only" in said
+        status, said = compare(more, old[0], "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "inconclusive: added: not measured: it is in OLD only" in said
+
+    def test_another_definition_is_not_compared(self, compare, old, tmp_path):
+        changed = record(noisy(2e9), options={**OPTIONS, "size": "2G"})
+        status, said = compare(*old, results(tmp_path / "new.json", changed), "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "size was 1G, is 2G" in said
+
+    def test_an_old_session_that_does_not_fit_is_left_out_and_named(self, compare, old, tmp_path):
+        other = results(tmp_path / "other.json", record(noisy(9e9), options={**OPTIONS, "size": "2G"}))
+        new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))
+        status, said = compare(other, *old, new, "--tolerance", "5%")
+        assert status == PASS
+        assert "other.json does not count: size was 2G, is 1G" in said
+
+    @pytest.mark.parametrize("invalid", ["old", "new"])
+    def test_an_invalid_measurement_is_never_judged(self, compare, tmp_path, invalid):
+        sound = record(noisy(2e9))
+        wrong = record(noisy(2e9, seed=1), verdict="invalid", reason="it came from the page cache")
+        old = results(tmp_path / "old.json", wrong if invalid == "old" else sound)
+        new = results(tmp_path / "new.json", wrong if invalid == "new" else sound)
+        status, said = compare(old, new, "--tolerance", "50%")
+        assert status == INCONCLUSIVE
+        assert "page cache" in said
+
+    def test_a_gating_metric_that_was_not_measured_is_no_pass(self, compare, old, tmp_path):
+        other = record(noisy(5e4), metric="read.iops")
+        status, said = compare(*old, results(tmp_path / "new.json", other), "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "no read.iops" in said
+
+    def test_zero_is_no_measurement(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record([2e9, 0.0, 2e9]))
+        status, said = compare(*old, new, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "no measurement" in said
+
+    def test_files_without_workloads_prove_nothing(self, compare, tmp_path):
+        empty = [results(tmp_path / f"{name}.json") for name in "ab"]
+        for one in empty:
+            one.write_text(json.dumps({"schema": 1, "device": "orin", "session": one.stem, "workloads": []}))
+        status, said = compare(*empty)
+        assert status == INCONCLUSIVE
+        assert "nothing to compare" in said
+
+    def test_what_changed_around_it_is_told(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record(noisy(2e9)), subject={"kernel": "6.9"})
+        _, said = compare(*old, new)
+        assert "changed since OLD: kernel was not known, is 6.9" in said
+
+    def test_results_of_another_machine_are_refused_unless_asked_for(self, compare, old, tmp_path):
+        new = results(
+            tmp_path / "new.json", record(noisy(2e9)), device="xavier", identity={"disk_serial": "B2"}
+        )
+        status, said = compare(*old, new)
+        assert status == WRONG
+        assert "device was orin, is xavier" in said and "disk_serial was A1, is B2" in said
+        assert "--across-devices" in said
+        assert compare(*old, new, "--across-devices", "--tolerance", "5%")[0] == PASS
+
+    def test_a_session_does_not_count_twice(self, compare, old, tmp_path):
+        status, said = compare(old[0], old[0], old[1])
+        assert status == WRONG
+        assert "the same measurement" in said
+        assert compare(old[0], old[0])[0] == WRONG
+
+    def test_a_folder_of_results_files_is_several_sessions(self, compare, old, tmp_path):
+        folder = tmp_path / "sessions"
+        folder.mkdir()
+        for file in old:
+            shutil.copy(file, folder)
+        new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))
+        assert compare(folder, new, "--tolerance", "5%") == compare(*old, new, "--tolerance", "5%")
+
+    def test_the_verdicts_are_written_as_a_results_file(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record(noisy(1.8e9, seed=9)))
+        out = tmp_path / "verdicts" / "out.json"
+        compare(*old, new, "--tolerance", "5%", "--json", out)
+        (workload,) = read_results(out)["workloads"]
+        assert workload["verdict"] == "regressed"
+        assert workload["metrics"][GATE]["tolerance"] == pytest.approx(0.05)
+        assert compare(out, new)[0] == WRONG, "it is the same session"
+
+
+class TestEngineOutputs:
+    def test_one_value_each_and_no_tolerance_is_no_verdict(self, compare, tmp_path):
+        status, said = compare(MIXED, scaled(MIXED, 0.999, tmp_path / "new.json"))
+        assert status == INCONCLUSIVE
+        assert "one value against one: the noise is not known" in said
+        assert "--tolerance" in said
+        assert "recorded" not in said
+
+    def test_one_value_each_is_judged_by_the_tolerance_alone_which_is_said(self, compare, tmp_path):
+        status, said = compare(MIXED, scaled(MIXED, 0.98, tmp_path / "near.json"), "--tolerance", "5%")
+        assert status == PASS
+        assert "the tolerance alone decides" in said
+        status, said = compare(MIXED, scaled(MIXED, 0.9, tmp_path / "far.json"), "--tolerance", "5%")
+        assert status == REGRESSED
+        assert "the tolerance alone decides" in said
+        assert "read.iops is 4.130 k IOPS against 4.589 k IOPS, -10.0%" in said
+
+    def test_two_values_do_not_know_the_noise_either(self, compare, tmp_path):
+        again = scaled(MIXED, 1.001, tmp_path / "again.json")
+        new = scaled(MIXED, 0.9, tmp_path / "new.json")
+        assert "2 values against one" in compare(MIXED, again, new)[1]
+        assert compare(MIXED, again, new)[0] == INCONCLUSIVE
+        assert compare(MIXED, again, new, "--tolerance", "5%")[0] == REGRESSED
+
+    def test_one_repetition_against_many_is_judged_and_doubted(self, compare, tmp_path):
+        old = [scaled(MIXED, 1 + index / 1000, tmp_path / f"{index}.json") for index in range(6)]
+        assert compare(*old, scaled(MIXED, 1.0025, tmp_path / "same.json"), "--tolerance", "5%")[0] == PASS
+        status, said = compare(*old, scaled(MIXED, 0.7, tmp_path / "new.json"), "--tolerance", "5%")
+        assert status == REGRESSED
+        assert "a stall looks the same" in said
+
+    def test_a_folder_holds_the_repetitions_of_one_session(self, compare, tmp_path):
+        for index, factor in enumerate((1.0, 1.002, 0.998, 1.001, 0.999)):
+            scaled(MIXED, factor, tmp_path / "old" / f"{index}.json")
+            scaled(MIXED, factor * 0.75, tmp_path / "bad" / f"{index}.json")
+            scaled(MIXED, factor * 1.0005, tmp_path / "good" / f"{index}.json")
+        (tmp_path / "old" / "job.fio").write_text("[global]")
+        assert compare(tmp_path / "old", tmp_path / "good", "--tolerance", "10%")[0] == PASS
+        status, said = compare(tmp_path / "old", tmp_path / "bad", "--tolerance", "10%")
+        assert status == REGRESSED
+        row = next(line for line in said.splitlines() if line.startswith("mix70"))
+        assert row.split()[-2:] == ["5", "regressed"]
+
+    def test_jobs_of_another_name_are_paired_by_their_options(self, compare, tmp_path):
+        new = scaled(MIXED, 0.99, tmp_path / "new.json")
+        new.write_text(new.read_text().replace('"mix70"', '"database"'))
+        status, said = compare(MIXED, new, "--tolerance", "5%")
+        assert status == PASS
+        assert "it is mix70" in said
+
+    def test_other_options_are_not_compared(self, compare, tmp_path):
+        new = scaled(MIXED, 0.99, tmp_path / "new.json")
+        new.write_text(new.read_text().replace('"iodepth": "8"', '"iodepth": "16"'))
+        status, said = compare(MIXED, new, "--tolerance", "50%")
+        assert status == INCONCLUSIVE
+        assert "iodepth was 8, is 16" in said
+
+    def test_a_place_or_a_spelling_is_no_difference(self, compare, tmp_path):
+        new = scaled(MIXED, 0.99, tmp_path / "new.json")
+        text = new.read_text().replace('"/data/f"', '"/other"').replace('"8k"', '"8192"')
+        new.write_text(text.replace('"64m"', '"65536k"'))
+        assert compare(MIXED, new, "--tolerance", "5%")[0] == PASS
+
+    def test_a_job_that_ran_beside_others_is_no_job_alone(self, compare, tmp_path):
+        jobs = DATA / "fio" / "fio-3.33.jobfile_75_25.json"
+        document = json.loads(jobs.read_text())
+        document["jobs"] = document["jobs"][:1]
+        alone = tmp_path / "alone.json"
+        alone.write_text(json.dumps(document))
+        status, said = compare(jobs, alone, "--tolerance", "50%")
+        assert status == INCONCLUSIVE
+        assert "beside was j2, j3, j4, is gone" in said
+
+    def test_text_and_json_are_compared_as_far_as_the_text_goes(self, compare, tmp_path):
+        other = tmp_path / "new.txt"
+        other.write_text(TEXT.read_text().replace("Starting 2 processes", "Starting 2 threads"))
+        status, said = compare(TEXT, other, "--tolerance", "5%")
+        assert status == PASS
+        assert {"read.iops", "write.iops"} <= set(said.split())
+        other.write_text(other.read_text().replace("iodepth=8", "iodepth=9"))
+        assert "iodepth was 8, is 9" in compare(TEXT, other, "--tolerance", "5%")[1]
+
+    def test_an_output_that_contradicts_itself_is_never_judged(self, compare, tmp_path):
+        document = json.loads(scaled(GROUPED, 0.99, tmp_path / "new.json").read_text())
+        document["jobs"][0]["read"]["short_ios"] = 10**4
+        (tmp_path / "new.json").write_text(json.dumps(document))
+        status, said = compare(GROUPED, tmp_path / "new.json", "--tolerance", "50%")
+        assert status == INCONCLUSIVE
+        assert "invalid" in said and "were short" in said
+
+    def test_outputs_and_results_are_not_mixed(self, compare, old, tmp_path):
+        status, said = compare(old[0], MIXED)
+        assert status == WRONG
+        assert "like with like" in said
+        shutil.copy(MIXED, tmp_path)
+        assert compare(tmp_path, MIXED)[0] == WRONG
+
+
+class TestWrongUse:
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            ("", "empty"),
+            ("hello", "no output of an engine"),
+            ('{"schema": 1, "workloads": [', ":1:"),
+            ('{"schema": 2, "workloads": []}', "schema 2"),
+            ('{"schema": 1, "workloads": [{}]}', "workloads.0"),
+            (None, "No such file"),
+        ],
+    )
+    def test_a_file_that_cannot_be_read_is_named(self, compare, tmp_path, content, reason):
+        path = tmp_path / "file.json"
+        if content is not None:
+            path.write_text(content)
+        status, said = compare(path, MIXED)
+        assert status == WRONG
+        assert reason in said and "file.json" in said and "Traceback" not in said
+
+    def test_an_aborted_run_is_refused(self, compare):
+        status, said = compare(MIXED, DATA / "fio" / "fio-3.33.sigint.json")
+        assert status == WRONG
+        assert "aborted by signal 2" in said
+
+    @pytest.mark.parametrize("option", [("--tolerance", "5"), ("--alpha", "0.7"), ("--beta", "x")])
+    def test_options_that_say_nothing_are_refused(self, compare, old, tmp_path, option):
+        assert compare(*old, *option)[0] == WRONG
+
+    def test_one_file_is_nothing_to_compare(self, compare):
+        assert compare(MIXED)[0] == WRONG
+
+    def test_an_empty_folder_is_told(self, compare, tmp_path):
+        status, said = compare(tmp_path, MIXED)
+        assert (status, "holds no file" in said) == (WRONG, True)
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"unit": "IOPS"}, "is in IOPS"),
+            ({"direction": "lower"}, "lower is better"),
+            ({"values": ["fast"] * 5}, "values"),
+        ],
+    )
+    def test_a_metric_of_another_unit_is_refused(self, compare, old, tmp_path, change, reason):
+        data = json.loads(old[0].read_text())
+        data["session"] = "new"
+        data["workloads"][0]["metrics"][GATE].update(change)
+        new = tmp_path / "new.json"
+        new.write_text(json.dumps(data))
+        status, said = compare(*old, new)
+        assert status == WRONG
+        assert reason in said
+
+    def test_text_of_a_file_does_not_steer_the_terminal(self, compare, old, tmp_path):
+        new = results(
+            tmp_path / "new.json", record(noisy(2e9), "\x1b]0;owned\x07"), subject={"\x1b": "\x1b[2J"}
+        )
+        _, said = compare(*old, new)
+        assert "\x1b" not in said and "\x07" not in said
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(where=st.data(), value=JSON_VALUES)
+def test_a_damaged_results_file_is_refused_or_judged_and_never_crashes(tmp_path, where, value):
+    """Any value in the place of any other gives a status, or an error that says what is wrong."""
+    from iogate.judge.judge import GateOptions
+    from iogate.offline.compare import compare
+
+    old = results(tmp_path / "old.json", record(noisy(2e9)))
+    data = json.loads(results(tmp_path / "new.json", record(noisy(2e9, seed=1))).read_text())
+    place = data
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = where.draw(st.sampled_from(keys))
+        if not isinstance(place[key], (dict, list)) or not place[key] or where.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = value
+    new = tmp_path / "new.json"
+    new.write_text(json.dumps(data))
+    try:
+        _, status = compare([old], new, GateOptions(tolerance=0.05))
+    except IogateError as error:
+        assert str(error)
+    else:
+        assert status in (PASS, REGRESSED, INCONCLUSIVE)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(level=st.floats(0.05, 4.9), seed=st.integers(0, 10**6))
+def test_what_lost_more_than_the_tolerance_never_passes_and_what_gained_never_fails(tmp_path, level, seed):
+    """With little noise a verdict is on the right side of both bounds."""
+    from iogate.judge.judge import GateOptions
+    from iogate.offline.compare import compare
+
+    old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=seed + i, noise=0.001))) for i in range(3)]
+    new = results(tmp_path / "new.json", record(noisy(2e9 * level, seed=seed + 9, noise=0.001)))
+    _, status = compare(old, new, GateOptions(tolerance=0.05))
+    if level < 0.94:
+        assert status == REGRESSED
+    elif level > 1.01:
+        assert status == PASS

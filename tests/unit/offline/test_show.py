@@ -1,0 +1,109 @@
+"""`iogate show`: any engine's output in units that people read."""
+
+import json
+
+import pytest
+
+import places
+from iogate.offline.show import show
+
+DATA = places.DATA / "fio"
+MIXED = DATA / "fio-3.33.randrw70.json"
+JOBS = DATA / "fio-3.33.jobfile_75_25.json"
+ABORTED = DATA / "fio-3.33.sigint.json"
+
+
+def line(text, start):
+    return next(line.split("  ") for line in text.splitlines() if line.strip().startswith(start))
+
+
+def test_figures_have_units_that_people_read():
+    text, status = show([MIXED], as_json=False)
+    assert status == 0
+    assert f"{MIXED}: fio-3.33" in text
+    assert "rw=randrw, bs=8k, iodepth=8" in text
+    cells = [cell.strip() for cell in line(text, "read.bandwidth") if cell.strip()]
+    assert cells == ["read.bandwidth", "35.85 MiB/s", "33.36 MiB/s", "36.88 MiB/s", "1.768 MiB/s"]
+    assert "1.159 ms" in text and "p99.99" in text
+
+
+def test_jobs_are_shown_one_by_one_and_together():
+    text, _ = show([JOBS], as_json=False)
+    headings = [row.split(" (")[0] for row in text.splitlines() if " (" in row]
+    assert headings == ["j1", "j2", "j3", "j4", "all jobs"]
+
+
+def test_json_has_plain_units():
+    text, status = show([JOBS, MIXED], as_json=True)
+    jobs, mixed = json.loads(text)
+    assert status == 0
+    assert [part["name"] for part in jobs["parts"]] == ["j1", "j2", "j3", "j4", "all jobs"]
+    assert mixed["engine"] == "fio"
+    figure = mixed["parts"][0]["metrics"]["read.bandwidth"]
+    assert figure == {"value": 37590676.0, "unit": "B/s"}
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_refused_file_is_told_and_the_others_are_shown(as_json):
+    text, status = show([ABORTED, MIXED], as_json=as_json)
+    assert status == 1
+    assert "aborted by signal 2" in text
+    assert "read.clat" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xfe\x00", "no output of an engine that is known here\n  outputs of these can be read: fio, "),
+        (b"{}", "no output of an engine"),
+        (None, "No such file"),
+    ],
+)
+def test_a_file_that_is_no_output_is_told(tmp_path, content, reason):
+    path = tmp_path / "file"
+    if content is not None:
+        path.write_bytes(content)
+    text, status = show([path], as_json=False)
+    assert status == 1
+    assert text.startswith("refused: ") and reason in text
+
+
+def test_the_text_output_of_fio_is_read():
+    text, status = show([DATA.parent / "fio_text/fio-3.33.randrw_grouped.txt"], as_json=False)
+    assert status == 0
+    assert "fio-3.33" in text and "read.iops" in text and "write.clat" in text
+
+
+def test_text_outputs_within_a_report_are_shown_one_by_one():
+    text, status = show([DATA.parent / "published/glusterfs_fio_report.md"], as_json=False)
+    assert status == 0
+    headings = [row.split(" (")[0] for row in text.splitlines() if " (" in row]
+    assert headings[:4] == ["read_iops", "read_throughput", "write_iops", "write_throughput"]
+    assert "fio-3.25" in text and "not added up" in text
+
+
+def test_a_folder_is_told(tmp_path):
+    text, status = show([tmp_path], as_json=False)
+    assert (status, "Is a directory" in text) == (1, True)
+
+
+def test_groups_that_do_not_add_up_are_shown_apart(tmp_path):
+    document = json.loads((DATA / "fio-3.33.write_ungrouped.json").read_text())
+    document["jobs"][1].update(groupid=1, jobname="later")
+    path = tmp_path / "groups.json"
+    path.write_text(json.dumps(document))
+    text, status = show([path], as_json=False)
+    assert status == 0
+    assert "later (" in text and "all jobs" not in text
+    assert "not added up" in text
+
+
+def test_a_name_in_a_file_does_not_steer_the_terminal(tmp_path):
+    document = json.loads(MIXED.read_text())
+    document["jobs"][0]["job options"]["rw"] = "\x1b]0;owned\x07"
+    document["fio version"] = "fio-3.33\x1b[2J"
+    path = tmp_path / "evil.json"
+    path.write_text(json.dumps(document))
+    text, _ = show([path], as_json=False)
+    assert "\x1b" not in text and "\x07" not in text

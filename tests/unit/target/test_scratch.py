@@ -1,0 +1,389 @@
+"""A run keeps to a folder of its own in a directory, and leaves the directory as it was."""
+
+import errno
+import fcntl
+import os
+import tempfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from iogate.errors import TargetError
+from iogate.host import fiemap
+from iogate.host.mounts import IN_MEMORY
+from iogate.model import Device, Needs
+from iogate.target import layout, open_target, refusals, resolve, scratch
+from iogate.target.scratch import PREFIX, room
+
+MIB = 2**20
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path_factory, monkeypatch):
+    """Locks of disks are for the whole machine: these tests take their own, to run beside anything."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("locks")))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "target"
+    path.mkdir()
+    return path
+
+
+def device(path):
+    return Device("d", str(path))
+
+
+def found(path):
+    return resolve(device(path), path)
+
+
+def use(path):
+    return open_target(found(path), device=device(path))
+
+
+def rules(path, **needs):
+    return [error.rule for error in refusals(found(path), Needs(**needs), device=device(path), consent=None)]
+
+
+def reading(size=3 * MIB, **more):
+    return Needs(size=size, reads=True, **more)
+
+
+# ------------------------------------------------------------ data
+
+
+def test_data_are_of_the_size_asked_for_written_and_incompressible(folder):
+    with use(folder) as place:
+        file = place.data(reading(5 * MIB + 1000))
+        data = file.read_bytes()
+        assert len(data) == 5 * MIB + 1000
+        assert len(zlib.compress(data)) > len(data)
+        blocks = [data[start : start + 512] for start in range(0, len(data), 512)]
+        assert len(set(blocks)) == len(blocks)
+        assert fiemap.unwritten_bytes(file) in (0, None)
+
+
+def test_data_differ_from_run_to_run(folder):
+    with use(folder) as place:
+        first = place.data(reading()).read_bytes()
+    with use(folder) as place:
+        assert place.data(reading()).read_bytes() != first
+
+
+def test_data_of_one_size_are_laid_out_once(folder):
+    progress = []
+    with use(folder) as place:
+        file = place.data(reading(9 * MIB), tick=lambda *step: progress.append(step))
+        assert progress[-1] == (9 * MIB, 9 * MIB) and progress == sorted(progress)
+        inode = file.stat().st_ino
+        assert place.data(reading(9 * MIB), tick=lambda *step: pytest.fail("laid out again")) == file
+        assert file.stat().st_ino == inode
+        assert place.data(reading(4 * MIB)) != file
+        assert file.exists()
+        assert place.written == 13 * MIB
+
+
+@pytest.mark.parametrize("damage", ["truncate", "punch", "remove", "link"])
+def test_data_that_an_engine_damaged_are_laid_out_again(folder, damage):
+    with use(folder) as place:
+        file = place.data(reading())
+        if damage == "truncate":
+            os.truncate(file, MIB)
+        elif damage == "punch":
+            os.truncate(file, 0)
+            os.truncate(file, 3 * MIB)
+        else:
+            file.unlink()
+            if damage == "link":
+                file.symlink_to("/etc/passwd")
+        again = place.data(reading())
+        assert again.lstat().st_size == 3 * MIB and len(zlib.compress(again.read_bytes())) > 3 * MIB
+        assert place.written == 6 * MIB
+
+
+def test_without_a_size_the_engine_gets_a_path_for_a_file_of_its_own(folder):
+    with use(folder) as place:
+        path = place.data(Needs(writes=True))
+        assert not path.exists() and path.parent == place.folder and place.folder.is_dir()
+        path.write_text("the engine's")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "rule"), [(errno.ENOSPC, "space"), (errno.EDQUOT, "space"), (errno.EIO, "io-error")]
+)
+def test_an_error_while_laying_out_leaves_nothing(folder, monkeypatch, number, rule):
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    with use(folder) as place:
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(TargetError, match=os.strerror(number)) as caught:
+            place.data(reading())
+        assert caught.value.rule == rule
+        assert not list(place.folder.parent.glob("data*"))
+    assert list(folder.iterdir()) == []
+
+
+def test_ctrl_c_while_laying_out_leaves_nothing(folder):
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), use(folder) as place:
+        place.data(reading(), tick=interrupt)
+    assert list(folder.iterdir()) == []
+
+
+def test_blocks_that_stayed_unwritten_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(layout.fiemap, "unwritten_bytes", lambda file: 4096)
+    with use(folder) as place, pytest.raises(TargetError, match="not on the device") as caught:
+        place.data(reading())
+    assert caught.value.rule == "holes"
+
+
+# ------------------------------------------------------------ space
+
+
+def limit_space(monkeypatch, free, capacity=100 * MIB):
+    class Space:
+        f_flag, f_frsize = 0, 1
+        f_bavail, f_blocks = free, capacity
+
+    monkeypatch.setattr(os, "statvfs", lambda path: Space)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "reserve"), [(100 * MIB, 16 * MIB), (1000 * MIB, 50 * MIB), (2**40, 2**30)]
+)
+def test_a_reserve_stays_free(folder, monkeypatch, capacity, reserve):
+    limit_space(monkeypatch, capacity, capacity)
+    assert room(folder) == capacity - reserve
+
+
+def test_too_little_space_is_refused_before_anything_is_written(folder, monkeypatch):
+    limit_space(monkeypatch, 20 * MIB)
+    assert rules(folder, size=4 * MIB, reads=True) == []
+    assert rules(folder, size=4 * MIB + 1, reads=True) == ["space"]
+    monkeypatch.setattr(scratch, "lay_out", lambda *given, **more: pytest.fail("written"))
+    with (
+        use(folder) as place,
+        pytest.raises(TargetError, match=r"5.000 MiB are needed, 4.0.. MiB may be used"),
+    ):
+        place.data(reading(5 * MIB))
+
+
+def test_data_of_other_sizes_make_room(folder, monkeypatch):
+    with use(folder) as place:
+        large = place.data(reading(8 * MIB))
+        real = os.statvfs(folder)
+
+        class Space:
+            f_flag, f_frsize, f_blocks = 0, 1, 100 * MIB
+
+            @property
+            def f_bavail(self):  # 16 MiB of reserve, and room for 8 MiB in all
+                return 24 * MIB - (8 * MIB if large.exists() else 0)
+
+        monkeypatch.setattr(os, "statvfs", lambda path: Space())
+        assert real
+        small = place.data(reading(2 * MIB))
+        assert small.exists() and not large.exists()
+
+
+def test_what_a_killed_run_left_does_not_count_as_used(folder, monkeypatch):
+    leftover = folder / f"{PREFIX}0badcafe"
+    leftover.mkdir(mode=0o700)
+    (leftover / "iogate").write_bytes(scratch._MAGIC)
+    (leftover / "data-1").write_bytes(os.urandom(6 * MIB))
+    os.sync()
+    limit_space(monkeypatch, 16 * MIB)
+    assert rules(folder, size=5 * MIB, reads=True) == []
+    assert rules(folder, size=7 * MIB, reads=True) == ["space"]
+
+
+# ------------------------------------------------------------ keeping to itself
+
+
+def test_nothing_else_in_the_directory_is_touched(folder):
+    (folder / "mine").write_text("mine")
+    (folder / "data-3145728").write_text("also mine")
+    (folder / f"{PREFIX}notes").write_text("a file of that name")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with use(folder) as place:
+        place.data(reading())
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_folder_is_for_its_owner_only(folder):
+    with use(folder) as place:
+        assert place.folder.parent.stat().st_mode & 0o077 == 0
+        assert place.data(reading()).stat().st_mode & 0o077 == 0
+
+
+def test_removal_follows_no_link(folder, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("precious")
+    with use(folder) as place:
+        (place.folder / "link").symlink_to(outside)
+        (place.folder / "deep").mkdir()
+        (place.folder / "deep" / "link").symlink_to(outside / "precious")
+        (place.folder / "loop").symlink_to(place.folder)
+    assert list(folder.iterdir()) == []
+    assert (outside / "precious").read_text() == "precious"
+
+
+def test_what_a_killed_run_left_is_removed(folder):
+    for name, files in {
+        "00000001": {"iogate": scratch._MAGIC, "data-5": b"12345"},
+        "00000002": {"iogate": b""},
+        "00000003": {},
+    }.items():
+        leftover = folder / f"{PREFIX}{name}"
+        leftover.mkdir(mode=0o700)
+        for file, text in files.items():
+            (leftover / file).write_bytes(text)
+    with use(folder) as place:
+        assert list(folder.iterdir()) == [place.folder.parent]
+    assert list(folder.iterdir()) == []
+
+
+def test_what_only_looks_left_over_stays(folder, tmp_path):
+    unmarked = folder / f"{PREFIX}00000001"
+    unmarked.mkdir()
+    (unmarked / "thesis.tex").write_text("precious")
+    foreign = folder / f"{PREFIX}00000002"
+    foreign.mkdir()
+    (foreign / "iogate").write_text("another text")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "iogate").write_bytes(scratch._MAGIC)
+    (folder / f"{PREFIX}00000003").symlink_to(elsewhere)
+    linked = folder / f"{PREFIX}00000004"
+    linked.mkdir()
+    (linked / "iogate").symlink_to(elsewhere / "iogate")
+    with use(folder):
+        pass
+    assert (unmarked / "thesis.tex").exists() and (foreign / "iogate").exists()
+    assert (elsewhere / "iogate").exists() and linked.exists()
+
+
+# ------------------------------------------------------------ one run at a time
+
+
+def test_a_second_run_on_the_same_directory_is_refused_by_any_path(folder, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    with use(folder) as place:
+        data = place.data(reading())
+        for path in (folder, link, tmp_path / "target" / ".." / "target"):
+            with pytest.raises(TargetError, match=f"pid {os.getpid()}") as caught, use(path):
+                pass
+            assert caught.value.rule == "locked"
+        assert data.exists()
+    with use(link) as place:
+        assert place.folder.is_relative_to(folder)
+
+
+def test_one_run_may_have_two_directories_of_one_disk(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    with use(tmp_path / "a") as one, use(tmp_path / "b") as two:
+        assert one.data(reading()) != two.data(reading())
+
+
+def test_the_disk_stays_taken_until_the_last_of_them_has_ended(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    one, two = use(tmp_path / "a"), use(tmp_path / "b")
+    with one:
+        two.__enter__()
+    [lock] = Path(tempfile.gettempdir()).glob("iogate-*.lock")
+    descriptor = os.open(lock, os.O_RDONLY)
+    try:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        two.__exit__(None, None, None)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(descriptor)
+
+
+# ------------------------------------------------------------ finding the target
+
+
+def test_the_target_of_a_profile_is_relative_to_the_root(folder, tmp_path, monkeypatch):
+    assert resolve(Device("d", "target"), tmp_path).path == folder
+    monkeypatch.chdir(folder)
+    assert resolve(Device("d", "elsewhere"), tmp_path, override=".").path == folder
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [("missing", "missing"), ("file", "not-a-directory"), ("file/below", "missing"), ("loop", "symlink")],
+)
+def test_what_is_no_directory_is_refused(tmp_path, name, rule):
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(TargetError) as caught:
+        resolve(Device("d", name), tmp_path)
+    assert caught.value.rule == rule and name in str(caught.value)
+
+
+def test_a_character_device_is_refused():
+    with pytest.raises(TargetError, match="neither a directory nor a block device"):
+        found("/dev/null")
+
+
+def test_a_name_that_steers_a_terminal_is_shown_harmless(tmp_path):
+    with pytest.raises(TargetError) as caught:
+        resolve(Device("d", "\x1b[2Jx"), tmp_path)
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_directory_that_was_replaced_is_refused(folder, tmp_path):
+    before = found(folder)
+    folder.rename(tmp_path / "moved")
+    folder.mkdir()
+    assert [error.rule for error in refusals(before, reading(), device=device(folder), consent=None)] == [
+        "changed"
+    ]
+    with pytest.raises(TargetError) as caught, open_target(before, device=device(folder)):
+        pass
+    assert caught.value.rule == "changed" and list(folder.iterdir()) == []
+
+
+def test_a_directory_that_is_replaced_during_the_run_is_left_alone(folder, tmp_path):
+    with use(folder) as place:
+        place.data(reading())
+        folder.rename(tmp_path / "moved")
+        folder.mkdir()
+        with pytest.raises(TargetError) as caught:
+            place.data(reading())
+        assert caught.value.rule == "changed"
+    assert list(folder.iterdir()) == [] and list((tmp_path / "moved").iterdir()) == []
+
+
+def test_a_workload_without_input_and_output_needs_no_target(folder):
+    gone = found(folder)
+    folder.rmdir()
+    assert refusals(gone, Needs(target=False), device=device(folder), consent=None) == []
+
+
+def test_a_file_system_without_direct_io_is_refused_for_direct_workloads(folder, monkeypatch):
+    real = os.open
+
+    def refuse(path, flags, *arguments, **more):
+        if flags & os.O_DIRECT:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return real(path, flags, *arguments, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    if found(folder).backing not in IN_MEMORY:
+        assert rules(folder, size=MIB, reads=True, direct=True) == ["no-direct-io"]
+    assert rules(folder, size=MIB, reads=True) == []
+    with use(folder) as place:
+        assert place.data(reading()).stat().st_size == 3 * MIB

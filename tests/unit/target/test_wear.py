@@ -1,0 +1,99 @@
+"""Bytes written are counted against the limits of a device."""
+
+import json
+import threading
+
+import pytest
+
+from iogate.errors import TargetError
+from iogate.model import Device
+from iogate.target import wear
+from iogate.target.wear import Wear
+
+GIB = 2**30
+
+
+def limited(**limits):
+    return Device("orin", "/mnt", wear=limits)
+
+
+def refused(account, planned):
+    with pytest.raises(TargetError) as caught:
+        account.check(planned)
+    assert caught.value.rule == "wear"
+    return str(caught.value)
+
+
+def test_without_limits_nothing_is_refused_and_nothing_is_kept(tmp_path):
+    account = Wear(limited(), tmp_path)
+    account.check(2**60)
+    account.record(2**60)
+    account.check(None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_may_write_up_to_its_limit(tmp_path):
+    account = Wear(limited(session=10 * GIB), tmp_path)
+    account.check(10 * GIB)
+    account.record(6 * GIB)
+    account.check(4 * GIB)
+    assert "10.00 GiB a session: 6.000 GiB are written and 5.000 GiB more" in refused(account, 5 * GIB)
+    Wear(limited(session=10 * GIB), tmp_path).check(10 * GIB)
+
+
+def test_a_day_counts_all_sessions(tmp_path):
+    Wear(limited(day=10 * GIB), tmp_path).record(8 * GIB)
+    account = Wear(limited(day=10 * GIB), tmp_path)
+    account.check(2 * GIB)
+    refused(account, 3 * GIB)
+
+
+def test_a_new_day_begins_anew_and_old_days_are_forgotten(tmp_path, monkeypatch):
+    for day in range(1, 61):
+        monkeypatch.setattr(wear, "_date", lambda day=day: f"2026-{day // 31 + 1:02}-{day % 31 + 1:02}")
+        account = Wear(limited(day=GIB), tmp_path)
+        account.check(GIB)
+        account.record(GIB)
+        refused(account, 1)
+    assert len(json.loads((tmp_path / ".iogate/wear-orin.json").read_text())) == 31
+
+
+def test_what_was_written_under_a_clock_ahead_still_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(wear, "_date", lambda: "2038-01-19")
+    Wear(limited(day=GIB), tmp_path).record(GIB)
+    monkeypatch.undo()
+    refused(Wear(limited(day=GIB), tmp_path), 1)
+
+
+def test_an_unknown_amount_is_refused_only_at_the_limit(tmp_path):
+    account = Wear(limited(session=GIB), tmp_path)
+    account.record(GIB - 1)
+    account.check(None)
+    account.record(1)
+    refused(account, None)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"2026-11-20": -5}', '{"2026-11-20": true}', "\xff"])
+def test_a_count_that_cannot_be_read_is_no_zero(tmp_path, text):
+    file = tmp_path / ".iogate/wear-orin.json"
+    file.parent.mkdir()
+    file.write_text(text, encoding="latin-1")
+    account = Wear(limited(day=GIB), tmp_path)
+    assert str(file) in refused(account, 1)
+    with pytest.raises(TargetError):
+        account.record(1)
+    assert file.read_text(encoding="latin-1") == text
+
+
+def test_sessions_that_write_at_once_lose_no_byte(tmp_path):
+    def work():
+        account = Wear(limited(day=GIB), tmp_path)
+        for _ in range(20):
+            account.record(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(json.loads((tmp_path / ".iogate/wear-orin.json").read_text()).values()) == 80

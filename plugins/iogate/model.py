@@ -203,6 +203,8 @@ class Output:
     threads whose I/O is in here. `options` are the engine's options as its output states them, `complete` if
     no others were given. `remarks` are what it says about its figures in words, `contradictions` figures
     that say different things of the same. `space` is the bytes of the files that the engine made itself.
+    `synchronous` names the ioengine that had one I/O in flight per job, where the options name none.
+    `latency_step` is the step in ns in which the engine prints latencies (0: fine enough).
     """
 
     metrics: Mapping[str, float]
@@ -217,6 +219,8 @@ class Output:
     remarks: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
     space: int = 0
+    synchronous: str = ""
+    latency_step: float = 0.0
 
 
 @dataclass(frozen=True)

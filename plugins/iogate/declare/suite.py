@@ -1,7 +1,8 @@
 """Suites: one YAML file of workloads, expanded and checked before anything runs.
 
-`defaults` hold for every workload of the file; mappings (`gate`, `fio`, `waive`) are merged key by key,
-anything else is replaced. A `matrix` expands one declaration into the product of its values.
+`defaults` hold for every workload of the file; mappings (`gate`, `waive`, and the options passed through to
+the engine, under its name) are merged key by key, anything else is replaced. A `matrix` expands one
+declaration into the product of its values.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from pydantic import Field
 
+from iogate import engines
 from iogate.declare.workload import declare_workload
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.schema import Schema, check_document
@@ -26,7 +28,6 @@ from iogate.units import printable
 
 _MAXIMUM_WORKLOADS = 50_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-_MERGED = ("gate", "fio", "waive")
 
 
 class SuiteFile(Schema):
@@ -101,9 +102,10 @@ def _distinct(errors: list[InputError]) -> list[InputError]:
 def _merge(name: str, defaults: Mapping[str, Any], entry: Mapping[str, Any]) -> _Declaration:
     data: dict[str, Any] = dict(defaults)
     origin: dict[str, Path_] = {key: ("defaults", key) for key in defaults}
+    engine = entry.get("engine", defaults.get("engine", engines.DEFAULT))
     for key, value in entry.items():
         shared = data.get(key)
-        if key in _MERGED and isinstance(shared, dict) and isinstance(value, dict):
+        if key in ("gate", "waive", engine) and isinstance(shared, dict) and isinstance(value, dict):
             value = {**shared, **value}
         data[key] = value
         origin[key] = ("workloads", name, key)

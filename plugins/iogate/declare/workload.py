@@ -142,7 +142,7 @@ class WorkloadEntry(Schema):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    engine: str = Field("fio", description="the program that does the I/O")
+    engine: str = Field(engines.DEFAULT, description="the program that does the I/O")
     description: str = Field("", description="what it is for, in free text")
     markers: list[Marker] = Field([], description="pytest markers, for -m")
     matrix: Matrix = Field({}, description="keys and the values to combine")
@@ -181,7 +181,9 @@ def declare_workload(
     procedure = _procedure(entry)
     if given.get("runtime") == "auto" and "runtime" not in limits:
         procedure["runtime"] = "auto"
-        given |= {"runtime": PILOT_SECONDS, "time_based": True}
+        given["runtime"] = PILOT_SECONDS
+        if "time_based" in engines.known_options(entry.engine):
+            given["time_based"] = True
     try:
         given |= _attachments(engine, given, folder)
         options = engine.options(given)

@@ -4,17 +4,29 @@ An engine is two pure functions around one impure call: `command` says what to r
 it, `parse` turns what it said into metrics. docs/engines.md tells how a package of its own adds one.
 """
 
-from iogate.engines.protocol import Engine, RunsCommands, TakesFiles, TellsJobsApart
-from iogate.engines.registry import DEFAULT, known_options, load, names, recognise
+from iogate.engines.protocol import (
+    BringsToRest,
+    Engine,
+    ReadsReports,
+    RunsCommands,
+    StatesOptions,
+    TakesFiles,
+    TellsJobsApart,
+)
+from iogate.engines.registry import DEFAULT, known_options, load, names, preconditioner, recognise
 
 __all__ = [
     "DEFAULT",
+    "BringsToRest",
     "Engine",
+    "ReadsReports",
     "RunsCommands",
+    "StatesOptions",
     "TakesFiles",
     "TellsJobsApart",
     "known_options",
     "load",
     "names",
+    "preconditioner",
     "recognise",
 ]

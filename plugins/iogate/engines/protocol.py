@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from iogate.engines.sections import Description, Section
 from iogate.errors import InputError, OptionError
 from iogate.host.process import Completed
 from iogate.model import Command, Needs, Output, Part, Place, Workload
@@ -89,4 +90,54 @@ class TellsJobsApart(Protocol):
 
     def parts(self, text: str, *, name: str) -> Sequence[Part]:
         """Return the jobs of an output, which has at least one. Raises OutputError."""
+        ...
+
+
+@runtime_checkable
+class StatesOptions(Protocol):
+    """An engine whose outputs state what was asked for, in a spelling of their own."""
+
+    flags: frozenset[str]
+    """Options that an output may leave out although they were given."""
+
+    def stated_options(self, output: Output) -> dict[str, Any]:
+        """Return the options that an output states, in the types and spelling of a workload."""
+        ...
+
+    def without_effect(self, key: str) -> bool:
+        """Return whether an option leaves the figures as they are: a place, or a way of reporting."""
+        ...
+
+    def gating_of(self, output: Output) -> tuple[str, ...]:
+        """Return the metrics that gate by default, for what was done in an output."""
+        ...
+
+
+@runtime_checkable
+class ReadsReports(Protocol):
+    """An engine whose outputs can be found within other text: notes, tickets, published reports."""
+
+    def blocks(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the outputs in a text, each with the number of its first line (from 1)."""
+        ...
+
+    def sections(self, text: str, *, name: str) -> Sequence[Section]:
+        """Return what an output consists of, for people. Raises OutputError."""
+        ...
+
+    def descriptions(self, lines: Sequence[str]) -> list[Description]:
+        """Return what a text says of how its figures were made: job files and command lines in it."""
+        ...
+
+
+@runtime_checkable
+class BringsToRest(Protocol):
+    """An engine that can precondition a target: fill it in sequence, and write to it at random."""
+
+    def fill(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that write all data of a workload with these options once, in sequence."""
+        ...
+
+    def overwrite(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that write at random to the data of a workload with these options."""
         ...

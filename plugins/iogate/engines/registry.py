@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from iogate.engines.protocol import Engine
+from iogate.engines.protocol import BringsToRest, Engine
 from iogate.errors import InputError
 from iogate.units import printable
 
@@ -44,6 +44,15 @@ def known_options(name: str) -> frozenset[str]:
 def recognise(text: str) -> list[str]:
     """Return the names of the engines whose output a text is, or holds; none if no engine has printed it."""
     return [name for name in names() if load(name).recognises(text)]
+
+
+@cache
+def preconditioner() -> str:
+    """Return the name of the engine that brings targets to rest. Raises KeyError if none can."""
+    for name in (DEFAULT, *names()):
+        if isinstance(load(name), BringsToRest):
+            return name
+    raise KeyError("no engine can precondition a target")
 
 
 @cache

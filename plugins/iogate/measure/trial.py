@@ -14,8 +14,6 @@ from iogate.model import Baseline, Finding, Needs, Repetition, Workload, Workloa
 
 USUAL = 3  # repetitions that a quiet device takes
 TO_RECORD = 5  # repetitions that a baseline is made of, at least
-_FILL = {"rw": "write", "bs": "128k", "iodepth": 32}  # SNIA PTS: workload-independent preconditioning
-_RANDOM = {"rw": "randwrite", "bs": "4k", "iodepth": 32, "runtime": 60, "time_based": True}
 
 
 @dataclass
@@ -128,8 +126,10 @@ class Trial:
         asked = self.workload.procedure.get("precondition")
         if not asked or self.preparation:
             return
+        engine = engines.load(engines.preconditioner())
+        assert isinstance(engine, engines.BringsToRest)
         for number in range(1, asked["fill"] + 1):
-            yield f"fill-{number}", self._preparation(_FILL)
+            yield f"fill-{number}", self._preparation(engine.fill(self.workload.options))
         if asked["random"]:
             criterion = self.criterion or Criterion()
             rates: list[float] = []
@@ -139,13 +139,9 @@ class Trial:
                     raise MeasurementError(
                         f"preconditioning did not make the device steady: {state.text(criterion)}"
                     )
-                yield f"random-{len(rates) + 1}", self._preparation(_RANDOM)
+                yield f"random-{len(rates) + 1}", self._preparation(engine.overwrite(self.workload.options))
                 rates.append(self.preparation[-1].metrics.get("write.iops", 0.0))
 
-    def _preparation(self, pattern: dict[str, Any]) -> Workload:
-        own = self.workload.options
-        given = {**pattern, "size": own["size"], "ioengine": "libaio", "direct": True}
-        if "runtime" in pattern and own.get("runtime"):
-            given["runtime"] = min(float(pattern["runtime"]), float(own["runtime"]))
-        options = engines.load("fio").options(given)
-        return Workload(self.workload.name, self.workload.suite, "fio", options, self.workload.position)
+    def _preparation(self, options: dict[str, Any]) -> Workload:
+        own = self.workload
+        return Workload(own.name, own.suite, engines.preconditioner(), options, own.position)

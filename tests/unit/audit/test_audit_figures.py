@@ -234,7 +234,7 @@ def test_a_synchronous_ioengine_with_a_depth_is_suspect_and_says_what_was_in_fli
 
 
 def test_fio_without_an_ioengine_is_synchronous():
-    subject = run(options={"ioengine": None})
+    subject = run(replace(output(), synchronous="psync"), options={"ioengine": None})
     subject = replace(subject, options={k: v for k, v in subject.options.items() if k != "ioengine"})
     assert [severity for severity, _ in said(figures.synchronous_engine, subject)] == ["suspect"]
 

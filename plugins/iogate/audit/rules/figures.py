@@ -197,9 +197,7 @@ def few_operations(evidence: Evidence) -> Findings:
 
 def synchronous_engine(evidence: Evidence) -> Findings:
     """Find a synchronous ioengine, which ignores iodepth."""
-    ioengine = str(
-        evidence.options.get("ioengine", "psync" if evidence.engine == "fio" and evidence.declared else "")
-    )
+    ioengine = str(evidence.options.get("ioengine", evidence.output.synchronous))
     depth = evidence.number("iodepth")
     if ioengine in SYNCHRONOUS and depth and depth > 1:
         seen = f" ({evidence.in_flight:.1f} in flight)" if evidence.in_flight else ""

@@ -11,7 +11,7 @@ _HARDLY_TOGETHER = 0.5
 _WHOLE = 0.995
 _ADDS_UP = 0.01
 _LEAST_MEMORY = 2**30
-_FEWEST_MICROSECONDS = 20
+_FEWEST_STEPS = 20
 
 
 def not_together(evidence: Evidence) -> Findings:
@@ -76,15 +76,16 @@ def fits_in_memory(evidence: Evidence) -> Findings:
 
 
 def whole_microseconds(evidence: Evidence) -> Findings:
-    """Find latencies of so few microseconds that iozone, which prints whole ones, has rounded them away."""
-    if evidence.engine != "iozone":
+    """Find latencies of so few microseconds that an engine which prints whole ones has rounded them away."""
+    step = evidence.output.latency_step
+    if not step:
         return
     for name, value in evidence.output.metrics.items():
-        microseconds = value / 1e3
-        if ".latency.mean" in name and microseconds < _FEWEST_MICROSECONDS:
+        if ".latency.mean" in name and value < _FEWEST_STEPS * step:
             yield finding(
                 "suspect",
-                f"{name}: iozone counts whole microseconds: {microseconds:.0f} may be almost one more",
+                f"{name}: {evidence.engine} counts in steps of {format_quantity(step, 'ns')}: "
+                f"{value / step:.0f} may be almost one more",
                 "report: bandwidth or iops, which have more digits",
             )
 

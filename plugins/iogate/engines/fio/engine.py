@@ -5,28 +5,33 @@ from __future__ import annotations
 import math
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from iogate.engines.fio import check as _fio_check
-from iogate.engines.fio import json_reader as _fio_json
-from iogate.engines.fio import output as _fio_output
+from iogate.engines.fio import reading, stated
 from iogate.engines.fio.job_file import job_file
 from iogate.engines.fio.jobs import MIXED, jobs
 from iogate.engines.fio.options import ELSEWHERE, FioOptions, block_sizes, normalise_options
 from iogate.engines.fio.refusals import commands
-from iogate.errors import EngineError, InputError, OptionError, OutputError
+from iogate.engines.sections import Description, Section
+from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
 from iogate.model import Command, Needs, Output, Part, Place, Workload
-from iogate.units import parse_size
+from iogate.units import parse_size, size_text
 
 OLDEST = (3, 0)
 _OUTPUT = "output.json"
 _PATIENCE = 60.0
 _SLOWEST_BANDWIDTH = 10 * 2**20
 _SLOWEST_IOPS = {"sequential": 1000, "random": 100}
+_PAST_THE_CACHE: Mapping[str, Any] = {"ioengine": "libaio", "direct": True}
+_FILL: Mapping[str, Any] = {"rw": "write", "bs": "128k", "iodepth": 32, **_PAST_THE_CACHE}
+"""SNIA PTS: workload-independent preconditioning."""
+_OVERWRITE: Mapping[str, Any] = {
+    "rw": "randwrite", "bs": "4k", "iodepth": 32, "runtime": 60, "time_based": True, **_PAST_THE_CACHE,
+}  # fmt: skip
 
 
 class Fio:
@@ -36,6 +41,7 @@ class Fio:
     program = "fio"
     package = "fio"
     attachments = ("jobfile",)
+    flags = stated.FLAGS
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return normalise_options(given)
@@ -55,11 +61,7 @@ class Fio:
         With a fixed number of I/Os in flight throughput and mean latency are one figure (Little's law), and
         at a fixed block size bandwidth and IOPS are: to gate on both would only pay for two tests.
         """
-        each = list(jobs(workload.options).values())
-        limited = any(key in job.get("fio", {}) for job in each for key in ("rate", "rate_iops", "thinktime"))
-        large = min(_blocks(job)[0] for job in each) >= 64 * 1024
-        figure = "lat.mean" if limited else "bandwidth" if large else "iops"
-        return tuple(f"{direction}.{figure}" for direction in _all_directions(each))
+        return _gating(list(jobs(workload.options).values()))
 
     def needs(self, workload: Workload) -> Needs:
         each = list(jobs(workload.options).values())
@@ -96,57 +98,64 @@ class Fio:
         )
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
-        if completed is None and _is_text(text):
-            found = _text_parts(text, name)
-            if len(found) > 1:
-                raise OutputError(
-                    f"{name}: fio's text does not say how its jobs add up",
-                    remedy="look at the jobs one by one, or let fio write JSON: --output-format=json+",
-                )
-            return found[0].output
-        return _fio_output.parse(text, name=name, completed=completed)
+        return reading.parse(text, name=name, completed=completed)
 
     def parts(self, text: str, *, name: str) -> Sequence[Part]:
-        """Return the jobs of an output in JSON or text, numbered where a name comes again."""
-        found = _text_parts(text, name) if _is_text(text) else _fio_output.parts(text, name=name)
-        return _with_unique_names(found)
+        return reading.parts(text, name=name)
 
     def recognises(self, text: str) -> bool:
-        return _fio_json.recognises(text) or _looks_like_text(text)
+        return reading.recognises(text)
+
+    def blocks(self, text: str) -> Iterator[tuple[int, str]]:
+        return reading.blocks(text)
+
+    def sections(self, text: str, *, name: str) -> Sequence[Section]:
+        return reading.sections(text, name=name)
+
+    def descriptions(self, lines: Sequence[str]) -> list[Description]:
+        return reading.descriptions(lines)
+
+    def stated_options(self, output: Output) -> dict[str, Any]:
+        return stated.stated_options(output.options, whole=output.complete)
+
+    def without_effect(self, key: str) -> bool:
+        return stated.without_effect(key)
+
+    def gating_of(self, output: Output) -> tuple[str, ...]:
+        """Return what gates a workload of each direction's pattern and block size; of a mix, as of reads."""
+        options = self.stated_options(output)
+        names: list[str] = []
+        for direction, traffic in output.traffic.items():
+            pattern = "read" if direction == "mixed" else direction
+            block = _stated_block(options) or size_text(round(traffic.bytes / max(1, traffic.operations)))
+            given = {"rw": pattern, "bs": block, "fio": options.get("fio", {})}
+            gating = _gating([given])
+            names += [name.replace(f"{pattern}.", f"{direction}.", 1) for name in gating]
+        return tuple(names)
+
+    def fill(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return self.options({**_FILL, "size": options["size"]})
+
+    def overwrite(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        seconds = min(float(_OVERWRITE["runtime"]), float(options.get("runtime") or math.inf))
+        return self.options({**_OVERWRITE, "size": options["size"], "runtime": seconds})
 
 
-def _looks_like_text(text: str) -> bool:
-    from iogate.engines.fio import text as _fio_text  # not above: no run needs it, and it has much to compile
-
-    return _fio_text.recognises(text)
-
-
-def _text_parts(text: str, name: str) -> list[Part]:
-    """Return the jobs of all outputs in a text; those of another output ran at another time."""
-    from iogate.engines.fio import text as _fio_text
-
-    found = []
-    for line, block in list(_fio_text.blocks(text)) or [(1, text)]:
-        for part in _fio_text.parse("\n" * (line - 1) + block, name=name):
-            found.append(replace(part, group=f"{line}:{part.group}"))
-    return found
+def _stated_block(options: Mapping[str, Any]) -> str:
+    """Return the block size that an output states; empty if it states none, or what is none."""
+    text = str(options.get("bs", ""))
+    try:
+        return text if all(parse_size(part) for part in text.split(",")) else ""
+    except ValueError:
+        return ""
 
 
-def _with_unique_names(parts: Sequence[Part]) -> list[Part]:
-    taken: set[str] = set()
-    found = []
-    for part in parts:
-        label, count = part.name, 2
-        while label in taken:
-            label, count = f"{part.name} #{count}", count + 1
-        taken.add(label)
-        found.append(replace(part, name=label))
-    return found
-
-
-def _is_text(text: str) -> bool:
-    """Return whether this is fio's text for people, perhaps within other text."""
-    return not _fio_json.is_json(text) and _looks_like_text(text)
+def _gating(each: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the gating metrics of jobs: throughput in each direction, or mean latency under a rate limit."""
+    limited = any(key in job.get("fio", {}) for job in each for key in ("rate", "rate_iops", "thinktime"))
+    large = min(_blocks(job)[0] for job in each) >= 64 * 1024
+    figure = "lat.mean" if limited else "bandwidth" if large else "iops"
+    return tuple(f"{direction}.{figure}" for direction in _all_directions(each))
 
 
 @cache

@@ -26,6 +26,7 @@ _ALL_CLIENTS = "All clients"
 _UNKNOWN_TIME_LEFT = 2**31 - 1
 _SUMS_GROUPS = (3, 13)
 _SHOWN = 600
+_DEFAULT_IOENGINE = "psync"  # on Linux: fio(1), I/O engine
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,7 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
         options=options,
         steady=_steady(jobs),
         complete=bool(options),
+        synchronous=_DEFAULT_IOENGINE if options else "",
         remarks=_remarks(report.said, completed.stderr if completed else ""),
     )
 

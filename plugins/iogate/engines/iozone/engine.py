@@ -15,8 +15,10 @@ from iogate.engines.iozone import table as _iozone_table
 from iogate.engines.iozone import text as _iozone_text
 from iogate.engines.iozone import throughput as _iozone_throughput
 from iogate.engines.iozone.options import TESTS, IozoneOptions, normalise_options
+from iogate.engines.iozone.sections import sections
 from iogate.engines.iozone.table import point
 from iogate.engines.iozone.text import direction, line_of
+from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OutputError, Position
 from iogate.host.process import Completed, find_program
 from iogate.model import Command, Needs, Output, Place, Workload
@@ -100,6 +102,16 @@ class Iozone:
 
     def recognises(self, text: str) -> bool:
         return _iozone_text.recognises(text)
+
+    def blocks(self, text: str) -> Iterator[tuple[int, str]]:
+        return _iozone_text.blocks(text)
+
+    def sections(self, text: str, *, name: str) -> Sequence[Section]:
+        return sections(text, name=name)
+
+    def descriptions(self, lines: Sequence[str]) -> list[Description]:
+        """Return nothing: iozone's command lines say what its outputs repeat."""
+        return []
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         _check_end(text, name, completed)

@@ -140,6 +140,7 @@ def output(table: IozoneTable, text: str, *, name: str) -> Output:
         },
         remarks=_iozone_text.remarks(text),
         space=max(sizes),
+        latency_step=1000.0 if table.unit == "us/op" else 0.0,
     )
 
 

@@ -12,7 +12,6 @@ from iogate.model import Repetition, Workload
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, join
 from iogate.offline.compare.stored import is_results, read_stored
 from iogate.offline.outputs import OutputFile, OutputJob, findings, parse_output, read_bytes, refuse_twice
-from iogate.units import parse_size, size_text
 
 SUFFIXES = (".json", ".txt", ".out")
 """The files of a folder that are read."""
@@ -103,24 +102,9 @@ def _measurement(job: OutputJob) -> StoredMeasurement:
 def _gating(job: OutputJob) -> tuple[str, ...]:
     """Return the metrics that the engine gates by default, for what was done in this job."""
     engine = engines.load(job.engine)
-    if job.engine != "fio":
-        try:
-            return engine.gating(Workload(job.name, "", job.engine, job.options, Position(job.file)))
-        except (KeyError, TypeError, ValueError):
-            return ()  # the output says too little of its options
-    names: list[str] = []
-    for direction, traffic in job.output.traffic.items():
-        pattern = "read" if direction == "mixed" else direction
-        block = _block(job) or size_text(round(traffic.bytes / max(1, traffic.operations)))
-        options = {"rw": pattern, "bs": block, "fio": job.options.get("fio", {})}
-        gating = engine.gating(Workload(job.name, "", "fio", options, Position(job.file)))
-        names += [name.replace(f"{pattern}.", f"{direction}.", 1) for name in gating]
-    return tuple(names)
-
-
-def _block(job: OutputJob) -> str:
-    text = str(job.options.get("bs", ""))
+    if isinstance(engine, engines.StatesOptions):
+        return engine.gating_of(job.output)
     try:
-        return text if all(parse_size(part) for part in text.split(",")) else ""
-    except ValueError:
-        return ""
+        return engine.gating(Workload(job.name, "", job.engine, job.options, Position(job.file)))
+    except (KeyError, TypeError, ValueError):
+        return ()  # the output says too little of its options

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from iogate.model import Environment, Finding, Output, Repetition, Workload
+from iogate.offline.outputs import flags_of
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,11 @@ def join(items: Sequence[StoredMeasurement]) -> StoredMeasurement:
 
 def difference(old: StoredMeasurement, new: StoredMeasurement) -> str:
     """Return how the workloads of two measurements differ, as far as both are known; empty if they do not."""
-    from iogate.engines.fio.stated import FLAGS
     from iogate.judge.baseline import definition_changes
 
     before, after = old.workload.definition, new.workload.definition
     either = set(before) ^ set(after)
-    unknown = either if not (old.whole and new.whole) else either & FLAGS
+    unknown = either if not (old.whole and new.whole) else either & flags_of(new.workload.engine)
     return definition_changes(
         {key: value for key, value in before.items() if key not in unknown},
         {key: value for key, value in after.items() if key not in unknown},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iogate.offline.outputs.findings import findings
-from iogate.offline.outputs.fit import contradictions, unstated_options
+from iogate.offline.outputs.fit import contradictions, flags_of, unstated_options
 from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_output, read_output, refuse_twice
 from iogate.offline.outputs.text import Understood, read_bytes, text_of, understood
 
@@ -13,6 +13,7 @@ __all__ = [
     "Understood",
     "contradictions",
     "findings",
+    "flags_of",
     "job_of",
     "parse_output",
     "read_bytes",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iogate import engines
-from iogate.engines.fio.stated import FLAGS, without_effect
 from iogate.model import Workload
 from iogate.offline.outputs.jobs import OutputJob
 from iogate.units import parse_size, printable
@@ -19,7 +18,8 @@ def contradictions(job: OutputJob, workload: Workload) -> list[str]:
 
     What the output does not state contradicts nothing.
     """
-    declared, said = _flat(workload.options), _flat(job.options)
+    flags = flags_of(job.engine)
+    declared, said = _flat(workload.options, workload.engine), _flat(job.options, job.engine)
     found = [
         f"{key} is {_show(said[key])}, and {_show(declared[key]) if key in declared else 'not given'} in "
         f"{workload.name}"
@@ -29,14 +29,25 @@ def contradictions(job: OutputJob, workload: Workload) -> list[str]:
     found += [
         f"{key} is not given, and {_show(declared[key])} in {workload.name}"
         for key in declared
-        if job.whole and key not in said and key not in ("size", *FLAGS) and declared[key] not in ("", False)
+        if job.whole and key not in said and key not in ("size", *flags) and declared[key] not in ("", False)
     ]
     return [printable(text) for text in (*found, *_done_otherwise(job, workload))]
 
 
+def flags_of(engine: str) -> frozenset[str]:
+    """Return the options that outputs of an engine may leave out although they were given.
+
+    Of an engine that is not known here, as of one whose package is not installed, none are known.
+    """
+    if engine not in engines.names():
+        return frozenset()
+    known = engines.load(engine)
+    return known.flags if isinstance(known, engines.StatesOptions) else frozenset()
+
+
 def _done_otherwise(job: OutputJob, workload: Workload) -> Iterator[str]:
     """Yield how what was done contradicts a workload, whatever the output states."""
-    declared, done = _flat(workload.options), job.output.traffic
+    declared, done = _flat(workload.options, workload.engine), job.output.traffic
     limit, share = declared.get("runtime"), declared.get("rwmixread")
     longest = max((traffic.seconds for traffic in done.values()), default=0.0)
     if isinstance(limit, (int, float)) and longest > 1.1 * limit + 1:
@@ -55,18 +66,25 @@ def _done_otherwise(job: OutputJob, workload: Workload) -> Iterator[str]:
 
 def unstated_options(job: OutputJob, workload: Workload) -> list[str]:
     """Return the options of a workload of which an output says nothing."""
-    said = _flat(job.options)
-    return [key for key in _flat(workload.options) if key not in said and (not job.whole or key == "size")]
+    said = _flat(job.options, job.engine)
+    return [
+        key
+        for key in _flat(workload.options, workload.engine)
+        if key not in said and (not job.whole or key == "size")
+    ]
 
 
-def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(options: Mapping[str, Any], engine: str) -> dict[str, Any]:
     """Return options by name, those passed through to the engine beside the others; without those that only
     say what is reported.
     """
     found: dict[str, Any] = {}
     for key, value in options.items():
         found.update(value if isinstance(value, Mapping) else {key: value})
-    return {key: value for key, value in found.items() if not without_effect(key)}
+    known = engines.load(engine)
+    if not isinstance(known, engines.StatesOptions):
+        return found
+    return {key: value for key, value in found.items() if not known.without_effect(key)}
 
 
 def _same(stated: Any, declared: Any) -> bool:

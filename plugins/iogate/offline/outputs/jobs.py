@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iogate.engines.fio.stated import stated_options
+from iogate import engines
 from iogate.errors import InputError
 from iogate.model import Output
 from iogate.offline.outputs.text import Understood, read_bytes, text_of, understood
@@ -80,9 +80,9 @@ def _jobs(found: Understood, file: str) -> list[OutputJob]:
 
 def job_of(engine: str, file: str, name: str, output: Output, beside: Sequence[str] = ()) -> OutputJob:
     """Return an output of an engine as a job of that name."""
-    options = (
-        stated_options(output.options, whole=output.complete) if engine == "fio" else dict(output.options)
-    )
+    options = dict(output.options)
+    if isinstance(known := engines.load(engine), engines.StatesOptions):
+        options = known.stated_options(output)
     return OutputJob(file, name, engine, output, options, output.complete, tuple(beside))
 
 

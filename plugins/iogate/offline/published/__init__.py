@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from iogate.engines.fio import json_reader as _fio_json
-from iogate.engines.fio import text as _fio_text
-from iogate.engines.iozone import text as _iozone_text
+from iogate import engines
 from iogate.errors import InputError, OutputError
 from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
 from iogate.offline.published.doubts import Doubt
-from iogate.offline.published.jobs import descriptions
 from iogate.offline.published.outputs import Machine, Piece
 from iogate.units import printable
 
@@ -50,18 +47,13 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
 
     Raises OutputError if there are none, or if an output in it cannot be read.
     """
-    if _fio_json.is_json(text):
-        return outputs.fio_json(text, name, machine)
     lines = text.split("\n")
-    described = descriptions(lines)
+    described = outputs.descriptions(lines)
     found: list[Piece] = []
-    for line, block in _fio_text.blocks(text):
-        found += outputs.fio_text(block, line, name, machine, described)
-        _blank(lines, line, block)
-    for line, block in _iozone_text.blocks("\n".join(lines)):
-        found += outputs.iozone(block, line, name, machine)
-        _blank(lines, line, block)
-    found += outputs.others(text, name, machine)
+    for engine in engines.recognise(text):
+        for line, block in outputs.blocks(engine, "\n".join(lines)):
+            found += outputs.pieces(engine, block, line, name, machine, described)
+            _blank(lines, line, block)
     read = tables.tables(lines)
     elsewhere = across.rates(text)
     late = list(clocks.whole_seconds(read, clocks.sizes(lines)))

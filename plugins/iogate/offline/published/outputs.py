@@ -1,23 +1,19 @@
-"""Engines' own outputs (fio's JSON and text, both modes of iozone) as pieces of a file.
+"""Engines' own outputs as pieces of a file.
 
 What is wrong with a figure is for `iogate.audit` to say; here is where in the file each stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iogate import engines
-from iogate.engines.fio import text as _fio_text
-from iogate.engines.iozone import table as _iozone_table
-from iogate.engines.iozone import text as _iozone_text
-from iogate.engines.iozone import throughput as _iozone_throughput
+from iogate.engines.sections import Description, Section
 from iogate.model import Finding, Output
-from iogate.offline.outputs import OutputJob, findings, job_of
+from iogate.offline.outputs import findings, job_of
 from iogate.offline.outputs.text import understood_by
 from iogate.offline.published.doubts import Doubt
-from iogate.offline.published.jobs import Description
 from iogate.units import format_quantity
 
 _FIGURES = {
@@ -59,101 +55,70 @@ class Machine:
     memory: int | None = None
 
 
-def fio_json(text: str, name: str, machine: Machine) -> list[Piece]:
-    """Return the pieces of a fio JSON output: all jobs together, or each by itself if they did not run
-    together.
-
-    Raises OutputError.
-    """
-    found = understood_by("fio", text, name)
-    outputs = {part.name: part.output for part in found.parts}
-    if found.whole is not None:
-        outputs = {found.parts[0].name if len(found.parts) == 1 else "all jobs": found.whole}
-    return [
-        _piece(job_of("fio", name, label, output), 1, f"fio JSON, {label}", machine)
-        for label, output in outputs.items()
-    ]
+def blocks(engine: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the outputs of an engine in a text, each with the number of its first line."""
+    found = engines.load(engine)
+    if isinstance(found, engines.ReadsReports):
+        yield from found.blocks(text)
+    else:
+        yield 1, text
 
 
-def fio_text(
-    text: str, line: int, name: str, machine: Machine, described: Sequence[Description]
+def descriptions(lines: Sequence[str]) -> list[Description]:
+    """Return what a text says of how its figures were made, as all engines read it."""
+    found: list[Description] = []
+    for name in engines.names():
+        engine = engines.load(name)
+        if isinstance(engine, engines.ReadsReports):
+            found += engine.descriptions(lines)
+    return found
+
+
+def pieces(
+    engine: str, block: str, line: int, name: str, machine: Machine, described: Sequence[Description]
 ) -> list[Piece]:
-    """Return the pieces of a fio text output: each job or group. Raises OutputError."""
-    pieces = []
-    for part in _fio_text.parse("\n" * (line - 1) + text, name=name):
-        jobs = f"{part.output.jobs} jobs" if part.output.jobs != 1 else "1 job"
-        options = {**_options_of(part.name, described), **part.output.options}
-        job = job_of("fio", name, part.name, replace(part.output, options=options))
-        pieces.append(_piece(job, part.line, f"fio text, {part.name} ({jobs})", machine))
-    return pieces
+    """Return the pieces of an output that begins at a line of a file. Raises OutputError."""
+    found = engines.load(engine)
+    if not isinstance(found, engines.ReadsReports):
+        output = understood_by(engine, block, name).whole
+        whole = [Section(f"output of {engine}", engine, output)] if output else []
+        return [_piece(engine, name, section, machine) for section in whole]
+    sections = found.sections("\n" * (line - 1) + block, name=name)
+    return [_piece(engine, name, _with_options(section, described), machine) for section in sections]
 
 
-def others(text: str, name: str, machine: Machine) -> list[Piece]:
-    """Return the outputs of engines that stand alone in their files. Raises OutputError."""
-    pieces = []
-    for engine in engines.recognise(text):
-        output = None if engine in ("fio", "iozone") else understood_by(engine, text, name).whole
-        if output is not None:
-            pieces.append(_piece(job_of(engine, name, engine, output), 1, f"output of {engine}", machine))
-    return pieces
+def _with_options(section: Section, described: Sequence[Description]) -> Section:
+    """Return a section with the options that the text's job files give a job of its name."""
+    jobs = [job for description in described for job in description.jobs if job.name == section.name]
+    options = {**(jobs[0].options if len(jobs) == 1 else {}), **section.output.options}
+    return replace(section, output=replace(section.output, options=options))
 
 
-def _options_of(name: str, described: Sequence[Description]) -> Mapping[str, str]:
-    """Return the options that the text's job files give a job of that name."""
-    jobs = [job for description in described for job in description.jobs if job.name == name]
-    return jobs[0].options if len(jobs) == 1 else {}
-
-
-def iozone(text: str, line: int, name: str, machine: Machine) -> list[Piece]:
-    """Return the pieces of an iozone output: each test of the throughput mode, or the table of the automatic
-    mode.
-
-    Raises OutputError.
-    """
-    lines = "\n" * (line - 1) + text
-    if _iozone_text.is_throughput(text):
-        return _tests(_iozone_throughput.read(lines, name=name), text, name, machine)
-    return [_table(_iozone_table.read(lines, name=name), line, text, name, machine)]
-
-
-def _tests(report: _iozone_throughput.IozoneReport, text: str, name: str, machine: Machine) -> list[Piece]:
-    size = f" of {format_quantity(report.file_size, 'B')}" if report.file_size else ""
-    pieces = []
-    for test in report.tests:
-        output = _iozone_throughput.output(replace(report, tests=(test,)), text, name=name)
-        what = f"{report.version}, {test.processes} {test.name}{size}"
-        piece = _piece(job_of("iozone", name, test.name, output), test.line, what, machine)
-        if not test.whole:
-            message = "some of its figures are missing in the text"
-            missing = Doubt(test.line, "unreadable", "note", piece.kinds, message)
-            piece = replace(piece, doubts=(*piece.doubts, missing))
-        pieces.append(piece)
-    return pieces
-
-
-def _table(table: _iozone_table.IozoneTable, line: int, text: str, name: str, machine: Machine) -> Piece:
-    """Return a table, each row of which is judged by itself."""
+def _piece(engine: str, name: str, section: Section, machine: Machine) -> Piece:
+    """Return a section with the doubts about it; the rows of a table are judged each by itself."""
+    shown, kinds = _table_figures(section.points) if section.points else _figures(section.output)
     doubts: list[Doubt] = []
-    for row in table.rows:
-        output = _iozone_table.output(replace(table, rows=(row,)), text, name=name)
-        label = _iozone_table.point(row.file_size, row.record)
-        said = findings(job_of("iozone", name, label, output), link=machine.link, memory=machine.memory)
-        doubts += _doubts(row.line, said, f"{label}: ")
-    if not table.complete:
-        message = "it does not say `iozone test complete`: rows may be missing"
-        doubts.append(Doubt(table.rows[-1].line, "unreadable", "note", frozenset({"cell"}), message))
-    kind = _FIGURES[_iozone_text.FIGURES[table.unit]][0]
-    tests = list(dict.fromkeys(test for row in table.rows for test in row.figures))
-    count = f"{len(table.rows)} rows" if len(table.rows) > 1 else "1 row"
-    figures = f"{count} of {kind}: {', '.join(tests)}"
-    what = f"{table.version}, table of file and record sizes"
-    return Piece(line, what, figures, frozenset({kind}), tuple(doubts), len(table.rows))
+    for part in section.points or (section,):
+        job = job_of(engine, name, part.name, part.output)
+        said = findings(job, link=machine.link, memory=machine.memory)
+        doubts += _doubts(part.line, said, f"{part.name}: " if section.points else "")
+    if section.remark:
+        last = section.points[-1].line if section.points else section.line
+        cells = frozenset({"cell"}) if section.points else kinds
+        doubts.append(Doubt(last, "unreadable", "note", cells, section.remark))
+    return Piece(section.line, section.title, shown, kinds, tuple(doubts), len(section.points) or 1)
 
 
-def _piece(job: OutputJob, line: int, what: str, machine: Machine) -> Piece:
-    found = findings(job, link=machine.link, memory=machine.memory)
-    shown, kinds = _figures(job.output)
-    return Piece(line, what.lstrip(", "), shown, kinds, tuple(_doubts(line, found)))
+def _table_figures(points: Sequence[Section]) -> tuple[str, frozenset[str]]:
+    """Return how many rows of what a table has, and the kinds of figures."""
+    series: dict[str, None] = {}
+    kinds: dict[str, None] = {}
+    for name in (name for point in points for name in point.output.metrics):
+        test, _, suffix = name.partition(".")
+        if suffix in _FIGURES:
+            series[test] = kinds[_FIGURES[suffix][0]] = None
+    count = f"{len(points)} rows" if len(points) > 1 else "1 row"
+    return f"{count} of {', '.join(kinds)}: {', '.join(series)}", frozenset(kinds)
 
 
 def _figures(output: Output) -> tuple[str, frozenset[str]]:
@@ -170,9 +135,7 @@ def _figures(output: Output) -> tuple[str, frozenset[str]]:
 
 
 def _doubts(line: int, found: Iterable[Finding], label: str = "") -> Iterable[Doubt]:
-    """Return findings as doubts about a line; where it says two things, what is printed is wrong in any
-    case.
-    """
+    """Return findings as doubts about a line; where it says two things, what is printed is wrong anyway."""
     for finding in found:
         kinds = _KINDS.get(finding.check, _ALL)
         severity = "invalid" if finding.check == "two_units" else finding.severity

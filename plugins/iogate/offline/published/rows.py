@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 from iogate.audit.snapshot.link import FASTEST
+from iogate.engines.sections import DescribedJob, Description
 from iogate.model import Severity
 from iogate.offline.published.cells import RATES, Quantity
 from iogate.offline.published.doubts import Doubt, Doubts
-from iogate.offline.published.jobs import DescribedJob, Description, common_value
 from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
@@ -39,7 +39,7 @@ class Context:
     @property
     def size(self) -> int | None:
         """The bytes of a run, if all descriptions that end by size agree."""
-        return common_value(description.size for description in self.described)
+        return _common_value(description.size for description in self.described)
 
 
 RowRule: TypeAlias = "Callable[[Row, Context], Doubts]"
@@ -283,6 +283,12 @@ def short_run(row: Row, context: Context) -> Doubts:
             f"{format_quantity(size, 'B')} at {format_quantity(rate, 'B/s')} took "
             f"{format_duration(size / rate)}",
         )
+
+
+def _common_value(values: Iterable[int | None]) -> int | None:
+    """Return the value that all who say one agree on."""
+    known = {value for value in values if value is not None}
+    return known.pop() if len(known) == 1 else None
 
 
 def _bandwidth(row: Row, direction: str) -> float | None:

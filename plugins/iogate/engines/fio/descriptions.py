@@ -2,78 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from iogate.units import parse_duration, parse_size
+from iogate.engines.sections import DescribedJob, Description
 
 _SECTION = re.compile(r"\[([\w .-]+)\]")
 _OPTION = re.compile(r"([a-z][a-z0-9_-]*)\s*(?:=\s*([^;]*?))?\s*(?:;.*)?")
 _VALUELESS = frozenset({"time_based", "group_reporting", "stonewall", "thread"})
 
 
-@dataclass(frozen=True)
-class DescribedJob:
-    """One job as a text describes it; `line` counts from 1."""
-
-    line: int
-    name: str
-    options: Mapping[str, str]
-
-    def number(self, option: str) -> int | None:
-        text = self.options.get(option, "")
-        return int(text) if text.isdecimal() and len(text) < 10 else None
-
-    def size(self) -> int | None:
-        """Return the bytes that this job and its clones move, if its size ends it."""
-        try:
-            return parse_size(self.options["size"]) * (self.number("numjobs") or 1)
-        except (KeyError, ValueError, OverflowError):
-            return None
-
-    @property
-    def in_flight(self) -> int | None:
-        """iodepth x numjobs, if both are said."""
-        depth, jobs = self.number("iodepth"), self.number("numjobs")
-        return depth * jobs if depth and jobs else None
-
-    @property
-    def runtime(self) -> float | None:
-        """The time limit in seconds."""
-        try:
-            seconds = parse_duration(self.options["runtime"])
-        except (KeyError, ValueError):
-            return None
-        return seconds if math.isfinite(seconds) else None
-
-
-@dataclass(frozen=True)
-class Description:
-    """The jobs that run together: those of one job file, or of one command line."""
-
-    jobs: tuple[DescribedJob, ...]
-
-    @property
-    def size(self) -> int | None:
-        """The bytes that all jobs move, or None if time or nobody knows what ends them."""
-        if any("time_based" in job.options for job in self.jobs):
-            return None
-        sizes = [job.size() for job in self.jobs]
-        return sum(size for size in sizes if size) if sizes and all(sizes) else None
-
-
 def descriptions(lines: Sequence[str]) -> list[Description]:
     """Return all job files and command lines of fio in a text."""
     return [*_job_files(lines), *_command_lines(lines)]
-
-
-def common_value(values: Iterable[int | None]) -> int | None:
-    """Return the value that all who say one agree on."""
-    known = {value for value in values if value is not None}
-    return known.pop() if len(known) == 1 else None
 
 
 def _job_files(lines: Sequence[str]) -> list[Description]:

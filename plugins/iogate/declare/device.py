@@ -38,7 +38,7 @@ def _require_text(value: Any) -> Any:
 
 
 def _wear_limits(value: Any) -> Any:
-    """Return bytes by `day` and `session`."""
+    """Read limits of wear: bytes by `day` and `session`."""
     match = _WEAR.fullmatch(value) if isinstance(value, str) else None
     limits = {match[2]: match[1]} if match else value
     if not isinstance(limits, dict) or not limits.keys() <= {"day", "session"}:

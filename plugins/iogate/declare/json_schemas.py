@@ -62,6 +62,6 @@ def suite_schema() -> dict[str, Any]:
 
 
 def _one(shape: dict[str, Any]) -> dict[str, Any]:
-    """Return a choice of one is no choice."""
+    """Return a shape, freed of a choice that has one alternative only."""
     only: dict[str, Any] = shape["anyOf"][0] if len(shape["anyOf"]) == 1 else shape
     return only

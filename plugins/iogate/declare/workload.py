@@ -25,7 +25,7 @@ _MARKER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
-    """Return `5%`, `0.05`, null (from the data), or ReFrame's pair of a lower and an upper bound."""
+    """Read `5%`, `0.05`, null (from the data), or ReFrame's pair of a lower and an upper bound."""
     if value is None:
         return Tolerance()
     if isinstance(value, list):
@@ -95,7 +95,7 @@ Marker = Annotated[str, BeforeValidator(partial(_check_name, _MARKER, "marker"))
 
 
 def _waivers(value: Any) -> Any:
-    """Return names of checks that exist, each with a reason."""
+    """Check that waivers name checks that exist, each with a reason."""
     if not isinstance(value, dict) or not value:
         return value
     from iogate.audit import CHECKS
@@ -165,7 +165,7 @@ def declare_workload(
     allow_exec: bool = False,
     folder: Path | None = None,
 ) -> Workload:
-    """Return the workload that these keys declare. `limits` replace those options that its engine knows.
+    """Make the workload that these keys declare. `limits` replace those options that its engine knows.
     Options that run commands are refused unless `allow_exec`; those that name files are read below `folder`.
 
     Raises InputErrors of OptionError, with paths within `data`.

@@ -69,7 +69,7 @@ class Description:
 
     @property
     def size(self) -> int | None:
-        """The bytes that all jobs move, or None if time or nobody knows what ends them."""
+        """The bytes that all jobs move, or None if time ends them, or it is not known what does."""
         if any("time_based" in job.options for job in self.jobs):
             return None
         sizes = [job.size() for job in self.jobs]

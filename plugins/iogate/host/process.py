@@ -182,7 +182,7 @@ def _bearers(mark: str) -> Iterator[int]:
 
 
 def _signal_group(group: int, number: int) -> bool:
-    """Signal a process group; False when nobody is left in it (or nobody that we may signal)."""
+    """Signal a process group; return False when it is empty, or of others."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

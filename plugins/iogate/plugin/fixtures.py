@@ -32,13 +32,13 @@ def baseline(request: pytest.FixtureRequest) -> Baseline | None:
 
 @pytest.fixture
 def gate(request: pytest.FixtureRequest) -> Gate:
-    """Return `gate.check(measurement)` passes or fails the test."""
+    """Return the gate: `gate.check(measurement)` passes or fails the test."""
     return request.config.stash[RUN].gate
 
 
 @pytest.fixture
 def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
-    """Return `measure(rw="randread", bs="4k", ...)` measures a workload declared in a test written in Python.
+    """Return `measure(rw="randread", bs="4k", ...)`, which measures a workload declared in a Python test.
 
     Keys are those of a workload in a suite; `name` tells several in one test apart. The baseline is kept in
     `<device>/<module>.yaml` under the test's name.

@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Return pytest's own loop, but each workload is run as soon as it is decided."""
+    """Run the tests as pytest's own loop does, but each workload as soon as it is decided."""
     config = session.config
     items = [item for item in session.items if isinstance(item, WorkloadItem)]
     failed = session.testsfailed and not config.option.continue_on_collection_errors

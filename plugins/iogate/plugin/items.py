@@ -91,7 +91,7 @@ class SuiteModule(pytest.Module):
         """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
 
     def _getobj(self) -> ModuleType:
-        """Return There is no Python module behind a suite; fixtures and marks of this one are none."""
+        """Return an empty module: there is no Python behind a suite, and so neither fixtures nor marks."""
         return ModuleType(self.path.stem)
 
     def collect(self) -> Iterator[WorkloadItem]:
@@ -117,7 +117,7 @@ class SuiteModule(pytest.Module):
             yield WorkloadItem.of(self, workload)
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        """Return mistakes in a suite are told in words, not by a traceback."""
+        """Return mistakes in a suite in words, without a traceback."""
         if isinstance(excinfo.value, IogateError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)

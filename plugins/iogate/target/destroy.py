@@ -49,7 +49,7 @@ class WritePlan:
         return TargetError(printable(f"refusing to write to {name}: {why}"), rule=rule, remedy=remedy)
 
     def name_of(self, number: str) -> str:
-        """Return `it` for the device itself, the kernel's name for others."""
+        """Return the kernel's name of a device; `it` for the one that is to be written."""
         return "it" if number == self.device.number else BlockDevice(number, self.device.sys).name
 
 
@@ -115,7 +115,7 @@ def _claim_error(device: BlockDevice, path: Path, error: OSError) -> TargetError
 
 
 def _check_name(plan: WritePlan) -> Iterator[TargetError]:
-    """Yield the profile names it by an id that stays with the device."""
+    """Refuse a device that the profile does not name by an id which stays with it."""
     named = named_ids(plan.profile)
     if any(_leads_to(kind, value, plan.device) for value, kind in named.items()):
         return
@@ -169,7 +169,7 @@ def _leads_to(kind: str, value: str, device: BlockDevice) -> bool:
 
 
 def _check_consent(plan: WritePlan) -> Iterator[TargetError]:
-    """Yield the command line names exactly this device."""
+    """Refuse a device that the command line does not name."""
     if plan.consent is None:
         yield plan.refuse("no-consent", "its data would be destroyed", f"to agree: --io-destroy={plan.path}")
         return
@@ -213,9 +213,7 @@ def _disks_under(point: str, sys: Path, proc: Path) -> list[BlockDevice]:
 
 
 def _check_mounts(plan: WritePlan) -> Iterator[TargetError]:
-    """Yield mounted: itself, a partition, or what is made of it; for a partition also the whole disk as
-    such.
-    """
+    """Refuse what is mounted: itself, a partition, what is made of it; for a partition also the whole disk."""
     numbers = plan.numbers | {plan.device.whole.number}
     found = {
         (number, mount.point)
@@ -236,7 +234,7 @@ def _check_swap(plan: WritePlan) -> Iterator[TargetError]:
 
 
 def _check_membership(plan: WritePlan) -> Iterator[TargetError]:
-    """Yield Part of something that the kernel made: LVM, md, dm, bcache, a btrfs of several devices."""
+    """Refuse a part of something that the kernel made: LVM, md, dm, bcache, a btrfs of several devices."""
     for device in {item.number: item for item in (plan.device.whole, *plan.device.damaged())}.values():
         if device.number in plan.numbers or device == plan.device.whole:
             holders = device.holders
@@ -281,7 +279,7 @@ def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
 
 
 def _check_exclusive(plan: WritePlan) -> Iterator[TargetError]:
-    """Nobody has opened it exclusively; for a device that this process holds that is so already."""
+    """Refuse a device that another has opened exclusively; one that this process holds is its own."""
     if plan.device.number not in _CLAIMED:
         try:
             os.close(_claim(plan.path))

@@ -74,7 +74,7 @@ class Wear:
             os.close(folder)
 
     def _days(self) -> dict[str, int]:
-        """Return bytes by date. A count that cannot be read is no zero: the limit would not hold."""
+        """Return bytes by date. Raises TargetError for a count that cannot be read: it is no zero."""
         try:
             days = json.loads(self._file.read_bytes())
         except FileNotFoundError:

@@ -55,7 +55,7 @@ class Iozone:
         return IozoneOptions.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
-        """Return iozone has no way to ask it without I/O: what is known of it is in the options."""
+        """Return nothing: iozone cannot be asked without I/O, and what is known of it is in the options."""
         return []
 
     def gating(self, workload: Workload) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ class Memory:
         return ("latency.idle", "bandwidth.peak")
 
     def needs(self, workload: Workload) -> Needs:
-        """Return nothing of a target."""
+        """Return the time alone: it asks nothing of a target."""
         return Needs(seconds=_seconds(workload.options), target=False)
 
     def command(self, workload: Workload, place: Place) -> Command:

@@ -85,7 +85,7 @@ class Mlc:
         }.get(options["test"]) or (f"latency.delay_{options['delays'][-1]}", "bandwidth.peak")
 
     def needs(self, workload: Workload) -> Needs:
-        """Return nothing of a target."""
+        """Return the time alone: it asks nothing of a target."""
         return Needs(seconds=_seconds(workload.options), target=False)
 
     def command(self, workload: Workload, place: Place) -> Command:

@@ -98,7 +98,7 @@ def hold_lock(path: Path, wait: float) -> Iterator[None]:
 
 
 def _lock(path: Path) -> int | None:
-    """Return a descriptor that holds the lock, or None if somebody else does.
+    """Return a descriptor that holds the lock, or None if another process does.
 
     The one who held it before may have removed the file between our opening and locking it: what we hold then
     locks nothing.

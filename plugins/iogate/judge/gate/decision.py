@@ -142,7 +142,7 @@ def _decide_published(
     looks: LookPlan,
     assumed: float | None,
 ) -> Decision:
-    """Return a published number is compared with the tolerance alone: how it scatters was not published."""
+    """Compare a published number by the tolerance alone: how it scatters was not published."""
     scale = Scale(published, direction)
     noise = baseline_noise(((0.0,),), assumed)
     margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
@@ -283,5 +283,5 @@ def percent(change: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 repetition`, `2 repetitions`."""
+    """Return a count with its noun: `1 repetition`, `2 repetitions`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -213,7 +213,7 @@ def _disks_under(point: str, sys: Path, proc: Path) -> list[BlockDevice]:
 
 
 def _check_mounts(plan: WritePlan) -> Iterator[TargetError]:
-    """Refuse what is mounted: itself, a partition, what is made of it; for a partition also the whole disk."""
+    """Refuse what is mounted: itself, a partition, what is made of it; of a partition also the whole."""
     numbers = plan.numbers | {plan.device.whole.number}
     found = {
         (number, mount.point)

@@ -22,6 +22,7 @@ Tick = Callable[[int, int], None]
 """Called with the bytes done and the bytes in all."""
 
 _CHUNK = 4 * 2**20
+_LITTLE = 16 * 2**20
 NO_DIRECT = {errno.EINVAL, errno.EOPNOTSUPP}
 
 
@@ -92,19 +93,27 @@ def _write(file: Path, size: int, direct: bool, tick: Tick | None) -> None:
 
 def _fill(descriptor: int, size: int, tick: Tick | None) -> None:
     """Write random chunks; the last one in whole pages, as direct I/O takes no less, to be cut later."""
-    import numpy as np
-
-    bits = np.random.SFC64()
-    memory = np.frombuffer(mmap.mmap(-1, _CHUNK), dtype=np.uint64)  # page-aligned, as direct I/O demands
+    random_bytes = _source(size)
+    memory = mmap.mmap(-1, _CHUNK)  # page-aligned, as direct I/O demands
+    view = memoryview(memory)
     for offset in range(0, size, _CHUNK):
         length = min(_CHUNK, -(-(size - offset) // mmap.PAGESIZE) * mmap.PAGESIZE)
-        memory[: length // 8] = bits.random_raw(length // 8)
-        view = memory.data.cast("B")
+        view[:length] = random_bytes(length)
         done = 0
         while done < length:
             done += os.pwrite(descriptor, view[done:length], offset + done)
         if tick:
             tick(min(offset + length, size), size)
+
+
+def _source(size: int) -> Callable[[int], bytes | memoryview]:
+    """Return what makes random bytes; for little of them the kernel, who has them before numpy is loaded."""
+    if size <= _LITTLE:
+        return os.urandom
+    import numpy as np
+
+    bits = np.random.SFC64()
+    return lambda length: memoryview(bits.random_raw(length // 8)).cast("B")
 
 
 def _verify(file: Path, size: int) -> None:

@@ -113,7 +113,7 @@ def _source(size: int) -> Callable[[int], bytes | memoryview]:
     import numpy as np
 
     bits = np.random.SFC64()
-    return lambda length: memoryview(bits.random_raw(length // 8)).cast("B")
+    return lambda length: bits.random_raw(length // 8).data.cast("B")
 
 
 def _verify(file: Path, size: int) -> None:

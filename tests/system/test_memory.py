@@ -36,6 +36,7 @@ def measure(folder, **options):
     """The metrics of a repetition. Others may run here: what they disturb is refused, and tried again."""
     item = Workload("w", "s", "memory", engine.options({**QUICK, **options}), Position("suite.yaml"))
     try:
+        engine.prepare()
         command = engine.command(item, Place(folder, None, folder))
     except EngineError as error:
         pytest.skip(str(error))
@@ -69,6 +70,7 @@ def test_the_curve_of_the_memory_itself(tmp_path):
 def test_a_delay_takes_its_cycles(tmp_path):
     """At 20,000 cycles for four lines the load is what the cycles allow: they are those of a core's clock."""
     item = Workload("w", "s", "memory", engine.options({**QUICK, "delays": [20000]}), Position("s"))
+    engine.prepare()
     command = engine.command(item, Place(tmp_path, None, tmp_path))
     for _ in range(TRIALS):
         done = run(command.argv, folder=tmp_path, timeout=command.timeout)

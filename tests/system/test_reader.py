@@ -62,6 +62,7 @@ def measure(place, monkeypatch):
     """One repetition, as a session makes it; with `program`, by another build of the reader."""
 
     def measured(program=None, data=None, **options):
+        engine.prepare()
         command = engine.command(workload(**options), dataclasses.replace(place, data=data or place.data))
         argv = (str(program), *command.argv[1:]) if program else command.argv
         completed = run(argv, folder=place.folder, timeout=command.timeout)

@@ -1,12 +1,14 @@
 """The engines: the programs that do the I/O, one folder each.
 
 An engine is two pure functions around one impure call: `command` says what to run, `iogate.host.process` runs
-it, `parse` turns what it said into metrics. docs/engines.md tells how a package of its own adds one.
+it, `parse` turns what it said into metrics. What must be made ready before is in `prepare`. docs/engines.md
+tells how a package of its own adds one.
 """
 
 from iogate.engines.protocol import (
     BringsToRest,
     Engine,
+    PreparesProgram,
     ReadsReports,
     RunsCommands,
     StatesOptions,
@@ -19,6 +21,7 @@ __all__ = [
     "DEFAULT",
     "BringsToRest",
     "Engine",
+    "PreparesProgram",
     "ReadsReports",
     "RunsCommands",
     "StatesOptions",

@@ -50,7 +50,10 @@ class Engine(Protocol):
         ...
 
     def command(self, workload: Workload, place: Place) -> Command:
-        """Return what to run for one repetition. Raises EngineError if the program is missing."""
+        """Return what to run for one repetition; nothing is started or written for it, as plans show it, too.
+
+        Raises EngineError if the program is missing.
+        """
         ...
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
@@ -65,6 +68,15 @@ class Engine(Protocol):
         """Return whether a text has marks that only this engine's output has, be it cut, damaged, or amid
         others.
         """
+        ...
+
+
+@runtime_checkable
+class PreparesProgram(Protocol):
+    """An engine whose program must be compiled, or asked for its version, before it may run."""
+
+    def prepare(self) -> None:
+        """Do that, as often as it is called. Raises EngineError if the program cannot serve."""
         ...
 
 

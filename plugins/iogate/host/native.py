@@ -14,9 +14,8 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 
 from iogate.errors import EngineError
@@ -35,18 +34,26 @@ def compile_program(source: Path, flags: Sequence[str] = FLAGS) -> Path:
     Two runs may compile the same file at once: each makes a file of its own and renames it. Raises
     EngineError if there is no compiler, if it fails, or if the cache cannot be trusted.
     """
+    program = program_path(source, flags)
+    _make_cache(program.parent)
+    if not _usable(program):
+        _compile(_compiler(), source, flags, program)
+    return program
+
+
+def program_path(source: Path, flags: Sequence[str] = FLAGS) -> Path:
+    """Return where `compile_program` puts the program; nothing is started or written for it.
+
+    Raises EngineError if there is no compiler, or no place for programs.
+    """
     compiler = _compiler()
     try:
         code = source.read_bytes()
     except OSError as error:
         raise EngineError(f"cannot read {source}: {error.strerror}") from error
-    parts = (code.decode(errors="replace"), *compiler, _version(compiler), platform.machine(), *flags)
+    parts = (code.decode(errors="replace"), *compiler, *_identity(compiler), platform.machine(), *flags)
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    folder = _cache()
-    program = folder / f"{source.stem}-{digest[:16]}"
-    if not _usable(program):
-        _compile(compiler, source, flags, program)
-    return program
+    return _cache() / f"{source.stem}-{digest[:16]}"
 
 
 def _compiler() -> tuple[str, ...]:
@@ -66,28 +73,37 @@ def _compiler() -> tuple[str, ...]:
     raise EngineError("there is no C compiler (cc, gcc or clang), which this engine needs", remedy=_INSTALL)
 
 
-@lru_cache(maxsize=8)
-def _version(compiler: tuple[str, ...]) -> str:
-    try:
-        done = subprocess.run(
-            [*compiler, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=True
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise EngineError(f"{compiler[0]} does not say its version: {error}", remedy=_INSTALL) from error
-    return done.stdout.decode(errors="replace")
+def _identity(compiler: Sequence[str]) -> Iterator[str]:
+    """Yield what tells a compiler from an older one without running it: size and time of change of each
+    program in its command. ccache, which is such a program itself, knows compilers by the same.
+    """
+    for path in filter(None, map(shutil.which, compiler)):
+        with suppress(OSError):  # gone since: it cannot be started either
+            status = os.stat(path)
+            yield f"{os.path.realpath(path)} {status.st_size} {status.st_mtime_ns}"
 
 
 def _cache() -> Path:
-    """Return the cache folder, made if need be. Raises EngineError if it is not this user's alone."""
+    """Return where the cache folder is, or would be. Raises EngineError if this user has no home."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        base = Path(named) if named.startswith("/") else Path.home() / ".cache"
-        folder = base / "iogate"
+        return (Path(named) if named.startswith("/") else Path.home() / ".cache") / "iogate"
+    except RuntimeError as error:
+        raise _no_place(error) from error
+
+
+def _no_place(error: Exception) -> EngineError:
+    remedy = "name a folder that can be written in XDG_CACHE_HOME"
+    return EngineError(f"there is no place for compiled programs: {error}", remedy=remedy)
+
+
+def _make_cache(folder: Path) -> None:
+    """Make the cache folder if need be. Raises EngineError if it is not this user's alone."""
+    try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()
-    except (OSError, RuntimeError) as error:
-        remedy = "name a folder that can be written in XDG_CACHE_HOME"
-        raise EngineError(f"there is no place for compiled programs: {error}", remedy=remedy) from error
+    except OSError as error:
+        raise _no_place(error) from error
     wrong = (
         "is not a folder"
         if not stat.S_ISDIR(status.st_mode)
@@ -100,7 +116,6 @@ def _cache() -> Path:
     if wrong:
         remedy = "remove it, or name another folder in XDG_CACHE_HOME"
         raise EngineError(f"{folder}, where compiled programs are kept, {wrong}", remedy=remedy)
-    return folder
 
 
 def _usable(program: Path) -> bool:

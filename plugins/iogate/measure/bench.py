@@ -84,6 +84,8 @@ class Bench:
         folder = self.folder / folder_name(id) / str(label)
         self._wear.check(needs.written)
         place = self._place(needs, folder)
+        if isinstance(engine, engines.PreparesProgram):
+            engine.prepare()
         command = engine.command(workload, place)
         _put(folder, command.files)
         meter = Meter(self.target.number if needs.target else None)

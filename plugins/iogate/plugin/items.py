@@ -7,7 +7,7 @@ A workload is a `pytest.Function` made of one generic check function, so that fi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +41,17 @@ def check_timed_workload(measurement: WorkloadResult, gate: Gate, benchmark: Any
     """Check a workload that is all about wall time, which pytest-benchmark is shown as well."""
     report_wall_times(measurement, benchmark)
     gate.check(measurement)
+
+
+def _ask_engines(workloads: Sequence[Workload]) -> None:
+    """Raise InputErrors for what the engines' own programs would refuse of these workloads."""
+    from iogate import engines
+
+    mistakes = []
+    for name in dict.fromkeys(workload.engine for workload in workloads):
+        mistakes += engines.load(name).check([item for item in workloads if item.engine == name])
+    if mistakes:
+        raise InputErrors(mistakes)
 
 
 class WorkloadItem(pytest.Function):
@@ -95,8 +106,10 @@ class SuiteModule(pytest.Module):
         return ModuleType(self.path.stem)
 
     def collect(self) -> Iterator[WorkloadItem]:
-        """Yield the workloads of the file, checked as far as can be without I/O. Raises InputErrors."""
-        from iogate import engines
+        """Yield the workloads of the file, checked as far as can be without I/O. Raises InputErrors.
+
+        A plan starts no process, so the engines' own programs are not asked for it.
+        """
         from iogate.declare.suite import load_suite
 
         suite = load_suite(
@@ -106,11 +119,8 @@ class SuiteModule(pytest.Module):
             limits=self.limits,
             allow_exec=self.allow_exec,
         )
-        mistakes = []
-        for name in dict.fromkeys(workload.engine for workload in suite.workloads):
-            mistakes += engines.load(name).check([item for item in suite.workloads if item.engine == name])
-        if mistakes:
-            raise InputErrors(mistakes)
+        if not self.config.option.io_plan:
+            _ask_engines(suite.workloads)
         for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
             self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
         for workload in suite.workloads:

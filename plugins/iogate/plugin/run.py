@@ -92,7 +92,8 @@ class PytestRun:
         self._session = Session(self.settings, self.device, target, progress)
         self.results = Results(self.device.name, self._session.id, self._session.environment, self.json_path)
         ignore = self.settings.results.parent / ".gitignore"
-        if self.settings.results.parent.name == ".iogate" and not ignore.exists():
+        kept = self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan
+        if kept and not ignore.exists():
             with contextlib.suppress(OSError):  # a full disk shows where something matters
                 ignore.parent.mkdir(parents=True, exist_ok=True)
                 ignore.write_text("*\n", encoding="utf-8")

@@ -185,8 +185,8 @@ class TestMixed7030:
     def test_no_published_figure_can_be_the_drives_so_there_is_no_baseline(self):
         link = load_device("ssdpekkf512g8l", BASELINES).link
         (table,) = pieces(report("memory_and_ssd_profiling.md"), "report", Machine(link))
-        doubted = {doubt.line for doubt in table.doubts if doubt.rule in ("link_limit", "little_law")}
-        assert table.rows == len(doubted) == 18
+        found = {item.line for item in table.findings if item.check in ("link_limit", "little_law")}
+        assert table.rows == len(found) == 18
         assert baselines("ssdpekkf512g8l", "mixed_70_30") == {}
         assert load_device("ssdpekkf512g8l", BASELINES).suites == ("mixed_70_30",)
 

@@ -43,6 +43,23 @@ def test_a_program_is_compiled_once_for_each_source_and_flags(source, cache):
 
 
 @needs_compiler
+def test_where_a_program_will_be_is_known_before_anything_is_compiled(source, cache):
+    path = native.program_path(source)
+    assert not cache.exists()
+    assert native.compile_program(source) == path
+
+
+def test_another_compiler_makes_another_program(source, monkeypatch, tmp_path):
+    compiler = tmp_path / "some-cc"
+    compiler.write_text("#!/bin/sh\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", f"{compiler} -pipe")
+    first = native.program_path(source)
+    compiler.write_text("#!/bin/sh\n# a newer one\n")
+    assert native.program_path(source) != first
+
+
+@needs_compiler
 def test_the_cache_is_private(source, cache):
     program = native.compile_program(source)
     assert stat.S_IMODE(cache.stat().st_mode) == 0o700

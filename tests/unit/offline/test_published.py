@@ -16,12 +16,12 @@ def report(name):
     return pieces((DATA / "published" / name).read_text(), name)
 
 
-def doubts(piece, severity="invalid"):
+def by_check(piece, severity="invalid"):
     """The lines of each rule that fired with a severity."""
     found = {}
-    for doubt in piece.doubts:
-        if doubt.severity == severity:
-            found.setdefault(doubt.rule, set()).add(doubt.line)
+    for finding in piece.findings:
+        if finding.severity == severity:
+            found.setdefault(finding.check, set()).add(finding.line)
     return found
 
 
@@ -42,42 +42,42 @@ DEPTH = "| Block size | IO Depth | IOPS | Bandwidth | Latency |"
 class TestReports:
     def test_kxg60_milliseconds_are_microseconds_and_megabytes_are_neither(self):
         (sweep,) = report("nvme_kxg60_fio_sweep.md")
-        found = doubts(sweep)
+        found = by_check(sweep)
         assert sweep.rows == 20
         assert len(found["latency_unit"]) == 20, "every latency is a thousand times too long"
         assert len(found["bandwidth_unit"]) == 20, "every bandwidth is in units of 1000 KiB/s"
         assert set(found) == {"latency_unit", "bandwidth_unit"}
-        assert len(doubts(sweep, "suspect")["short_run"]) == 18, "512 MiB are read in less than a second"
+        assert len(by_check(sweep, "suspect")["short_run"]) == 18, "512 MiB are read in less than a second"
 
     def test_memory_and_ssd_the_queue_depth_was_ignored_and_no_link_is_that_fast(self):
         (jobs,) = report("memory_and_ssd_profiling.md")
-        assert len(doubts(jobs, "suspect")["little_law"]) == 18
-        assert len(doubts(jobs)["link_limit"]) == 6
-        assert doubts(jobs)["bandwidth_unit"] == {10}, "9.83 GB/s of job 8 are GiB/s"
-        assert "it fits if the unit is GiB/s" in str([doubt.message for doubt in jobs.doubts])
+        assert len(by_check(jobs, "suspect")["little_law"]) == 18
+        assert len(by_check(jobs)["link_limit"]) == 6
+        assert by_check(jobs)["bandwidth_unit"] == {10}, "9.83 GB/s of job 8 are GiB/s"
+        assert "it fits if the unit is GiB/s" in str([finding.message for finding in jobs.findings])
 
     def test_memory_and_ssd_with_the_link_of_that_ssd(self):
         text = (DATA / "published/memory_and_ssd_profiling.md").read_text()
         (jobs,) = pieces(text, "report.md", Machine(3.94e9))
-        assert len(doubts(jobs)["link_limit"]) == 12
+        assert len(by_check(jobs)["link_limit"]) == 12
 
     def test_jetson_stands_but_not_by_the_command_that_is_printed(self):
         (results,) = report("jetson_agx_orin_fio.md")
-        assert doubts(results) == {}
-        suspects = doubts(results, "suspect")
+        assert by_check(results) == {}
+        suspects = by_check(results, "suspect")
         first = results.line + 2
         assert suspects["description"] == {first, first + 1, first + 2, first + 3}
         assert suspects["few_operations"] == {first, first + 1}
-        notes = doubts(results, "note")
+        notes = by_check(results, "note")
         assert notes["decimal_comma"] == {first + 4}
         assert notes["ceiling"] == {first + 3}
 
     def test_gluster_three_of_four_stand(self):
         reads, throughput, writes, slow = report("glusterfs_fio_report.md")
-        assert [doubts(piece) for piece in (reads, throughput, writes)] == [{}, {}, {}]
-        assert set(doubts(slow)) == {"two_units"}
-        assert set(doubts(slow, "suspect")) == {"short_run"}
-        assert set(doubts(throughput, "note")) == {"bandwidth", "few_operations", "engine_remarks"}
+        assert [by_check(piece) for piece in (reads, throughput, writes)] == [{}, {}, {}]
+        assert set(by_check(slow)) == {"two_units"}
+        assert set(by_check(slow, "suspect")) == {"short_run"}
+        assert set(by_check(throughput, "note")) == {"bandwidth", "few_operations", "engine_remarks"}
 
     def test_strong_scaling_counts_whole_seconds_and_iozone_stands(self):
         tables_, iozone = (
@@ -85,15 +85,15 @@ class TestReports:
             report("strong_scaling_and_iozone.md")[5:],
         )
         tiny, *throughputs, comparison = tables_
-        assert len(doubts(tiny)["tiny_latency"]) == 4
-        assert len(doubts(tiny, "suspect")["below_sector"]) == 4
+        assert len(by_check(tiny)["tiny_latency"]) == 4
+        assert len(by_check(tiny, "suspect")["below_sector"]) == 4
         for piece in throughputs:
-            concerned = [doubt for doubt in piece.doubts if doubt.rule == "whole_seconds"]
+            concerned = [finding for finding in piece.findings if finding.check == "whole_seconds"]
             assert len(concerned) == 12, "every cell is the size over whole seconds"
-        assert len(doubts(comparison)["unit_clash"]) == 3, "kB/s are shown as Mb/s"
+        assert len(by_check(comparison)["unit_clash"]) == 3, "kB/s are shown as Mb/s"
         assert len(iozone) == 6
-        assert {doubt.severity for piece in iozone for doubt in piece.doubts} == {"note"}
-        assert all(piece.doubts[0].line == piece.line for piece in iozone)
+        assert {finding.severity for piece in iozone for finding in piece.findings} == {"note"}
+        assert all(piece.findings[0].line == piece.line for piece in iozone)
 
     def test_all_of_them_as_text(self):
         paths = sorted((DATA / "published").glob("[!R]*.md"))
@@ -105,7 +105,7 @@ class TestReports:
 
 class TestRows:
     def test_a_sound_row_stands(self):
-        assert only(table(SOUND.format(depth=32), head=DEPTH)).doubts == ()
+        assert only(table(SOUND.format(depth=32), head=DEPTH)).findings == ()
 
     @pytest.mark.parametrize(
         ("row", "rule", "severity"),
@@ -123,25 +123,27 @@ class TestRows:
         ],
     )
     def test_each_fault_is_told(self, row, rule, severity):
-        found = [(doubt.rule, doubt.severity) for doubt in only(table(row, head=DEPTH)).doubts]
+        found = [(finding.check, finding.severity) for finding in only(table(row, head=DEPTH)).findings]
         assert found == [(rule, severity)]
 
     def test_the_rounding_of_what_is_printed_is_no_fault(self):
-        assert only(table("| 4k | 32 | 0.1M | 0.4 GB/s | 0.3 ms |", head=DEPTH)).doubts == ()
+        assert only(table("| 4k | 32 | 0.1M | 0.4 GB/s | 0.3 ms |", head=DEPTH)).findings == ()
 
     def test_reads_and_writes_of_one_cell_share_the_depth(self):
         row = "| 4k | 8 | r:30k, w:10k | r:122.9MB/s, w:40.96MB/s | r:200us, w:avg= 200us |"
-        assert only(table(row, head=DEPTH)).doubts == ()
+        assert only(table(row, head=DEPTH)).findings == ()
 
     def test_percentiles_and_extremes_in_order(self):
         head = "| Min CLAT (us) | Avg CLAT (us) | Max CLAT (us) | 99th percentile of CLAT (us) |"
-        assert only(table("| 10 | 20 | 90 | 80 |", head=head)).doubts == ()
-        assert [doubt.rule for doubt in only(table("| 10 | 20 | 15 | 12 |", head=head)).doubts] == ["order"]
+        assert only(table("| 10 | 20 | 90 | 80 |", head=head)).findings == ()
+        (wrong,) = only(table("| 10 | 20 | 15 | 12 |", head=head)).findings
+        assert wrong.check == "order"
 
     def test_submission_and_completion_make_the_total(self):
         head = "| Avg SLAT (us) | Avg CLAT (us) | Avg TLAT (us) |"
-        assert only(table("| 10 | 90 | 100 |", head=head)).doubts == ()
-        assert [doubt.rule for doubt in only(table("| 10 | 90 | 140 |", head=head)).doubts] == ["latency_sum"]
+        assert only(table("| 10 | 90 | 100 |", head=head)).findings == ()
+        (wrong,) = only(table("| 10 | 90 | 140 |", head=head)).findings
+        assert wrong.check == "latency_sum"
 
     def test_speeds_that_vary_freely_are_no_clock_of_whole_seconds(self):
         rows = [
@@ -149,7 +151,7 @@ class TestRows:
             for block, value in zip("abcdefgh", (91, 87.3, 402.7, 399, 12.9, 55, 700.3, 812.9), strict=True)
         ]
         piece = only(table(*rows, head="| Run | Throughput (MB/s) |", above="on a file of 10 GB"))
-        assert piece.doubts == ()
+        assert piece.findings == ()
 
 
 class TestFiles:
@@ -193,21 +195,21 @@ class TestFiles:
         rows = {31, 32, 33, 34, 35, 36}
         assert (table.line, table.rows, table.kinds) == (1, 6, {"bandwidth"})
         assert text.split("\n")[30].split()[:3] == ["2048", "256", "6321679"]
-        suspected = doubts(table, "suspect")
+        suspected = by_check(table, "suspect")
         assert suspected == {"fits_in_memory": rows, "short_run": rows, "link_limit": rows}
-        assert doubts(table, "note") == {"cached": rows} and not doubts(table)
+        assert by_check(table, "note") == {"cached": rows} and not by_check(table)
 
     def test_a_table_of_iozone_past_the_cache_is_too_short_and_nothing_else(self):
         (table,) = pieces((DATA / "iozone/iozone-3.489.auto_direct.txt").read_text(), "out.txt")
-        assert [list(doubts(table, severity)) for severity in ("invalid", "suspect", "note")] == [
+        assert [list(by_check(table, severity)) for severity in ("invalid", "suspect", "note")] == [
             *([], ["short_run"], []),
         ]  # fmt: skip
 
     def test_what_is_known_of_the_machine_decides(self):
         text = (DATA / "iozone/iozone-3.489.auto_buffered.txt").read_text()
         (table,) = pieces(text, "out.txt", Machine(link=3.94e9, memory=2**20))
-        assert len(doubts(table)["link_limit"]) == 6, "no device of that link read 24 GB/s"
-        assert "fits_in_memory" not in doubts(table, "suspect")
+        assert len(by_check(table)["link_limit"]) == 6, "no device of that link read 24 GB/s"
+        assert "fits_in_memory" not in by_check(table, "suspect")
 
     def test_the_command_takes_what_is_known_of_the_machine(self, capsys):
         path = str(DATA / "iozone/iozone-3.489.auto_buffered.txt")
@@ -223,7 +225,7 @@ class TestFiles:
             f"# Our disk\n\n{text}\nand again\n\n{text.partition('iozone test')[0]}", "r.md"
         )
         assert (first.line, first.rows, second.rows) == (3, 4, 4)
-        assert "unreadable" not in doubts(first, "note") and "unreadable" in doubts(second, "note")
+        assert "unreadable" not in by_check(first, "note") and "unreadable" in by_check(second, "note")
 
     def test_a_table_without_its_preamble_is_refused(self):
         text = (DATA / "iozone/iozone-3.489.auto_direct.txt").read_text()

@@ -79,19 +79,26 @@ class Fio:
             target=bool(here),
         )
 
-    def command(self, workload: Workload, place: Place) -> Command:
-        """Return fio on a job file that anybody can run again by hand. Raises EngineError if fio is missing
-        or too old, or if the target's path cannot be said in a job file.
-        """
-        program = find_program(self.program, self.package)
-        found = version(program)
+    def prepare(self) -> None:
+        """Ask fio for its version. Raises EngineError if it is missing or too old."""
+        found = version(find_program(self.program, self.package))
         if found < OLDEST:
             raise EngineError(
                 f"fio {'.'.join(map(str, found))} is too old: its figures are not comparable",
                 remedy=f"install fio {'.'.join(map(str, OLDEST))} or newer",
             )
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        """Return fio on a job file that anybody can run again by hand. Raises EngineError if fio is missing,
+        or if the target's path cannot be said in a job file.
+        """
         return Command(
-            argv=(program, f"--output={_OUTPUT}", "--output-format=json+", "job.fio"),
+            argv=(
+                find_program(self.program, self.package),
+                f"--output={_OUTPUT}",
+                "--output-format=json+",
+                "job.fio",
+            ),
             timeout=self.needs(workload).seconds * 1.1 + _PATIENCE,
             files={"job.fio": job_file(workload, place)},
             output=_OUTPUT,

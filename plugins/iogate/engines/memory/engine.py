@@ -21,7 +21,7 @@ from iogate.engines.memory import machine
 from iogate.engines.memory import output as _memory_output
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.formats.schema import Duration, Schema, Size, check
-from iogate.host.native import compile_program
+from iogate.host.native import compile_program, program_path
 from iogate.host.process import Completed
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.units import format_quantity, parse_size, size_text
@@ -104,10 +104,14 @@ class Memory:
         """Return the time alone: it asks nothing of a target."""
         return Needs(seconds=_seconds(workload.options), target=False)
 
+    def prepare(self) -> None:
+        """Compile the program. Raises EngineError if that cannot be."""
+        compile_program(_SOURCE)
+
     def command(self, workload: Workload, place: Place) -> Command:
         """Raise EngineError if there is no compiler, or not what `check` looks for."""
         words = _words(workload.options)
-        argv = (str(compile_program(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
+        argv = (str(program_path(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
         waits = _LEAST_WAIT * len(workload.options["delays"])
         return Command(argv, timeout=_seconds(workload.options) * _LONGEST_WAIT + waits + _PATIENCE)
 

@@ -18,7 +18,7 @@ from iogate.engines.common.json_report import is_of
 from iogate.engines.reader import output as _reader_output
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.formats.schema import Schema, Size, check
-from iogate.host.native import compile_program
+from iogate.host.native import compile_program, program_path
 from iogate.host.process import Completed
 from iogate.model import Command, Needs, Output, Place, Workload
 from iogate.units import parse_size
@@ -141,6 +141,10 @@ class Reader:
             written=size * passes if writes else 0,
         )
 
+    def prepare(self) -> None:
+        """Compile the program. Raises EngineError if that cannot be."""
+        compile_program(_SOURCE)
+
     def command(self, workload: Workload, place: Place) -> Command:
         """Raise EngineError if there is no compiler, or no CPU of that number."""
         options = workload.options
@@ -161,7 +165,7 @@ class Reader:
         lists = cpus(options, max(counts(options)))
         if lists:
             words["cpus"] = "/".join(lists)
-        argv = (str(compile_program(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
+        argv = (str(program_path(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
         return Command(argv, timeout=_seconds(options) * 1.1 + _PATIENCE)
 
     def recognises(self, text: str) -> bool:

@@ -13,7 +13,7 @@ from iogate import engines
 from iogate.errors import InputError, OutputError
 from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
-from iogate.offline.published.doubts import Doubt
+from iogate.offline.published.findings import FigureFinding
 from iogate.offline.published.outputs import Machine, Piece
 from iogate.units import printable
 
@@ -37,13 +37,13 @@ def audit_files(paths: Sequence[Path], machine: Machine = _UNKNOWN) -> tuple[str
             status = 1
             continue
         texts.append(report.text(str(path), found))
-        if any(doubt.severity == "invalid" for piece in found for doubt in piece.doubts):
+        if any(finding.severity == "invalid" for piece in found for finding in piece.findings):
             status = 1
     return printable("\n\n".join(texts)), status
 
 
 def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
-    """Return all parts of a text that have figures, in its order, each with the doubts about it.
+    """Return all parts of a text that have figures, in its order, each with the findings about it.
 
     Raises OutputError if there are none, or if an output in it cannot be read.
     """
@@ -74,16 +74,18 @@ def _blank(lines: list[str], first: int, block: str) -> None:
 
 
 def _table_piece(
-    table: tables.Table, context: rows.Context, late: Iterable[Doubt], elsewhere: across.Elsewhere
+    table: tables.Table, context: rows.Context, late: Iterable[FigureFinding], elsewhere: across.Elsewhere
 ) -> Piece:
     own = {row.line for row in table.rows}
-    doubts = [doubt for row in table.rows for doubt in rows.check(row, context)]
-    doubts += [doubt for doubt in late if doubt.line in own]
+    findings = [finding for row in table.rows for finding in rows.findings(row, context)]
+    findings += [finding for finding in late if finding.line in own]
     clashes = list(across.clashes(table, elsewhere))
-    explained = {doubt.line for doubt in clashes}  # a wrong unit explains an impossible speed
-    doubts = [doubt for doubt in doubts if doubt.rule != "link_limit" or doubt.line not in explained]
-    doubts += [*clashes, *across.ceilings(table)]
+    explained = {finding.line for finding in clashes}  # a wrong unit explains an impossible speed
+    findings = [
+        finding for finding in findings if finding.check != "link_limit" or finding.line not in explained
+    ]
+    findings += [*clashes, *across.ceilings(table)]
     kinds = frozenset(figure.kind for row in table.rows for figure in row.figures)
     figures = f"{len(table.rows)} rows of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")
-    return Piece(table.line, what, figures, kinds, tuple(doubts), len(table.rows))
+    return Piece(table.line, what, figures, kinds, tuple(findings), len(table.rows))

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from iogate.offline.published.cells import unit_factor
-from iogate.offline.published.doubts import Doubt, Doubts
+from iogate.offline.published.findings import FigureFinding, FigureFindings
 from iogate.offline.published.tables import Table
 
 _RATE = re.compile(r"\b(\d+\.\d+)\s*((?:k|M|G|Ki|Mi|Gi)B/s(?:ec)?)\b")
@@ -29,7 +29,7 @@ def rates(text: str) -> Elsewhere:
     return found
 
 
-def ceilings(table: Table) -> Doubts:
+def ceilings(table: Table) -> FigureFindings:
     """Note on rows of different block sizes that are equally fast to the last digits: a common limit."""
     figures = [
         (row, figure)
@@ -38,7 +38,7 @@ def ceilings(table: Table) -> Doubts:
     ]
     for (row, figure), (other, twin) in combinations(figures, 2):
         if row.block != other.block and abs(figure.value / twin.value - 1) < _SAME:
-            yield Doubt(
+            yield FigureFinding(
                 other.line,
                 "ceiling",
                 "note",
@@ -48,8 +48,8 @@ def ceilings(table: Table) -> Doubts:
             )
 
 
-def clashes(table: Table, elsewhere: Elsewhere) -> Doubts:
-    """Return doubts about a table's bandwidths that stand elsewhere in another unit."""
+def clashes(table: Table, elsewhere: Elsewhere) -> FigureFindings:
+    """Return findings about a table's bandwidths that stand elsewhere in another unit."""
     for row in table.rows:
         for figure in row.figures:
             number = figure.text.split(" ")[0]
@@ -58,7 +58,7 @@ def clashes(table: Table, elsewhere: Elsewhere) -> Doubts:
             line, unit = elsewhere[number]
             factor = unit_factor("bandwidth", unit)
             if line != row.line and factor and factor != unit_factor("bandwidth", figure.unit):
-                yield Doubt(
+                yield FigureFinding(
                     row.line,
                     "unit_clash",
                     "invalid",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iogate.offline.published.cells import Quantity
-from iogate.offline.published.doubts import Doubt, Doubts
+from iogate.offline.published.findings import FigureFinding, FigureFindings
 from iogate.offline.published.tables import Row, Table
 
 _CHANCE = 1e-6
@@ -35,8 +35,8 @@ def sizes(lines: Iterable[str]) -> list[float]:
     return sorted({float(count * unit) for count in counts for unit in (1024 * 10**6, 2**30, 10**9)})
 
 
-def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> Doubts:
-    """Return doubts about all figures of tables whose bandwidths are one of the `known` sizes over whole
+def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFindings:
+    """Return findings about all figures of tables whose bandwidths are one of the `known` sizes over whole
     seconds.
     """
     for table in tables:
@@ -45,7 +45,7 @@ def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> Doubts:
         if len(best) < 0.8 * len(figures) or len(best) < 4 or _chance(best) > _CHANCE:
             continue
         for match in best:
-            yield _doubt(match)
+            yield _finding(match)
 
 
 def _chance(matches: Sequence[_Match]) -> float:
@@ -77,13 +77,13 @@ def _match(row: Row, figure: Quantity, size: float) -> _Match | None:
     return _Match(row, figure, nearest, min(1.0, lost + 2 * rounding))
 
 
-def _doubt(match: _Match) -> Doubt:
+def _finding(match: _Match) -> FigureFinding:
     seconds, unit = match.seconds, match.figure.unit
     one = match.figure.number * seconds
     slowest = one / (seconds + 1)
     fastest = f"{one / (seconds - 1):.4g}" if seconds > 1 else "no limit"
     label = f"{match.row.label}: " if match.row.label else ""
-    return Doubt(
+    return FigureFinding(
         match.row.line,
         "whole_seconds",
         "invalid" if seconds < _GROSS else "suspect",

@@ -13,7 +13,7 @@ from iogate.engines.sections import Description, Section
 from iogate.model import Finding, Output
 from iogate.offline.outputs import findings, job_of
 from iogate.offline.outputs.text import understood_by
-from iogate.offline.published.doubts import Doubt
+from iogate.offline.published.findings import FigureFinding
 from iogate.units import format_quantity
 
 _FIGURES = {
@@ -37,13 +37,13 @@ _ALL = frozenset({"iops", "bandwidth", "latency"})
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a file that has figures: where it begins, what it is, its figures in short, the doubts."""
+    """A part of a file that has figures: where it begins, what it is, its figures in short, the findings."""
 
     line: int
     what: str
     figures: str
     kinds: frozenset[str]
-    doubts: tuple[Doubt, ...]
+    findings: tuple[FigureFinding, ...]
     rows: int = 1
 
 
@@ -95,18 +95,18 @@ def _with_options(section: Section, described: Sequence[Description]) -> Section
 
 
 def _piece(engine: str, name: str, section: Section, machine: Machine) -> Piece:
-    """Return a section with the doubts about it; the rows of a table are judged each by itself."""
+    """Return a section with the findings about it; the rows of a table are judged each by itself."""
     shown, kinds = _table_figures(section.points) if section.points else _figures(section.output)
-    doubts: list[Doubt] = []
+    found: list[FigureFinding] = []
     for part in section.points or (section,):
         job = job_of(engine, name, part.name, part.output)
         said = findings(job, link=machine.link, memory=machine.memory)
-        doubts += _doubts(part.line, said, f"{part.name}: " if section.points else "")
+        found += _of_line(part.line, said, f"{part.name}: " if section.points else "")
     if section.remark:
         last = section.points[-1].line if section.points else section.line
         cells = frozenset({"cell"}) if section.points else kinds
-        doubts.append(Doubt(last, "unreadable", "note", cells, section.remark))
-    return Piece(section.line, section.title, shown, kinds, tuple(doubts), len(section.points) or 1)
+        found.append(FigureFinding(last, "unreadable", "note", cells, section.remark))
+    return Piece(section.line, section.title, shown, kinds, tuple(found), len(section.points) or 1)
 
 
 def _table_figures(points: Sequence[Section]) -> tuple[str, frozenset[str]]:
@@ -134,9 +134,9 @@ def _figures(output: Output) -> tuple[str, frozenset[str]]:
     return shown or f"{len(output.metrics)} figures", frozenset(kinds)
 
 
-def _doubts(line: int, found: Iterable[Finding], label: str = "") -> Iterable[Doubt]:
-    """Return findings as doubts about a line; where it says two things, what is printed is wrong anyway."""
+def _of_line(line: int, found: Iterable[Finding], label: str = "") -> Iterable[FigureFinding]:
+    """Return findings as those about a line of a file; of two that it says one is wrong in any case."""
     for finding in found:
         kinds = _KINDS.get(finding.check, _ALL)
         severity = "invalid" if finding.check == "two_units" else finding.severity
-        yield Doubt(line, finding.check, severity, kinds, label + finding.message)
+        yield FigureFinding(line, finding.check, severity, kinds, label + finding.message)

@@ -21,16 +21,16 @@ def text(name: str, found: Sequence[Piece]) -> str:
 def _piece(name: str, piece: Piece) -> list[str]:
     lines = [f"{name}:{piece.line}: {piece.what}: {piece.figures}"]
     lines += [f"    {line}" for line in _verdict(piece)]
-    ordered = sorted(piece.doubts, key=lambda doubt: (_ORDER.index(doubt.severity), doubt.rule))
-    for (severity, rule), group in groupby(ordered, key=lambda doubt: (doubt.severity, doubt.rule)):
-        doubts = sorted(group, key=lambda doubt: doubt.line)
-        shown = len(doubts) if len(doubts) <= _SHOWN + 1 else _SHOWN
-        for doubt in doubts[:shown]:
-            where = f"line {doubt.line}: " if piece.rows > 1 else ""
-            lines.append(f"    {severity:8}{rule}: {where}{doubt.message}")
-        if len(doubts) > shown:
-            rest = sorted({doubt.line for doubt in doubts[shown:]})
-            lines.append(f"    {'':8}... and {len(doubts) - shown} more like these, lines {_spans(rest)}")
+    ordered = sorted(piece.findings, key=lambda finding: (_ORDER.index(finding.severity), finding.check))
+    for (severity, check), group in groupby(ordered, key=lambda finding: (finding.severity, finding.check)):
+        findings = sorted(group, key=lambda finding: finding.line)
+        shown = len(findings) if len(findings) <= _SHOWN + 1 else _SHOWN
+        for finding in findings[:shown]:
+            where = f"line {finding.line}: " if piece.rows > 1 else ""
+            lines.append(f"    {severity:8}{check}: {where}{finding.message}")
+        if len(findings) > shown:
+            rest = sorted({finding.line for finding in findings[shown:]})
+            lines.append(f"    {'':8}... and {len(findings) - shown} more like these, lines {_spans(rest)}")
     return lines
 
 
@@ -51,14 +51,14 @@ def _verdict(piece: Piece) -> list[str]:
 
 
 def _lines(piece: Piece, severity: str) -> dict[str, set[int]]:
-    """Return the lines by kind of figure that doubts of a severity concern."""
+    """Return the lines by kind of figure that findings of a severity concern."""
     found: dict[str, set[int]] = {}
     known = _kind_names(piece.kinds)
-    for doubt in piece.doubts:
-        if doubt.severity == severity:
-            for kind in _kind_names(doubt.kinds):
-                if kind in known or len(doubt.kinds) == 1:
-                    found.setdefault(kind, set()).add(doubt.line)
+    for finding in piece.findings:
+        if finding.severity == severity:
+            for kind in _kind_names(finding.kinds):
+                if kind in known or len(finding.kinds) == 1:
+                    found.setdefault(kind, set()).add(finding.line)
     return found
 
 

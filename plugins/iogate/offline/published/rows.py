@@ -12,7 +12,7 @@ from iogate.audit.snapshot.link import FASTEST
 from iogate.engines.sections import DescribedJob, Description
 from iogate.model import Severity
 from iogate.offline.published.cells import RATES, Quantity
-from iogate.offline.published.doubts import Doubt, Doubts
+from iogate.offline.published.findings import FigureFinding, FigureFindings
 from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
@@ -42,21 +42,21 @@ class Context:
         return _common_value(description.size for description in self.described)
 
 
-RowRule: TypeAlias = "Callable[[Row, Context], Doubts]"
+RowCheck: TypeAlias = "Callable[[Row, Context], FigureFindings]"
 
 
-def check(row: Row, context: Context) -> Doubts:
-    """Return all doubts about a row."""
-    for rule in _RULES:
-        yield from rule(row, context)
+def findings(row: Row, context: Context) -> FigureFindings:
+    """Return all findings about a row."""
+    for check in CHECKS:
+        yield from check(row, context)
 
 
-def _doubt(row: Row, rule: str, severity: Severity, kinds: frozenset[str], message: str) -> Doubt:
+def _finding(row: Row, check: str, severity: Severity, kinds: frozenset[str], message: str) -> FigureFinding:
     label = f"{row.label}: " if row.label else ""
-    return Doubt(row.line, rule, severity, kinds, label + message)
+    return FigureFinding(row.line, check, severity, kinds, label + message)
 
 
-def bandwidth_unit(row: Row, context: Context) -> Doubts:
+def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
     """Return bandwidth = IOPS x block size, in the unit that is said"""
     for direction in row.directions:
         rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
@@ -71,7 +71,7 @@ def bandwidth_unit(row: Row, context: Context) -> Doubts:
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
-        yield _doubt(
+        yield _finding(
             row,
             "bandwidth_unit",
             "invalid" if fits or abs(error) > 0.1 else "suspect",
@@ -81,7 +81,7 @@ def bandwidth_unit(row: Row, context: Context) -> Doubts:
         )
 
 
-def little_law(row: Row, context: Context) -> Doubts:
+def little_law(row: Row, context: Context) -> FigureFindings:
     """Return rate x latency = I/Os in flight: the latency's unit, and whether the queue depth was there at
     all
     """
@@ -93,7 +93,7 @@ def little_law(row: Row, context: Context) -> Doubts:
     elif context.job and context.job.in_flight:
         asked = context.job.in_flight
         if not 0.7 < flying / asked < 1.3:
-            yield _doubt(
+            yield _finding(
                 row,
                 "description",
                 "suspect",
@@ -118,11 +118,11 @@ def in_flight(row: Row) -> float | None:
     return total
 
 
-def _against_depth(row: Row, flying: float, depth: int) -> Doubts:
+def _against_depth(row: Row, flying: float, depth: int) -> FigureFindings:
     ratio = flying / depth
     for factor, wrong, right in ((1e3, "ms", "µs"), (1e6, "ms", "ns"), (1e-3, "µs", "ms")):
         if 0.7 <= ratio / factor <= 1.15:
-            yield _doubt(
+            yield _finding(
                 row,
                 "latency_unit",
                 "invalid",
@@ -132,7 +132,7 @@ def _against_depth(row: Row, flying: float, depth: int) -> Doubts:
             )
             return
     if ratio < 1 / 3:
-        yield _doubt(
+        yield _finding(
             row,
             "little_law",
             "suspect",
@@ -141,7 +141,7 @@ def _against_depth(row: Row, flying: float, depth: int) -> Doubts:
             "ioengine or the page cache",
         )
     elif ratio > 1.15:
-        yield _doubt(
+        yield _finding(
             row,
             "little_law",
             "suspect",
@@ -150,13 +150,13 @@ def _against_depth(row: Row, flying: float, depth: int) -> Doubts:
         )
 
 
-def link_limit(row: Row, context: Context) -> Doubts:
+def link_limit(row: Row, context: Context) -> FigureFindings:
     """Return faster than the link, or than any link that a disk has"""
     limit = context.link or FASTEST.limit
     name = "the link" if context.link else FASTEST.name
     for shown in row.figures:
         if shown.kind == "bandwidth" and shown.value > limit * 1.01:
-            yield _doubt(
+            yield _finding(
                 row,
                 "link_limit",
                 "invalid",
@@ -166,11 +166,11 @@ def link_limit(row: Row, context: Context) -> Doubts:
             return
 
 
-def tiny_latency(row: Row, context: Context) -> Doubts:
+def tiny_latency(row: Row, context: Context) -> FigureFindings:
     """Return latencies shorter than a way through the kernel to a device and back"""
     for shown in row.figures:
         if shown.kind == "lat" and not shown.part and 0 < shown.value < 3000:
-            yield _doubt(
+            yield _finding(
                 row,
                 "tiny_latency",
                 "invalid" if shown.value < 1000 else "suspect",
@@ -180,10 +180,10 @@ def tiny_latency(row: Row, context: Context) -> Doubts:
             return
 
 
-def below_sector(row: Row, context: Context) -> Doubts:
+def below_sector(row: Row, context: Context) -> FigureFindings:
     """Return blocks smaller than a sector, which only a cache can serve"""
     if row.block and row.block < _SECTOR:
-        yield _doubt(
+        yield _finding(
             row,
             "below_sector",
             "suspect",
@@ -192,7 +192,7 @@ def below_sector(row: Row, context: Context) -> Doubts:
         )
 
 
-def order(row: Row, context: Context) -> Doubts:
+def order(row: Row, context: Context) -> FigureFindings:
     """Return min <= mean <= max, percentiles in order"""
     for kind in ("bandwidth", *sorted(_LATENCY)):
         for direction in row.directions:
@@ -209,11 +209,11 @@ def order(row: Row, context: Context) -> Doubts:
                 yield from _falling(row, kind, [by_part[part] for part in parts if part in by_part])
 
 
-def _falling(row: Row, kind: str, series: Sequence[Quantity]) -> Doubts:
+def _falling(row: Row, kind: str, series: Sequence[Quantity]) -> FigureFindings:
     for lower, higher in pairwise(series):
         if lower.value > higher.value * 1.03 + higher.step:
             names = lower.part or "mean", higher.part or "mean"
-            yield _doubt(
+            yield _finding(
                 row,
                 "order",
                 "invalid",
@@ -222,13 +222,13 @@ def _falling(row: Row, kind: str, series: Sequence[Quantity]) -> Doubts:
             )
 
 
-def latency_sum(row: Row, context: Context) -> Doubts:
+def latency_sum(row: Row, context: Context) -> FigureFindings:
     """Return total latency = submission + completion latency"""
     submission, completion, total = (row.first(kind) for kind in ("slat", "clat", "lat"))
     if submission and completion and total:
         parts = submission.value + completion.value
         if abs(parts - total.value) > 0.02 * total.value + total.step:
-            yield _doubt(
+            yield _finding(
                 row,
                 "latency_sum",
                 "suspect",
@@ -237,7 +237,7 @@ def latency_sum(row: Row, context: Context) -> Doubts:
             )
 
 
-def few_operations(row: Row, context: Context) -> Doubts:
+def few_operations(row: Row, context: Context) -> FigureFindings:
     """Return percentiles that too few I/Os decide"""
     parts = {figure.part for figure in row.figures if figure.part.startswith("p")}
     highest = max((float(part[1:]) for part in parts), default=0.0)
@@ -251,7 +251,7 @@ def few_operations(row: Row, context: Context) -> Doubts:
     count = moved // row.block
     beyond = count * (1 - highest / 100)
     if beyond < _TAIL * (1 - 1e-9):
-        yield _doubt(
+        yield _finding(
             row,
             "few_operations",
             "suspect",
@@ -261,12 +261,12 @@ def few_operations(row: Row, context: Context) -> Doubts:
         )
 
 
-def short_run(row: Row, context: Context) -> Doubts:
+def short_run(row: Row, context: Context) -> FigureFindings:
     """Return runs that were over in a moment"""
     rate = sum(filter(None, (_bandwidth(row, direction) for direction in row.directions)))
     size = row.size or context.size
     if rate and size and not row.size and size / rate < 1:
-        yield _doubt(
+        yield _finding(
             row,
             "short_run",
             "suspect",
@@ -275,7 +275,7 @@ def short_run(row: Row, context: Context) -> Doubts:
             f"{format_quantity(size / rate, 's')}",
         )
     elif rate and size and not row.size and size / rate < 5:
-        yield _doubt(
+        yield _finding(
             row,
             "short_run",
             "note",
@@ -297,13 +297,13 @@ def _bandwidth(row: Row, direction: str) -> float | None:
     return rate.value * row.block if rate and row.block else shown.value if shown else None
 
 
-def unreadable(row: Row, context: Context) -> Doubts:
+def unreadable(row: Row, context: Context) -> FigureFindings:
     """Return cells that hold no figure, and decimal commas"""
     for cell in row.unread:
-        yield _doubt(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
+        yield _finding(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
     commas = [figure.text for figure in row.figures if figure.comma]
     if commas:
-        yield _doubt(
+        yield _finding(
             row,
             "decimal_comma",
             "note",
@@ -312,7 +312,7 @@ def unreadable(row: Row, context: Context) -> Doubts:
         )
 
 
-_RULES: tuple[RowRule, ...] = (
+CHECKS: tuple[RowCheck, ...] = (
     bandwidth_unit,
     little_law,
     link_limit,

@@ -338,7 +338,7 @@ def test_a_fio_that_does_not_serve_is_refused(tmp_path, monkeypatch, says, reaso
     fake_fio(tmp_path, says)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EngineError, match=reason):
-        engine.command(workload(), place(tmp_path))
+        engine.prepare()
 
 
 def test_a_missing_fio_is_told_with_its_package_and_checks_nothing(tmp_path, monkeypatch):

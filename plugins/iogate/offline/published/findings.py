@@ -1,4 +1,4 @@
-"""What the audit of an existing output says: a doubt about some of its figures."""
+"""What the audit of an existing output says: a finding about some of its figures."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from iogate.model import Severity
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """A doubt of a `rule` about the figures of `kinds` in a `line` (from 1) of a file.
+class FigureFinding:
+    """A finding of a `check` about the figures of `kinds` in a `line` (from 1) of a file.
 
     `invalid`: they do not stand; `suspect`: they may mean something else; `note`: worth knowing.
     """
 
     line: int
-    rule: str
+    check: str
     severity: Severity
     kinds: frozenset[str]
     message: str
 
 
-Doubts: TypeAlias = Iterator[Doubt]
+FigureFindings: TypeAlias = Iterator[FigureFinding]

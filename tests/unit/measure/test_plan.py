@@ -1,0 +1,115 @@
+"""A plan shows the commands that a run would give, and starts none of them."""
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from iogate import engines
+from iogate.declare.suite import load_suite
+from iogate.model import Place
+from projects import Project
+
+SUITE = """\
+workloads:
+  blocks: {rw: randread, size: 1M, runtime: 1, fio: {thinktime: 5}}
+  tables: {engine: iozone, size: 1M, record_size: 64k}
+  scaling: {engine: reader, rw: read, size: 1M, threads: [1, 2]}
+  curve: {engine: memory, buffer_size: 32M, cached: true}
+  checker: {engine: mlc}
+"""
+PROGRAMS = ("fio", "iozone", "mlc", "cc")
+GUARD = """\
+import os
+import sys
+
+STARTS = ("subprocess.Popen", "os.posix_spawn", "os.spawn", "os.exec", "os.fork", "os.forkpty", "os.system")
+
+
+def refuse(event, arguments):
+    if event in STARTS:
+        with open("started", "a") as stream:
+            print(event, arguments, file=stream)
+        os._exit(99)
+
+
+sys.addaudithook(refuse)
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with a workload of each engine, whose programs are there; no process may be started in it."""
+    project = Project(tmp_path)
+    project.suite(SUITE)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in PROGRAMS:
+        (programs / name).write_text("#!/bin/sh\nexit 1\n")
+        (programs / name).chmod(0o755)
+    (tmp_path / "no_processes.py").write_text(GUARD)
+    project.plugin = ("-p", "no_processes", "-p", "no:benchmark", *project.plugin)  # benchmark asks git
+    project.environment.pop("CC", None)
+    project.environment["PATH"] = str(programs)
+    project.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    project.environment["PYTHONPATH"] += f"{os.pathsep}{tmp_path}"
+    (tmp_path / "cache").mkdir()
+    for name in ("PATH", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, project.environment[name])
+    monkeypatch.delenv("CC", raising=False)
+    return project
+
+
+def plan(project):
+    result = project.run("suites", "--io-plan")
+    assert result.status == 0, started(project) + result.text
+    return result.text
+
+
+def files(project):
+    """All that lies in the project, but for Python's own caches of byte code."""
+    return {path for path in project.path.rglob("*") if "__pycache__" not in path.parts}
+
+
+def started(project):
+    """What the run has started; it ended there."""
+    file = project.path / "started"
+    return file.read_text() if file.exists() else ""
+
+
+def test_the_suite_has_every_engine_of_iogates_own(project):
+    own = {name for name in engines.names() if type(engines.load(name)).__module__.startswith("iogate.")}
+    suite = load_suite(project.path / "suites/demo.yaml")
+    assert {workload.engine for workload in suite.workloads} == own
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="latency under load needs two CPUs")
+def test_it_shows_the_commands_of_a_run(project):
+    text = plan(project)
+    for workload in load_suite(project.path / "suites/demo.yaml").workloads:
+        place = Place(project.path / "data", project.path, Path("results") / workload.name / "1")
+        command = engines.load(workload.engine).command(workload, place)
+        assert f"{workload.name}: {shlex.join(command.argv)}" in text
+        assert all(content.rstrip() in text for content in command.files.values())
+
+
+def test_it_starts_no_process_and_writes_nothing(project):
+    before = files(project)
+    plan(project)
+    assert not started(project)
+    assert files(project) == before
+    assert not list((project.path / "cache").iterdir())
+
+
+def test_collecting_for_a_run_does_ask_fio(project):
+    assert project.run("suites", "--collect-only").status == 99
+    assert "subprocess.Popen" in started(project)
+
+
+def test_a_program_that_is_missing_is_told(project):
+    (project.path / "bin/cc").unlink()
+    (project.path / "bin/iozone").unlink()
+    text = plan(project)
+    assert "scaling: there is no C compiler" in text
+    assert "tables: iozone is not installed" in text

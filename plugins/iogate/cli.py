@@ -124,8 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     take.set_defaults(act=_import)
 
-    schema = commands.add_parser("schema", help="print a JSON Schema for editors")
-    schema.add_argument("what", choices=["suite", "device"])
+    schema = commands.add_parser("schema", help="print a JSON Schema, for editors and for programs")
+    schema.add_argument("what", choices=["suite", "device", "baseline", "results"])
     schema.set_defaults(act=_schema)
     return parser
 
@@ -195,9 +195,16 @@ def _audit(given: argparse.Namespace) -> int:
 
 
 def _schema(given: argparse.Namespace) -> int:
-    from iogate.declare.json_schemas import device_schema, suite_schema
+    from iogate.declare.json_schemas import baseline_schema, device_schema, suite_schema
+    from iogate.report.results import results_schema
 
-    _say(json.dumps(suite_schema() if given.what == "suite" else device_schema(), indent=2))
+    schemas = {
+        "suite": suite_schema,
+        "device": device_schema,
+        "baseline": baseline_schema,
+        "results": results_schema,
+    }
+    _say(json.dumps(schemas[given.what](), indent=2))
     return 0
 
 

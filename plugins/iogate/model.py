@@ -195,6 +195,17 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class Histogram:
+    """Latencies in ns, counted: `bins` maps the least value of each bin to its count.
+
+    From each power of two to the next there are `per_octave` bins of one width (1: the octave itself).
+    """
+
+    per_octave: int
+    bins: Mapping[int, int]
+
+
+@dataclass(frozen=True)
 class Output:
     """An engine's output, parsed: one value per metric, and the claims that the audit checks.
 
@@ -202,8 +213,9 @@ class Output:
     `system` are the mean CPU shares of a job, as fractions of one core. `jobs` counts the processes or
     threads whose I/O is in here. `options` are the engine's options as its output states them, `complete` if
     no others were given. `remarks` are what it says about its figures in words, `contradictions` figures
-    that say different things of the same. `space` is the bytes of the files that the engine made itself.
-    `synchronous` names the ioengine that had one I/O in flight per job, where the options name none.
+    that say different things of the same. `space` is the bytes of the files that the engine made itself,
+    `histograms` are latencies by direction and kind (`read.clat`) where the engine counts them. `synchronous`
+    names the ioengine that had one I/O in flight per job, where the options name none.
     `latency_step` is the step in ns in which the engine prints latencies (0: fine enough).
     """
 
@@ -221,6 +233,7 @@ class Output:
     space: int = 0
     synchronous: str = ""
     latency_step: float = 0.0
+    histograms: Mapping[str, Histogram] = field(default_factory=_empty)
 
 
 @dataclass(frozen=True)

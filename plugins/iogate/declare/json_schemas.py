@@ -1,4 +1,4 @@
-"""JSON Schemas of the files that people write, for editors that complete and check them."""
+"""JSON Schemas of the files that people write or read, for editors that complete and check them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from iogate import engines
 from iogate.declare.device import DeviceFile
 from iogate.declare.suite import SuiteFile
 from iogate.declare.workload import WorkloadEntry
+from iogate.judge.baseline.file import BaselineFile
 
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TOLERANCE = {
     "description": "5%, 0.05, a pair [lower, upper] such as [-5%, 10%], or null to take it from the data",
     "anyOf": [
@@ -27,7 +29,12 @@ _GATE = {
 
 def device_schema() -> dict[str, Any]:
     """Return the schema of `baselines/<device>/device.yaml`."""
-    return DeviceFile.model_json_schema()
+    return {"$schema": _DIALECT, **DeviceFile.model_json_schema()}
+
+
+def baseline_schema() -> dict[str, Any]:
+    """Return the schema of `baselines/<device>/<suite>.yaml`."""
+    return {"$schema": _DIALECT, **BaselineFile.model_json_schema()}
 
 
 def suite_schema() -> dict[str, Any]:
@@ -58,7 +65,7 @@ def suite_schema() -> dict[str, Any]:
         "additionalProperties": workload,
         "description": "the workloads by name",
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **suite, "$defs": definitions}
+    return {"$schema": _DIALECT, **suite, "$defs": definitions}
 
 
 def _one(shape: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 The data are plain mappings, lists and scalars; `marks` gives the line and column of each by its path.
 Scalars follow YAML 1.2's core schema, because YAML 1.1 reads a ratio such as `75:25` as the sexagesimal
 number 4525 and `on` as a truth. A duplicate key, a tag, a document of more than one part or an explosion by
-aliases is an error.
+aliases is an error. What is written here is read back as it was.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from iogate.units import printable
 _MAXIMUM_NODES = 200_000
 _MAXIMUM_BYTES = 16 * 2**20
 _MAXIMUM_DEPTH = 40
-_INTEGER = re.compile(r"[-+]?[0-9]+")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,39}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _CONSTANTS: Mapping[str, Any] = {"": None, "~": None} | {
     spelling: value
     for word, value in {"null": None, "true": True, "false": False}.items()
     for spelling in (word, word.title(), word.upper())
 }
-_TAGS = {
-    f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq", "timestamp")
+_TEXT = "tag:yaml.org,2002:str"
+# What PyYAML's YAML 1.1 takes plain scalars for (= is its `value`, << its `merge`), and the containers.
+_TAGS = {_TEXT} | {
+    f"tag:yaml.org,2002:{name}"
+    for name in ("int", "float", "bool", "null", "timestamp", "value", "merge", "map", "seq")
 }
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -148,11 +151,44 @@ def _scalar(node: yaml.Node) -> Any:
 def _plain(text: str) -> Any:
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    if _INTEGER.fullmatch(text) and len(text) < 40:
+    if _INTEGER.fullmatch(text):
         return int(text)
     if _FLOAT.fullmatch(text):
         return float(text)
     return text
+
+
+def dumps(data: Any) -> str:
+    """Return data as YAML in a fixed style: everything on a line of its own, but a list of numbers on one.
+
+    `loads` reads it back as it was: any text, as a value and as a key; lists and mappings; integers of up to
+    39 digits and finite numbers.
+    """
+    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**30))
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_sequence(
+        self, tag: str, sequence: Any, flow_style: bool | None = None
+    ) -> yaml.SequenceNode:
+        values = all(isinstance(item, (int, float)) for item in sequence)
+        return super().represent_sequence(tag, sequence, flow_style=values)
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Return text in quotes where it is needed.
+
+        Line breaks and their like are escaped: folded text does not always read back. PyYAML itself quotes
+        what YAML 1.1 reads as something else, which leaves 1e5 and 0912 plain: YAML 1.2 reads numbers.
+        """
+        if not data.isprintable():
+            return self.represent_scalar(_TEXT, data, style='"')
+        return self.represent_scalar(_TEXT, data, style=None if _plain(data) == data else "'")
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

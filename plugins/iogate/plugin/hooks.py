@@ -152,15 +152,12 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     run = config.stash.get(RUN, None)
-    if run is None or run.results is None or not run.results.data["workloads"]:
+    results = run.results if run else None
+    if run is None or results is None:
         return
-    from iogate.report.terminal import results_table, summary_lines
+    from iogate.report.terminal import TerminalSummary
 
-    terminalreporter.section(f"storage performance of {run.results.data['device']}")
-    terminalreporter.write_line(results_table(run.results.data))
-    terminalreporter.write_line("")
-    for line in summary_lines(run.results.data):
-        terminalreporter.write_line(line)
+    TerminalSummary(terminalreporter.section, terminalreporter.write_line).write(results)
     for change in run.changes:
         terminalreporter.write_line("")
         terminalreporter.write_line(change)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
-    from iogate.report.results import Results
+    from iogate.report.protocol import Reporter
+    from iogate.report.results import Results, WorkloadRecord
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -38,14 +39,15 @@ class PytestRun:
         self.settings = settings
         self.gate = Gate(settings.inconclusive, settings.missing or "fail")
         self.json_path = json_path
-        self.results: Results | None = None
+        self.reporters: list[Reporter] = []
         self.changes: list[str] = []
-        self._unwritten: IogateError | None = None
+        self._unwritten: dict[Reporter, IogateError] = {}
         self._interrupts = Interrupts()
         self._device: Device | None = None
         self._session: Session | None = None
         self._trials: dict[str, Trial] = {}
         self._results: list[WorkloadResult] = []
+        self._records: list[WorkloadRecord] = []
 
     @property
     def device(self) -> Device:
@@ -77,8 +79,8 @@ class PytestRun:
 
     def _begin(self) -> None:
         from iogate.measure.session import Session
+        from iogate.report.json_file import NAME, JsonFile
         from iogate.report.progress import Progress
-        from iogate.report.results import Results
         from iogate.target import resolve
 
         self._interrupts.watch()
@@ -90,7 +92,8 @@ class PytestRun:
             quiet=terminal is None or self.config.option.verbose < 0,
         )
         self._session = Session(self.settings, self.device, target, progress)
-        self.results = Results(self.device.name, self._session.id, self._session.environment, self.json_path)
+        places = (self.settings.results / self._session.id / NAME, self.json_path)
+        self.reporters = [JsonFile(place) for place in places if place]
         ignore = self.settings.results.parent / ".gitignore"
         kept = self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan
         if kept and not ignore.exists():
@@ -180,21 +183,42 @@ class PytestRun:
 
     # ------------------------------------------------------------ what is kept
 
+    @property
+    def results(self) -> Results | None:
+        """The results document of what is decided so far, or None."""
+        if self._session is None or not self._records:
+            return None
+        from iogate.report.recording import engine_versions, results_of
+
+        return results_of(
+            self.device.name,
+            self._session.id,
+            self._session.environment,
+            self._records,
+            self.settings.gate_options,
+            {"pytest": pytest.__version__, **engine_versions(self._results)},
+        )
+
     def _keep(self, trial: Trial) -> None:
         if trial.result and all(result.id != trial.id for result in self._results):
-            self._results.append(trial.result)
             self._add(trial.result)
 
     def _add(self, result: WorkloadResult) -> None:
-        """Write a result to the results file. That it could not be written is told at the end, if no later
-        result could be: what is measured should not be lost to a disk that is full for a while.
+        """Keep a result, and have it reported. That it could not be is told at the end, if no later one
+        could be: what is measured should not be lost to a disk that is full for a while.
         """
-        try:
-            if self.results:
-                self.results.add(result)
-            self._unwritten = None
-        except IogateError as error:
-            self._unwritten = error
+        from iogate.report.recording import record_workload
+
+        self._results.append(result)
+        self._records.append(record_workload(result, self.settings.gate_options))
+        results = self.results
+        assert results is not None
+        for reporter in self.reporters:
+            try:
+                reporter.write(results)
+                self._unwritten.pop(reporter, None)
+            except IogateError as error:
+                self._unwritten[reporter] = error
 
     def finish(self) -> None:
         """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""
@@ -211,7 +235,7 @@ class PytestRun:
             self._add(result)
         self.changes = self._write_baselines(session)
         if self._unwritten:
-            raise self._unwritten
+            raise next(iter(self._unwritten.values()))
 
     def _write_baselines(self, session: Session) -> list[str]:
         """Write what was recorded into the baseline files; the tables of what changed."""

@@ -3,66 +3,82 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import format_change, format_duration, format_quantity, printable
 
 _HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance", "runs", "verdict")
 
 
-def results_table(results: Mapping[str, Any]) -> str:
+@dataclass(frozen=True)
+class TerminalSummary:
+    """Shows the results at the end of a run: `section` begins a part with a title, `line` writes a line."""
+
+    section: Callable[[str], None]
+    line: Callable[[str], None]
+
+    def write(self, results: Results) -> None:
+        """Write the table, and what it does not say."""
+        self.section(printable(f"storage performance of {results.device}"))
+        self.line(results_table(results))
+        self.line("")
+        for line in summary_lines(results):
+            self.line(line)
+
+
+def results_table(results: Results) -> str:
     """Return one row for each gating metric; a workload without measurements has a row that says why."""
     from tabulate import tabulate
 
-    rows = [row for workload in results["workloads"] for row in _rows(workload)]
+    rows = [row for workload in results.workloads for row in _rows(workload)]
     alignment = ("left", "left", "right", "right", "left", "right", "right", "left")
     return printable(
         tabulate(rows, headers=_HEADERS, tablefmt="simple", colalign=alignment, disable_numparse=True)
     )
 
 
-def summary_lines(results: Mapping[str, Any], width: int = 100) -> list[str]:
+def summary_lines(results: Results, width: int = 100) -> list[str]:
     """Return what the table does not say: findings, and the device time."""
     lines: list[str] = []
-    for workload in results["workloads"]:
-        for finding in workload["findings"]:
-            if finding["severity"] == "note" and "waived" not in finding:
+    for workload in results.workloads:
+        for finding in workload.findings:
+            if finding.severity == "note" and not finding.waived:
                 continue
-            waived = f" (waived: {finding['waived']})" if "waived" in finding else ""
-            text = f"{finding['severity']}: {workload['workload']}: {finding['message']}{waived}"
+            waived = f" (waived: {finding.waived})" if finding.waived else ""
+            text = f"{finding.severity}: {workload.workload}: {finding.message}{waived}"
             lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
-    seconds = sum(workload["device_seconds"] for workload in results["workloads"])
-    runs = sum(workload["repetitions"] for workload in results["workloads"])
+    seconds = sum(workload.device_seconds for workload in results.workloads)
+    runs = sum(workload.repetitions for workload in results.workloads)
     lines.append(f"{runs} repetitions, {format_duration(seconds)} of device time")
     return lines
 
 
-def _rows(workload: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
-    verdict, runs = str(workload["verdict"]), str(workload["repetitions"])
-    gating = {name: item for name, item in workload["metrics"].items() if item["gating"]}
-    if not gating:
-        yield (workload["workload"], "", "", "", "", "", runs, verdict)
+def _rows(workload: WorkloadRecord) -> Iterable[tuple[str, ...]]:
+    runs = str(workload.repetitions)
+    if not workload.gating:
+        yield (workload.workload, "", "", "", "", "", runs, workload.verdict)
         return
-    for index, (name, item) in enumerate(gating.items()):
+    for index, (name, item) in enumerate(workload.gating.items()):
         yield (
-            workload["workload"] if index == 0 else "",
+            workload.workload if index == 0 else "",
             name,
-            format_quantity(item["value"], item["unit"]),
-            "" if item["baseline"] is None else format_quantity(item["baseline"], item["unit"]),
-            change_text(item),
-            "" if item["tolerance"] is None else f"{item['tolerance']:.1%}",
+            "not finite" if item.value is None else format_quantity(item.value, item.unit),
+            "" if item.baseline is None else format_quantity(item.baseline, item.unit),
+            _change_text(item),
+            "" if item.tolerance is None else f"{item.tolerance:.1%}",
             runs if index == 0 else "",
-            str(item["verdict"]),
+            item.verdict,
         )
 
 
-def change_text(item: Mapping[str, Any]) -> str:
+def _change_text(item: MetricRecord) -> str:
     """Return `-7.1% [-8.3%, -5.9%]`, or as much of it as is known."""
-    if item["change"] is None:
+    if item.change is None:
         return ""
-    text = format_change(item["change"])
-    if item["interval"]:
-        low, high = item["interval"]
+    text = format_change(item.change)
+    if item.interval:
+        low, high = item.interval
         text += f" [{format_change(low)}, {format_change(high)}]"
     return text

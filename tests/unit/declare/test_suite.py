@@ -183,7 +183,7 @@ def test_a_suite_cut_anywhere_gives_a_suite_or_a_told_mistake(tmp_path, start):
     place=st.integers(0, len(SHIPPED) - 1),
     text=st.text("[]{}:-,.&*'\"!|>%@` \n\t0123456789eansx~", max_size=4),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_changed_suite_gives_a_suite_or_a_told_mistake(tmp_path_factory, place, text):
     path = tmp_path_factory.getbasetemp() / "changed.yaml"
     path.write_text(SHIPPED[:place] + text + SHIPPED[place + 1 :])

@@ -1,12 +1,14 @@
 """YAML that remembers where everything stands, and takes nothing for a number that is none."""
 
+import re
+
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from iogate.errors import InputError
-from iogate.formats.yamlio import load, loads, nearest
+from iogate.formats.yamlio import dumps, load, loads, nearest
 
 
 def test_values_and_keys_know_their_places():
@@ -24,7 +26,17 @@ def test_what_yaml_1_1_would_turn_into_something_else_stays_text(text):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("true", True), ("False", False), ("~", None), ("", None), ("1e3", 1000.0), ("-7", -7), ("'7'", "7")],
+    [
+        ("=", "="),
+        ("<<", "<<"),
+        ("true", True),
+        ("False", False),
+        ("~", None),
+        ("", None),
+        ("1e3", 1000.0),
+        ("-7", -7),
+        ("'7'", "7"),
+    ],
 )
 def test_plain_scalars_follow_yaml_1_2(text, value):
     found = loads(f"a: {text}", "x").data["a"]
@@ -79,22 +91,74 @@ def test_any_text_gives_data_or_a_told_mistake(text):
         assert error.position is not None
 
 
-_plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3)
-    ),
-    max_leaves=10,
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=100)
+NUMBER_LIKE = st.from_regex(r"[-+.0-9eExo:_~]{1,9}", fullmatch=True)
+NUMBERS = st.integers(-(10**39) + 1, 10**39 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+
+
+def data_of(texts):
+    """Mappings whose keys are such texts, and whose values are, too, or numbers, truths, nothing, lists."""
+    values = st.recursive(
+        st.none() | st.booleans() | NUMBERS | texts,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+        max_leaves=10,
+    )
+    return st.dictionaries(texts, values)
+
+
+@given(data_of(TEXTS | NUMBER_LIKE))
+def test_what_is_written_is_read_back(data):
+    found = loads(dumps(data), "x").data
+    assert repr(found) == repr(data)  # 1, 1.0 and True are equal, and -0.0 and 0.0
+
+
+SPELLINGS = """\
+0E0 1E5 1e5 1.e5 1e999 0912 09 +09 .5 1. +1 -0 0o7 0x1F 0b1 1_000 ~ null Null NULL true False yes on n = <<
+2001-01-01 1:30 1:30:59.5 .inf -.INF .nan . - -- --- ... ? : [ ] { } ! & * | > ' " % @ ` # , -a
+"""
+WHITE = (
+    "",
+    " ",
+    " a",
+    "a ",
+    "a: b",
+    "a #b",
+    "- a",
+    "? a",
+    "\n",
+    "a\n\n b\n",
+    "\t",
+    "\x85",
+    "\u2028",
+    "\ufeff",
 )
 
 
-@given(st.dictionaries(st.text("abcdef", min_size=1), _plain))
+@pytest.mark.parametrize("text", [*SPELLINGS.split(), *WHITE])
+@pytest.mark.parametrize("make", [lambda text: text, lambda text: {text: [text, {"a": text}]}])
+def test_text_stays_text_whatever_yaml_might_take_it_for(text, make):
+    assert loads(dumps(make(text)), "x").data == make(text)
+
+
+def test_lists_of_numbers_stand_on_a_line():
+    assert dumps({"a": [1.5, 2], "b": ["x", "1e5"]}) == "a: [1.5, 2]\nb:\n- x\n- '1e5'\n"
+
+
+NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+"""A number of YAML 1.2. Some (1e5, 0912) are text to YAML 1.1, and PyYAML writes such text without quotes."""
+
+
+@given(data_of((TEXTS | NUMBER_LIKE).filter(lambda text: not NUMBER.fullmatch(text) and "\x85" not in text)))
 def test_what_pyyaml_writes_is_read_back(data):
-    text = yaml.safe_dump(data, allow_unicode=True)
-    assert loads(text, "x").data == (data or {})
+    """But for texts that are numbers of YAML 1.2, and for U+0085, which PyYAML does not read back itself."""
+    found = loads(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), "x").data
+    assert repr(found) == repr(data or {})
+
+
+@pytest.mark.parametrize("text", ["0E0", "1e5", "1.e5", "0912"])
+def test_a_number_of_yaml_1_2_is_one_although_pyyaml_writes_it_as_text(text):
+    assert yaml.safe_dump([text]) == f"- {text}\n"
+    assert loads(f"- {text}", "x").data == [float(text)]
 
 
 def test_the_nearest_word_is_offered():

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from iogate.cli import main
 from iogate.errors import IogateError, Position
-from iogate.judge.judge import note_metrics
+from iogate.judge.judge import GateOptions, note_metrics
 from iogate.model import Environment, Output, Repetition, Tolerance, Verdict, Workload, WorkloadResult
-from iogate.report.results import Results, read_results
+from iogate.report.recording import record_workload, results_of
+from iogate.report.results import Results
 from places import DATA
 
 MIXED = DATA / "fio" / "fio-3.33.randrw70.json"
@@ -63,11 +64,9 @@ def record(values, name="seq", metric=GATE, options=None, declared=None, **verdi
 
 def results(path, *records, device="orin", session=None, identity=MACHINE, subject=None):
     """A results file as a pytest run writes it."""
-    environment = Environment(identity, subject or {}, {})
-    path.parent.mkdir(exist_ok=True)
-    written = Results(device, session or path.stem, environment, path)
-    for one in records:
-        written.add(one)
+    environment, options = Environment(identity, subject or {}, {}), GateOptions()
+    workloads = [record_workload(one, options) for one in records]
+    results_of(device, session or path.stem, environment, workloads, options, {}).write(path)
     return path
 
 
@@ -229,9 +228,13 @@ class TestResultsFiles:
         new = results(tmp_path / "new.json", record(noisy(1.8e9, seed=9)))
         out = tmp_path / "verdicts" / "out.json"
         compare(*old, new, "--tolerance", "5%", "--json", out)
-        (workload,) = read_results(out)["workloads"]
-        assert workload["verdict"] == "regressed"
-        assert workload["metrics"][GATE]["tolerance"] == pytest.approx(0.05)
+        written = Results.read(out)
+        assert written.gate and written.gate.tolerance == 0.05
+        (workload,) = written.workloads
+        assert workload.verdict == "regressed"
+        assert workload.metrics[GATE].tolerance == pytest.approx(0.05)
+        assert workload.metrics[GATE].tolerance_from == "command line"
+        assert workload.measured == Results.read(new).workloads[0].measured
         assert compare(out, new)[0] == WRONG, "it is the same session"
 
 
@@ -341,7 +344,7 @@ class TestWrongUse:
             ("hello", "no output of an engine"),
             ('{"schema": 1, "workloads": [', ":1:"),
             ('{"schema": 2, "workloads": []}', "schema 2"),
-            ('{"schema": 1, "workloads": [{}]}', "workloads.0"),
+            ('{"schema": 1,\n "workloads": [{}]}', ":2:16: not results of iogate: workloads.0:"),
             (None, "No such file"),
         ],
     )
@@ -406,7 +409,6 @@ JSON_VALUES = st.recursive(
 @given(where=st.data(), value=JSON_VALUES)
 def test_a_damaged_results_file_is_refused_or_judged_and_never_crashes(tmp_path, where, value):
     """Any value in the place of any other gives a status, or an error that says what is wrong."""
-    from iogate.judge.judge import GateOptions
     from iogate.offline.compare import compare
 
     old = results(tmp_path / "old.json", record(noisy(2e9)))
@@ -433,7 +435,6 @@ def test_a_damaged_results_file_is_refused_or_judged_and_never_crashes(tmp_path,
 @given(level=st.floats(0.05, 4.9), seed=st.integers(0, 10**6))
 def test_what_lost_more_than_the_tolerance_never_passes_and_what_gained_never_fails(tmp_path, level, seed):
     """With little noise a verdict is on the right side of both bounds."""
-    from iogate.judge.judge import GateOptions
     from iogate.offline.compare import compare
 
     old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=seed + i, noise=0.001))) for i in range(3)]

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from iogate.engines.common.histogram import compact
 from iogate.engines.fio.json_reader import TWICE, FioReport
 from iogate.errors import OutputError
+from iogate.model import Histogram
 from iogate.units import printable
 
 _LATENCIES = ("slat", "clat", "lat")
@@ -297,6 +299,16 @@ def percentiles_of_bins(bins: Mapping[int, int], keys: Iterable[str]) -> dict[st
         reached += bins[value]
         while left and reached * 100 >= Fraction(float(left[0])) * count:
             found[left.pop(0)] = float(value)
+    return found
+
+
+def histograms(sides: Sequence[FioSide]) -> dict[str, Histogram]:
+    """Return the latencies of jobs that ran together by kind, where all of them have bins (json+)."""
+    found = {}
+    for kind in _LATENCIES:
+        bins = [side.latencies[kind].bins for side in sides if kind in side.latencies]
+        if bins and len(bins) == len(sides) and all(bins):
+            found[kind] = compact(bins)
     return found
 
 

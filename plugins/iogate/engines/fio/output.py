@@ -18,7 +18,7 @@ from iogate.engines.fio import figures
 from iogate.engines.fio.json_reader import FioReport, read_report
 from iogate.errors import OutputError
 from iogate.host.process import Completed
-from iogate.model import Output, Part, Traffic
+from iogate.model import Histogram, Output, Part, Traffic
 from iogate.units import printable
 
 DIRECTIONS = ("read", "write", "trim")
@@ -168,6 +168,7 @@ def _messages(text: str, completed: Completed | None) -> str:
 def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None) -> Output:
     metrics: dict[str, float] = {}
     traffic: dict[str, Traffic] = {}
+    histograms: dict[str, Histogram] = {}
     options = _options(report, jobs)
     count = _count(report, jobs)
     sampled = count == 1 or report.version >= _SUMS_GROUPS
@@ -186,6 +187,8 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
         )
         values = figures.merge(sides, report.name, sampled=sampled)
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
+        counted = figures.histograms(sides)
+        histograms.update({f"{direction}.{kind}": histogram for kind, histogram in counted.items()})
     metrics.update(figures.sync_latencies([job.data for job in jobs], report))
     return Output(
         metrics=metrics,
@@ -199,6 +202,7 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
         complete=bool(options),
         synchronous=_DEFAULT_IOENGINE if options else "",
         remarks=_remarks(report.said, completed.stderr if completed else ""),
+        histograms=histograms,
     )
 
 

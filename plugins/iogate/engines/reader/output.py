@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from iogate.engines.common.histogram import compact
 from iogate.engines.common.json_report import Count, Shape, Some, check_status, read_report
 from iogate.errors import OutputError
 from iogate.host.process import Completed
-from iogate.model import Output, Traffic
+from iogate.model import Histogram, Output, Traffic
 from iogate.units import format_quantity, printable
 
 _PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99)
@@ -130,9 +131,11 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
     check_status(name, "reader", completed)
     curve = len(report.passes) > 1
     metrics: dict[str, float] = {}
+    histograms: dict[str, Histogram] = {}
     for item in report.passes:
         start = prefix(item.threads) if curve else ""
         metrics.update({f"{start}{key}": value for key, value in _metrics(item).items()})
+        histograms.update({f"{start}{key}": value for key, value in _histograms(item).items()})
     if curve:
         metrics.update(scaling({item.threads: item.wall_ns / 1e9 for item in report.passes}))
     threads = [thread for item in report.passes for thread in item.per_thread]
@@ -146,6 +149,7 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
         system=sum(thread.system_ns for thread in threads) / lived,
         options=report.model_dump(exclude={"reader", "compiler", "passes"}),
         remarks=_remarks(report),
+        histograms=histograms,
     )
 
 
@@ -273,6 +277,16 @@ def _metrics(item: Pass) -> dict[str, float]:
         if side.latency:
             found.update({f"{direction}lat.{key}": value for key, value in _latencies(side.latency).items()})
     return found
+
+
+def _histograms(item: Pass) -> dict[str, Histogram]:
+    """Return the latencies of single operations; those of batches are means, and hide the slow ones."""
+    sides = {"read.lat": item.read, "write.lat": item.write, "lat": item.pair}
+    return {
+        name: compact([dict(side.latency.bins)])
+        for name, side in sides.items()
+        if side and side.latency and side.latency.per == "operation"
+    }
 
 
 def _latencies(latency: ReaderLatency) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from iogate.errors import BaselineError, InputError, InputErrors, OptionError
 from iogate.formats import yamlio
@@ -20,6 +20,16 @@ _REMEDY = "restore the file from git, or remove it and measure again with --upda
 
 _Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 _Facts = dict[str, str]
+_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+_VALUES = WithJsonSchema(
+    {
+        "description": "values [session][repetition]; of a published baseline a number",
+        "anyOf": [
+            _POSITIVE,
+            {"type": "array", "minItems": 1, "items": {"type": "array", "items": _POSITIVE}},
+        ],
+    }
+)
 
 
 class _StoredEnvironment(Schema):
@@ -38,10 +48,12 @@ class _Entry(Schema):
     hash: str = ""
     sessions: tuple[_Word, ...] = ()
     source: str = ""
-    metrics: Annotated[dict[str, Any], Field(min_length=1)]
+    metrics: Annotated[dict[str, Annotated[Any, _VALUES]], Field(min_length=1)]
 
 
-class _BaselineFile(Schema):
+class BaselineFile(Schema):
+    """A baseline file as it is written."""
+
     version: Literal[1] = Field(alias="schema")
     device: str
     suite: str
@@ -107,7 +119,7 @@ def check_baseline(document: Document, device: str, suite: str) -> Document:
             position=document.position(("schema",)),
             remedy="update iogate, or remove the file and measure again with --update-baselines",
         )
-    file = check_document(_BaselineFile, document)
+    file = check_document(BaselineFile, document)
     problems = []
     for key, expected in (("device", device), ("suite", suite)):
         found = getattr(file, key)
@@ -121,7 +133,7 @@ def check_baseline(document: Document, device: str, suite: str) -> Document:
     return document
 
 
-def _entry_problems(path: tuple[str, ...], entry: _Entry, file: _BaselineFile) -> list[OptionError]:
+def _entry_problems(path: tuple[str, ...], entry: _Entry, file: BaselineFile) -> list[OptionError]:
     problems = []
     if bool(entry.sessions) == bool(entry.source):
         problems.append(OptionError("needs either sessions (measured) or a source (published)", path))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from iogate.errors import BaselineError, InputError, IogateError
 from iogate.formats import yamlio
@@ -26,7 +23,7 @@ _POLL_SECONDS = 0.05
 
 def write(path: Path, data: Mapping[str, Any]) -> None:
     """Write a file that reads back as what it should say, or none."""
-    text = _HEADER + _render(data)
+    text = _HEADER + yamlio.dumps(data)
     try:
         document = check_baseline(yamlio.loads(text, str(path)), device=path.parent.name, suite=path.stem)
     except InputError as error:
@@ -40,36 +37,6 @@ def write(path: Path, data: Mapping[str, Any]) -> None:
         write_atomically(path, text)
     except IogateError as error:
         raise BaselineError(error.message, remedy=error.remedy) from error
-
-
-class _Dumper(yaml.SafeDumper):
-    """A fixed style: everything on a line of its own, but the values of a session on one."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def represent_sequence(
-        self, tag: str, sequence: Any, flow_style: bool | None = None
-    ) -> yaml.SequenceNode:
-        values = all(isinstance(item, (int, float)) for item in sequence)
-        return super().represent_sequence(tag, sequence, flow_style=values)
-
-    def represent_str(self, data: str) -> yaml.ScalarNode:
-        """Return line breaks and their like in quotes, escaped: folded text does not always read back."""
-        return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
-
-
-_Dumper.add_representer(str, _Dumper.represent_str)
-# The YAML 1.1 of PyYAML leaves texts such as 1e5 and 0912 without quotes, which YAML 1.2 reads as numbers.
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$"),
-    list("-+.0123456789"),
-)
-
-
-def _render(data: Mapping[str, Any]) -> str:
-    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**30))
 
 
 def _lock_file(path: Path) -> Path:

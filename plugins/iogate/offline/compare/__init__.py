@@ -12,8 +12,8 @@ from iogate.host.environment import differences
 from iogate.judge.judge import GateOptions
 from iogate.offline.compare.loading import load_candidate, load_old
 from iogate.offline.compare.report import status, text
-from iogate.offline.compare.verdicts import check_comparable, records
-from iogate.report.results import Results
+from iogate.offline.compare.verdicts import check_comparable, judge_workloads
+from iogate.report.recording import record_workload, results_of
 
 __all__ = ["compare"]
 
@@ -37,10 +37,17 @@ def compare(
     sessions, candidate = load_old(old), load_candidate(new)
     check_comparable(sessions, candidate, across_devices=across_devices)
     changed = differences(sessions[-1].environment, candidate.environment)
-    results = Results(candidate.device, candidate.id, candidate.environment, None)
-    for record in records(sessions, candidate, gate_options, changed):
-        results.add(record)
+    results = results_of(
+        candidate.device,
+        candidate.id,
+        candidate.environment,
+        [
+            record_workload(result, gate_options)
+            for result in judge_workloads(sessions, candidate, gate_options, changed)
+        ],
+        gate_options,
+        {},
+    )
     if json_path:
-        results.path = json_path
-        results.write()
-    return text(results.data, changed), status(results.data)
+        results.write(json_path)
+    return text(results, changed), status(results)

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from iogate.model import PASSED
+from iogate.report.results import Results
 from iogate.report.terminal import results_table, summary_lines
 from iogate.units import printable
 
 
-def status(results: Mapping[str, Any]) -> int:
+def status(results: Results) -> int:
     """Return 0 if every workload passed, 1 if any regressed, else 3 (also if there is none)."""
-    verdicts = [workload["verdict"] for workload in results["workloads"]]
+    verdicts: list[str] = [workload.verdict for workload in results.workloads]
     if "regressed" in verdicts:
         return 1
     return 0 if verdicts and PASSED.issuperset(verdicts) else 3
 
 
-def text(results: Mapping[str, Any], changed: Sequence[str]) -> str:
+def text(results: Results, changed: Sequence[str]) -> str:
     """Return the table, why what did not pass did not, findings, `changed`, and the count of verdicts."""
-    workloads = results["workloads"]
     lines = [results_table(results), ""]
-    for workload in workloads:
-        if workload["verdict"] not in ("pass", "improved"):
-            lines.append(f"{workload['verdict']}: {workload['workload']}: {workload['reason']}")
+    for workload in results.workloads:
+        if workload.verdict not in ("pass", "improved"):
+            lines.append(f"{workload.verdict}: {workload.workload}: {workload.reason}")
     lines += summary_lines(results)
     if changed:
         lines.append(f"changed since OLD: {'; '.join(changed)}")
-    counts = Counter(str(workload["verdict"]) for workload in workloads)
+    counts = Counter(workload.verdict for workload in results.workloads)
     lines.append(", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing to compare")
     return printable("\n".join(lines))

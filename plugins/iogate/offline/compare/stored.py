@@ -2,68 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
-
-from iogate.errors import InputError, InputErrors, OptionError, Position
-from iogate.formats.schema import Schema, check
-from iogate.model import Environment, Finding, Repetition, Severity, Tolerance, Workload, metric
+from iogate.errors import InputError, Position
+from iogate.model import Environment, Repetition, Tolerance, Workload, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, output_of
-from iogate.report.results import read_results
+from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
-
-_Number = Annotated[float, Field(strict=True)]
-_Facts = dict[str, str]
-
-
-class _Part(Schema):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Metric(_Part):
-    unit: str
-    direction: Literal["higher", "lower"]
-    gating: bool
-    values: tuple[_Number, ...]
-
-
-class _Finding(_Part):
-    check: str
-    severity: Severity
-    message: str
-    remedy: str = ""
-    waived: str = ""
-
-
-class _Workload(_Part):
-    id: str
-    suite: str
-    workload: str
-    engine: str
-    definition: dict[str, Any]
-    verdict: str
-    reason: str
-    repetitions: Annotated[int, Field(ge=0, strict=True)]
-    device_seconds: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] = 0.0
-    metrics: dict[str, _Metric]
-    gate: dict[str, tuple[_Number | None, _Number | None]] = Field(default_factory=dict)
-    findings: tuple[_Finding, ...] = ()
-
-
-class _Environment(_Part):
-    identity: _Facts = Field(default_factory=dict)
-    subject: _Facts = Field(default_factory=dict)
-    state: _Facts = Field(default_factory=dict)
-
-
-class _File(_Part):
-    device: str
-    session: str
-    environment: _Environment = Field(default_factory=_Environment)
-    workloads: tuple[_Workload, ...]
 
 
 def is_results(data: bytes) -> bool:
@@ -73,68 +19,69 @@ def is_results(data: bytes) -> bool:
 
 def read_stored(path: Path) -> StoredSession:
     """Return a results file as a session. Raises InputError for what iogate has not written."""
-    data = read_results(path)
+    results = Results.read(path)
     position = Position(str(path))
-    try:
-        file = check(_File, data)
-    except InputErrors as errors:
-        raise InputErrors([_locate(error, position) for error in errors.errors]) from None
     measured: dict[tuple[str, str], StoredMeasurement] = {}
-    for entry in file.workloads:
-        item = _measurement(entry, position)
+    for record in results.workloads:
+        item = _measurement(record, position)
         if item.key in measured:
-            message = f"{entry.suite}: {entry.workload} is here twice, so it is not clear what to compare"
+            message = f"{record.suite}: {record.workload} is here twice, so it is not clear what to compare"
             raise InputError(printable(message), position=position)
         measured[item.key] = item
-    environment = Environment(**file.environment.model_dump())
-    return StoredSession(file.session, (str(path),), measured, file.device, environment)
+    environment = Environment(**results.environment.model_dump())
+    return StoredSession(results.session, (str(path),), measured, results.device, environment)
 
 
-def _locate(error: InputError, position: Position) -> InputError:
-    path = ".".join(map(str, error.path)) if isinstance(error, OptionError) else ""
-    return InputError(printable(f"not results of iogate: {path}: {error.message}"), position=position)
-
-
-def _measurement(entry: _Workload, position: Position) -> StoredMeasurement:
-    options = {key: value for key, value in entry.definition.items() if key != "engine"}
+def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasurement:
+    options = {key: value for key, value in record.definition.items() if key != "engine"}
     refused = ""
-    if entry.verdict == "invalid" or not entry.repetitions:
-        refused = f"{position.file}: {entry.verdict}: {entry.reason}"
+    if record.verdict == "invalid" or not record.repetitions:
+        refused = f"{position.file}: {record.verdict}: {record.reason}"
     return StoredMeasurement(
         workload=Workload(
-            entry.workload, entry.suite, entry.engine, options, position, gate=_tolerances(entry)
+            record.workload, record.suite, record.engine, options, position, gate=_tolerances(record)
         ),
-        repetitions=() if refused else _repetitions(entry, position),
-        gating=tuple(name for name, item in entry.metrics.items() if item.gating),
+        repetitions=() if refused else _repetitions(record, position),
+        gating=tuple(record.gating),
         refused=printable(refused),
-        seconds=entry.device_seconds,
-        findings=_findings(entry.findings),
+        seconds=record.device_seconds,
+        findings=record.findings,
     )
 
 
-def _tolerances(entry: _Workload) -> dict[str, Tolerance]:
+def _tolerances(record: WorkloadRecord) -> dict[str, Tolerance]:
     """Return the tolerances that the suite declared; one that says nothing is none."""
     sound = {
-        name: bounds for name, bounds in entry.gate.items() if all(b is None or 0 < b < 1 for b in bounds)
+        name: bounds for name, bounds in record.gate.items() if all(b is None or 0 < b < 1 for b in bounds)
     }
-    return {name: Tolerance(*bounds) for name, bounds in sound.items() if name in entry.metrics}
+    return {name: Tolerance(*bounds) for name, bounds in sound.items() if name in record.metrics}
 
 
-def _repetitions(entry: _Workload, position: Position) -> tuple[Repetition, ...]:
-    """Return the repetitions; a metric that some of them lack is left out, as nobody knows which."""
-    known = {name: item.values for name, item in entry.metrics.items() if _is_known(name, item, position)}
-    seconds = entry.device_seconds / entry.repetitions
-    return tuple(
-        Repetition(
-            output_of({n: values[index] for n, values in known.items() if len(values) == entry.repetitions}),
-            seconds,
-            position.file,
-        )
-        for index in range(entry.repetitions)
-    )
+def _repetitions(record: WorkloadRecord, position: Position) -> tuple[Repetition, ...]:
+    """Return the repetitions; a metric that some of them lack is left out: nobody knows which, in documents
+    that list no repetitions.
+    """
+    whole = {name: _finite(item) for name, item in record.metrics.items() if _is_known(name, item, position)}
+    values = {name: known for name, known in whole.items() if len(known) == record.repetitions}
+    seconds = record.device_seconds / record.repetitions
+    found = []
+    for index in range(record.repetitions):
+        output = output_of({name: known[index] for name, known in values.items()})
+        if record.measured:
+            item = record.measured[index]
+            output = replace(output, histograms=item.histograms)
+            taken = seconds if item.seconds is None else item.seconds
+            found.append(Repetition(output, taken, item.folder, item.findings, item.series))
+        else:
+            found.append(Repetition(output, seconds, position.file))
+    return tuple(found)
 
 
-def _is_known(name: str, item: _Metric, position: Position) -> bool:
+def _finite(item: MetricRecord) -> tuple[float, ...]:
+    return tuple(value for value in item.values if value is not None)
+
+
+def _is_known(name: str, item: MetricRecord, position: Position) -> bool:
     """Return whether this version knows a metric. Raises InputError if it knows it as another quantity, or if
     it decides and is not known.
     """
@@ -150,7 +97,3 @@ def _is_known(name: str, item: _Metric, position: Position) -> bool:
         message += f"{known.unit or 'no unit'}, {known.direction} is better"
         raise InputError(printable(message), position=position)
     return True
-
-
-def _findings(found: Sequence[_Finding]) -> tuple[Finding, ...]:
-    return tuple(Finding(item.check, item.severity, item.message, item.remedy, item.waived) for item in found)

@@ -50,7 +50,7 @@ def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across
             )
 
 
-def records(
+def judge_workloads(
     old: Sequence[StoredSession], new: StoredSession, gate_options: GateOptions, changed: Sequence[str]
 ) -> list[WorkloadResult]:
     """Return the verdict on each workload that either side has, in the order of the new session.
@@ -60,7 +60,7 @@ def records(
     pairs = list(_pairs(old, new))
     gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
     gate_options = replace(gate_options, metrics=max(1, gating))
-    return [_record(pair, gate_options, changed) for pair in pairs]
+    return [_result(pair, gate_options, changed) for pair in pairs]
 
 
 def _pairs(old: Sequence[StoredSession], new: StoredSession) -> Iterator[_Pair]:
@@ -90,7 +90,7 @@ def _gating(pair: _Pair) -> tuple[str, ...]:
     return new if new and of_suite else tuple(dict.fromkeys([*new, *older]))
 
 
-def _record(pair: _Pair, gate_options: GateOptions, changed: Sequence[str]) -> WorkloadResult:
+def _result(pair: _Pair, gate_options: GateOptions, changed: Sequence[str]) -> WorkloadResult:
     subject = pair.new or pair.old[0][1]
     verdict, remarks = _verdict(pair, gate_options)
     found = dict.fromkeys([*remarks, *(pair.new.findings if pair.new else ())])

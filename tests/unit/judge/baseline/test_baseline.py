@@ -179,7 +179,7 @@ class TestStoring:
         assert session["environment"]["identity"] == {"disk": "a? b"}
 
     @given(DEFINITIONS)
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def test_any_definition_finds_its_baseline_again(self, tmp_path_factory, definition):
         path = tmp_path_factory.mktemp("b") / "orin/acceptance.yaml"
         store(path, [1e9], definition=definition)
@@ -189,7 +189,6 @@ class TestStoring:
         assert find(load_baselines(path), measured)[0] is not None
 
     @given(st.lists(st.floats(1e-9, 1e18), min_size=1, max_size=9))
-    @settings(deadline=None)
     def test_rounding_stays_far_below_any_tolerance(self, tmp_path_factory, values):
         path = tmp_path_factory.mktemp("b") / "orin/acceptance.yaml"
         store(path, values)
@@ -389,7 +388,7 @@ class TestBelieving:
                 load_baselines(path)
 
     @given(st.data())
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     def test_a_mutilated_file_gives_baselines_or_an_error_of_ours(self, tmp_path_factory, data):
         path = tmp_path_factory.mktemp("b") / "orin/acceptance.yaml"
         start = data.draw(st.integers(0, len(GOOD)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iogate.judge.gate import decide, sensitivity
 
-relaxed = settings(deadline=None, max_examples=60)  # the first use of a boundary takes longer than the others
+relaxed = settings(max_examples=60)
 PASSING = {"pass", "improved", "drift"}
 VERDICTS = {"continue", "regressed", "inconclusive"} | PASSING
 

@@ -3,6 +3,11 @@
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+from iogate.report.results import Results, results_schema
 
 
 def test_the_first_run_records_and_the_second_gates(project):
@@ -113,6 +118,51 @@ def test_results_are_json_of_schema_1(project):
     assert len(metric["values"]) == alpha["repetitions"]
     assert metric["change"] < metric["interval"][1] < 0
     assert metric["interval"][0] < metric["change"]
+
+
+def session_results(project):
+    """The results beside the raw outputs of the newest session."""
+    newest = max((project.path / ".iogate" / "results").iterdir(), key=lambda path: path.stat().st_mtime)
+    return newest / "results.json"
+
+
+def test_every_run_keeps_its_results_beside_its_raw_outputs(project):
+    project.run("suites")
+    results = Results.read(session_results(project))
+    assert [item.verdict for item in results.workloads] == ["recorded", "recorded"]
+    alpha = results.workloads[0]
+    assert len(alpha.measured) == alpha.repetitions == 5
+    assert all(Path(one.folder).parents[1] == session_results(project).parent for one in alpha.measured)
+    assert [one.metrics["read.iops"] for one in alpha.measured] == list(alpha.metrics["read.iops"].values)
+    assert {"iogate", "pytest"} <= set(results.versions)
+    assert results.versions["fake"] == "fake-1.0"
+    assert results.gate is not None and results.gate.alpha == 0.01
+
+
+def test_a_second_place_for_the_results_holds_the_same(project):
+    project.run("suites", "--io-json=out.json")
+    assert (project.path / "out.json").read_bytes() == session_results(project).read_bytes()
+
+
+def test_results_are_of_their_json_schema(project):
+    project.run("suites")
+    document = json.loads(session_results(project).read_text())
+    validator = Draft202012Validator(results_schema())
+    validator.validate(document)
+    del document["workloads"][0]["measured"][0]["metrics"]
+    assert not validator.is_valid(document)
+
+
+def test_a_run_that_was_stopped_has_the_results_of_what_was_decided(project):
+    (project.path / "conftest.py").write_text(
+        "import pytest\ndef pytest_runtest_teardown(): pytest.exit('enough', returncode=2)\n"
+    )
+    assert project.run("suites").ret == 2
+    alpha, beta = Results.read(session_results(project)).workloads
+    assert (alpha.workload, alpha.verdict) == ("alpha", "recorded")
+    assert (beta.workload, beta.verdict) == ("beta", "inconclusive")
+    assert "interrupted" in beta.reason
+    assert beta.measured
 
 
 def test_junit_shows_the_figures(project):

@@ -241,7 +241,7 @@ def test_the_results_file_cannot_be_written(project, tiny):
 
 def test_a_results_disk_that_is_full_for_a_while_loses_nothing(project, tiny):
     project.suite(CACHED + "  third: {rw: randread, bs: 16k}\n")
-    point = tiny("64k", filled=65536)
+    point = tiny("256k", filled=262144)
     results = point / "results.json"
     process = project.start("suites", f"--io-json={results}", "-v", "--io-budget=1000s")
     eventually(lambda: "PASSED" in process.stdout.readline())

@@ -16,7 +16,7 @@ from iogate.engines import memory
 from iogate.engines.common.cpus import allowed_cpus
 from iogate.engines.memory.engine import engine
 from iogate.errors import EngineError, OutputError, Position
-from iogate.host.native import FLAGS
+from iogate.host.native import FLAGS, compile_program
 from iogate.host.process import run
 from iogate.model import Place, Workload
 from projects import Project
@@ -153,7 +153,7 @@ def test_sanitizers_have_nothing_to_say(tmp_path, sanitizer, arguments):
     ],
 )
 def test_what_it_is_told_wrongly_is_refused(tmp_path, arguments, message):
-    program = memory.compiled(SOURCE)
+    program = compile_program(SOURCE)
     given = {"size": 1 << 20, "load": 1 << 20, "delays": 0, "runtime_ns": 1000, "warmup_ns": 0}
     argv = [str(program), *(f"{name}={value}" for name, value in given.items()), *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)

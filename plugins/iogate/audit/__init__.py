@@ -2,6 +2,7 @@
 
 Published storage numbers are often page cache, holes, a synchronous engine that ignored its queue depth, or a
 wrong unit. Each check is a small function from the evidence to findings; its name is what a suite waives.
+Its docstring has three parts, of which docs/audit.md is made: what it sees, what that means, what to do.
 `invalid` means that the number cannot be believed: it is an error, never a verdict and never a baseline.
 """
 
@@ -9,19 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 from iogate.audit.evidence import Check, Evidence
-from iogate.audit.rules import device, figures, machine, processes
+from iogate.audit.rules import completeness, device, figures, machine, processes, storage
 from iogate.audit.snapshot import Snapshot, snapshot
 from iogate.model import Finding
 
-__all__ = ["CHECKS", "Evidence", "Snapshot", "audit", "snapshot"]
+__all__ = ["CHECKS", "RULES", "Evidence", "Snapshot", "audit", "snapshot"]
 
-_CHECKS: tuple[Check, ...] = (*figures.CHECKS, *processes.CHECKS, *device.CHECKS, *machine.CHECKS)
-
-CHECKS: Mapping[str, str] = MappingProxyType({check.__name__: check.__doc__ or "" for check in _CHECKS})
-"""The names of all checks, which are what a workload may waive, with what each looks for."""
+RULES: tuple[ModuleType, ...] = (completeness, figures, processes, device, storage, machine)
+"""The modules of the checks, each with its own in CHECKS."""
+CHECKS: Mapping[str, Check] = MappingProxyType(
+    {check.__name__: check for rules in RULES for check in rules.CHECKS}
+)
+"""All checks by their names, which are what a workload may waive."""
 
 
 def audit(evidence: Evidence, waive: Mapping[str, str] = MappingProxyType({})) -> tuple[Finding, ...]:
@@ -30,8 +33,7 @@ def audit(evidence: Evidence, waive: Mapping[str, str] = MappingProxyType({})) -
     What the workload waives stays as a note, with the reason that `waive` has by the name of the check.
     """
     found = []
-    for check in _CHECKS:
-        name = check.__name__
+    for name, check in CHECKS.items():
         for item in check(evidence):
             waived = waive.get(name, "")
             found.append(

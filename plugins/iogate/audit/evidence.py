@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,8 @@ from iogate.model import Finding, Needs, Output, Severity, Traffic, Workload
 from iogate.units import parse_size
 
 Findings: TypeAlias = Iterator[Finding]
+PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
+"""The name of a metric that is a percentile."""
 
 
 def finding(severity: Severity, message: str, remedy: str = "") -> Finding:

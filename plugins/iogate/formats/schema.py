@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
 
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.yamlio import Document, Path_, nearest
@@ -47,6 +47,7 @@ Rate = Annotated[
 ]
 
 SchemaType = TypeVar("SchemaType", bound=BaseModel)
+Value = TypeVar("Value")
 
 
 def check(shape: type[SchemaType], data: Any) -> SchemaType:
@@ -55,6 +56,14 @@ def check(shape: type[SchemaType], data: Any) -> SchemaType:
         return shape.model_validate(data)
     except ValidationError as error:
         raise InputErrors([_problem(shape, item) for item in error.errors(include_url=False)]) from None
+
+
+def check_value(shape: TypeAdapter[Value], data: Any) -> Value:
+    """Return `data` in the shape of any type. Raises InputErrors as `check` does."""
+    try:
+        return shape.validate_python(data)
+    except ValidationError as error:
+        raise InputErrors([_problem(BaseModel, item) for item in error.errors(include_url=False)]) from None
 
 
 def check_document(shape: type[SchemaType], document: Document) -> SchemaType:

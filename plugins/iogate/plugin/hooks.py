@@ -43,7 +43,7 @@ def _refuse_parallel(config: pytest.Config) -> None:
         if any(is_suite(file.resolve(), patterns) for file in files):
             raise pytest.UsageError(
                 f"-n cannot be used with suites ({argument}): benchmarks that run in parallel on one target "
-                "lie. PytestRun the suites without -n."
+                "lie. Run the suites without -n."
             )
 
 
@@ -146,7 +146,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             run.finish()
         except IogateError as error:
             run.changes.append(f"ERROR: {error}")
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+            if session.exitstatus == pytest.ExitCode.OK:  # a status that says more stays
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
     return (yield)
 
 

@@ -8,46 +8,47 @@ lacks those that have a default here. What changes its meaning gets another sche
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from iogate import __version__
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
-from iogate.formats.schema import Schema, check
-from iogate.model import Direction, Finding, Histogram, VerdictName
+from iogate.formats.schema import check_value
+from iogate.model import Direction, Environment, Finding, Histogram, VerdictName
 from iogate.units import printable
 
 SCHEMA: Final = 1
 ToleranceSource = Literal["", "command line", "suite", "data"]
 
+# Plain dataclasses: a run writes only, and pydantic takes 10 ms to make models that can be read.
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Seconds = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
 _Measured = _Number | None
 """A figure; None for one that is not finite, which JSON cannot say."""
 _Count = Annotated[int, Field(strict=True, ge=0)]
 _Flag = Annotated[bool, Field(strict=True)]
-_Facts = dict[str, str]
 
 
-class _Record(Schema):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class MetricRecord(_Record):
+@dataclass(frozen=True)
+class MetricRecord:
     """What was measured of a metric and what the gate says of it, as `iogate.model.MetricVerdict` has it.
 
     `values` are those of the repetitions that have the metric. `tolerance_from` says who chose the
     tolerance: the command line, the suite, or the data of the baseline.
     """
 
-    value: _Measured = None
     unit: str
     direction: Direction
     gating: _Flag
     values: tuple[_Measured, ...]
+    value: _Measured = None
     baseline: _Measured = None
     change: _Measured = None
     interval: tuple[_Number, _Number] | None = None
@@ -59,22 +60,24 @@ class MetricRecord(_Record):
     reason: str = ""
 
 
-class RepetitionRecord(_Record):
+@dataclass(frozen=True)
+class RepetitionRecord:
     """One engine invocation: the folder of its raw files, its wall time in seconds, and what it measured.
 
     `series` is the target's bandwidth second by second (bytes/s), `histograms` are latencies by direction
     and kind (`read.clat`).
     """
 
+    metrics: Mapping[str, _Measured]
     folder: str = ""
-    seconds: _Number | None = None
-    metrics: dict[str, _Measured]
+    seconds: _Seconds | None = None
     findings: tuple[Finding, ...] = ()
     series: tuple[_Number, ...] = ()
-    histograms: dict[str, Histogram] = Field(default_factory=dict)
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
 
-class WorkloadRecord(_Record):
+@dataclass(frozen=True)
+class WorkloadRecord:
     """All that is known of one workload; `id` is its pytest id, `where` the place of its declaration.
 
     `gate` holds the tolerances that the suite declares: worse and better. `measured` are the repetitions
@@ -86,15 +89,15 @@ class WorkloadRecord(_Record):
     suite: str
     workload: str
     engine: str
-    description: str = ""
-    where: str = ""
-    definition: dict[str, Any]
-    gate: dict[str, tuple[_Number | None, _Number | None]] = Field(default_factory=dict)
+    definition: Mapping[str, Any]
     verdict: VerdictName
     reason: str
     repetitions: _Count
-    device_seconds: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] = 0.0
-    metrics: dict[str, MetricRecord]
+    metrics: Mapping[str, MetricRecord]
+    description: str = ""
+    where: str = ""
+    gate: Mapping[str, tuple[_Number | None, _Number | None]] = field(default_factory=dict)
+    device_seconds: _Seconds = 0.0
     findings: tuple[Finding, ...] = ()
     differences: tuple[str, ...] = ()
     warmup: tuple[RepetitionRecord, ...] = ()
@@ -106,28 +109,26 @@ class WorkloadRecord(_Record):
         """The metrics that decide."""
         return {name: item for name, item in self.metrics.items() if item.gating}
 
-    @model_validator(mode="after")
-    def _agree(self) -> WorkloadRecord:
-        """Refuse a record that says two things of its repetitions."""
-        if not self.measured:
-            return self
-        if len(self.measured) != self.repetitions:
-            raise ValueError(f"{len(self.measured)} repetitions are listed, {self.repetitions} counted")
-        for name, item in self.metrics.items():
-            if item.values != tuple(one.metrics[name] for one in self.measured if name in one.metrics):
-                raise ValueError(f"the values of {name} are not those of the repetitions")
-        return self
+    @cached_property
+    def line(self) -> str:
+        """The record as JSON on one line; made once, as a session writes it again after each workload."""
+        return _json(self)
 
 
-class EnvironmentRecord(_Record):
-    """Where the session ran, as `iogate.model.Environment` has it."""
+def _agree(record: WorkloadRecord) -> WorkloadRecord:
+    """Return a record that does not say two things of its repetitions. Raises ValueError."""
+    if not record.measured:
+        return record
+    if len(record.measured) != record.repetitions:
+        raise ValueError(f"{len(record.measured)} repetitions are listed, {record.repetitions} counted")
+    for name, item in record.metrics.items():
+        if item.values != tuple(one.metrics[name] for one in record.measured if name in one.metrics):
+            raise ValueError(f"the values of {name} are not those of the repetitions")
+    return record
 
-    identity: _Facts = Field(default_factory=dict)
-    subject: _Facts = Field(default_factory=dict)
-    state: _Facts = Field(default_factory=dict)
 
-
-class GateRecord(_Record):
+@dataclass(frozen=True)
+class GateRecord:
     """How sure the gate had to be: the error rates, and the tolerance of the command line if it gave one."""
 
     alpha: _Number
@@ -136,22 +137,23 @@ class GateRecord(_Record):
     tolerance: _Number | None = None
 
 
-class Results(_Record):
+@dataclass(frozen=True)
+class Results:
     """The results of one session. `versions` are those of iogate, pytest and the engines, by name."""
 
-    version: Literal[1] = Field(alias="schema")
+    schema: Literal[1]
     device: str
     session: str
-    environment: EnvironmentRecord = Field(default_factory=EnvironmentRecord)
-    versions: _Facts = Field(default_factory=dict)
+    workloads: tuple[Annotated[WorkloadRecord, AfterValidator(_agree)], ...]
+    environment: Environment = field(default_factory=Environment)
+    versions: Mapping[str, str] = field(default_factory=dict)
     gate: GateRecord | None = None
-    workloads: tuple[WorkloadRecord, ...]
 
     def text(self) -> str:
         """Return the document as it is written: JSON, each workload on a line of its own."""
-        head = self.model_dump_json(by_alias=True, exclude={"workloads"})
-        lines = ",\n".join(item.model_dump_json() for item in self.workloads)
-        return f'{head[:-1]},"workloads":[\n{lines}\n]}}\n'
+        head = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "workloads"}
+        lines = ",\n".join(item.line for item in self.workloads)
+        return f'{_json(head)[:-1]},"workloads":[\n{lines}\n]}}\n'
 
     def write(self, path: Path) -> None:
         """Write the document, whole or not at all. Raises IogateError."""
@@ -171,14 +173,31 @@ class Results(_Record):
         data = _parse(text, str(path))
         _check_schema(data, str(path))
         try:
-            return check(cls, data)
+            return check_value(_shape(), data)
         except InputErrors as errors:
             raise _locate(errors, text, str(path)) from None
 
 
+@cache
+def _shape() -> TypeAdapter[Results]:
+    return TypeAdapter(Results)
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON; text that is no Unicode, as names of files can be, gets a `?`."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_mapping, separators=(",", ":"))
+    return text.encode("utf-8", errors="replace").decode()
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if is_dataclass(value):
+        return {item.name: getattr(value, item.name) for item in fields(value)}
+    return dict(value)
+
+
 def results_schema() -> dict[str, Any]:
     """Return the JSON Schema of the document."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Results.model_json_schema()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_shape().json_schema()}
 
 
 def _parse(text: str, file: str) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from iogate.audit import Evidence
-from iogate.audit.rules import device, machine
+from iogate.audit.rules import device, machine, storage
 from iogate.audit.snapshot import Counters, Disk, Snapshot
 from iogate.audit.snapshot.health import Health
 from iogate.audit.snapshot.link import Link
@@ -57,12 +57,19 @@ def severities(check, subject):
     return [severity for severity, _ in said(check, subject)]
 
 
-@pytest.mark.parametrize("check", [*device.CHECKS, *machine.CHECKS], ids=lambda check: check.__name__)
+each_check = pytest.mark.parametrize(
+    "check",
+    [*device.CHECKS, *storage.CHECKS, *machine.CHECKS],
+    ids=lambda check: check.__name__,
+)
+
+
+@each_check
 def test_a_sound_run_gives_no_remark(check):
     assert said(check, run()) == []
 
 
-@pytest.mark.parametrize("check", [*device.CHECKS, *machine.CHECKS], ids=lambda check: check.__name__)
+@each_check
 def test_nothing_is_said_where_nothing_could_be_read_but_that(check):
     empty = reading()
     remarks = said(check, run(before=empty, after=empty, file_system=""))
@@ -165,7 +172,7 @@ class TestLink:
 
     def test_a_link_below_its_best_is_noted(self):
         after = reading(10.0, disk(link=Link(1.97e9, "PCIe 3.0 x2", "PCIe 4.0 x4")))
-        ((severity, message),) = said(device.link_degraded, run(after=after))
+        ((severity, message),) = said(storage.link_degraded, run(after=after))
         assert severity == "note" and "it could do PCIe 4.0 x4" in message
 
 
@@ -184,7 +191,7 @@ class TestFileSystem:
 
     @pytest.mark.parametrize(("full", "expected"), [(0.5, []), (0.9, []), (0.93, ["suspect"])])
     def test_a_nearly_full_file_system_is_suspect(self, full, expected):
-        assert severities(device.nearly_full, run(after=reading(10.0, full=full))) == expected
+        assert severities(storage.nearly_full, run(after=reading(10.0, full=full))) == expected
 
     @pytest.mark.parametrize(
         ("options", "count"),
@@ -201,20 +208,20 @@ class TestFileSystem:
     )
     def test_mount_options_that_change_the_meaning_are_noted(self, options, count):
         after = reading(10.0, disk(), mount=mount(options=options))
-        assert severities(device.mount_options, run(after=after)) == ["note"] * count
+        assert severities(storage.mount_options, run(after=after)) == ["note"] * count
 
 
 class TestDiskState:
     def test_writes_that_fit_into_the_volatile_cache_are_noted(self):
         after = reading(10.0, disk(write_cache="write back"))
         small = run(read=0, written=GIB // 2, after=after)
-        assert severities(device.write_cache, small) == ["note"]
-        assert said(device.write_cache, replace(small, options={"end_fsync": "1"})) == []
-        assert said(device.write_cache, run(read=0, written=4 * GIB, after=after)) == []
+        assert severities(storage.write_cache, small) == ["note"]
+        assert said(storage.write_cache, replace(small, options={"end_fsync": "1"})) == []
+        assert said(storage.write_cache, run(read=0, written=4 * GIB, after=after)) == []
 
     def test_bfq_on_flash_is_noted_and_on_a_hard_disk_not(self):
-        assert severities(device.scheduler, run(after=reading(1, disk(scheduler="bfq")))) == ["note"]
-        assert said(device.scheduler, run(after=reading(1, disk(scheduler="bfq", rotational=True)))) == []
+        assert severities(storage.scheduler, run(after=reading(1, disk(scheduler="bfq")))) == ["note"]
+        assert said(storage.scheduler, run(after=reading(1, disk(scheduler="bfq", rotational=True)))) == []
 
     @pytest.mark.parametrize(
         ("before", "after", "words"),
@@ -229,7 +236,7 @@ class TestDiskState:
         subject = run(
             before=reading(disk=disk(health=before)), after=reading(10.0, disk(5000 + GIB, 700, health=after))
         )
-        ((_, message),) = said(device.disk_health, subject)
+        ((_, message),) = said(storage.disk_health, subject)
         assert words in message
 
     def test_a_disk_that_was_hot_long_ago_is_no_news(self):
@@ -237,7 +244,7 @@ class TestDiskState:
             before=reading(disk=disk(health=Health(throttled=7, worn=0.2))),
             after=reading(10.0, disk(health=Health(throttled=7, worn=0.2, temperature=40, limit=84))),
         )
-        assert said(device.disk_health, subject) == []
+        assert said(storage.disk_health, subject) == []
 
 
 def state(**changes):

@@ -224,6 +224,30 @@ class TestResultsFiles:
         new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))
         assert compare(folder, new, "--tolerance", "5%") == compare(*old, new, "--tolerance", "5%")
 
+    def test_the_folder_of_a_session_is_that_session(self, compare, old, tmp_path):
+        session = tmp_path / "2026-01-01T00:00:00Z-1a2b"
+        results(session / "results.json", record(noisy(2e9, seed=9)), session="new")
+        (session / "seq-12345678" / "1").mkdir(parents=True)
+        (session / "seq-12345678" / "1" / "output.json").write_text("{}")
+        status, said = compare(*old, session, "--tolerance", "5%")
+        assert status == PASS
+        assert said.splitlines()[-1] == "1 pass"
+
+    def test_documents_of_older_versions_are_judged(self, compare, tmp_path):
+        older = DATA / "results" / "results_before_repetitions.json"
+        data = json.loads(older.read_text())
+        data["session"] = "again"
+        (tmp_path / "again.json").write_text(json.dumps(data))
+        status, said = compare(older, tmp_path / "again.json", "--tolerance", "99%")
+        assert status == PASS
+        assert said.splitlines()[-1] == "2 pass"
+
+    def test_a_figure_that_is_not_finite_never_passes(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record([2e9, float("nan"), 2e9]))
+        status, said = compare(*old, new, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert f"invalid: seq: the gating metric {GATE} was not measured" in said
+
     def test_the_verdicts_are_written_as_a_results_file(self, compare, old, tmp_path):
         new = results(tmp_path / "new.json", record(noisy(1.8e9, seed=9)))
         out = tmp_path / "verdicts" / "out.json"

@@ -14,12 +14,16 @@ _POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
 _MISSING = 0.9
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
-_FULL = 0.9
-_CACHE_BYTES = 2**30
 
 
 def no_device(evidence: Evidence) -> Findings:
-    """Find file systems without a device of their own (tmpfs, overlay, network)."""
+    """Find file systems without a device of their own (tmpfs, overlay, network).
+
+    `suspect` on a file system in memory (tmpfs, ramfs): these are not figures of storage. `note` on others:
+    nothing shows what came from caches.
+
+    Name a directory on the storage with `--io-target`, or look at the counters where the storage is.
+    """
     if not evidence.needs.target:
         return
     if evidence.file_system in IN_MEMORY:
@@ -38,7 +42,13 @@ def no_device(evidence: Evidence) -> Findings:
 
 
 def cached(evidence: Evidence) -> Findings:
-    """Find a buffered workload, whose numbers are those of the page cache and the device together."""
+    """Find a buffered workload, whose numbers are those of the page cache and the device together.
+
+    `note`, with what the device itself moved where that was counted: the figures depend on the machine's
+    memory and on what else uses it.
+
+    Say `direct: true` if the device is meant; otherwise nothing.
+    """
     if evidence.needs.direct or not evidence.needs.target or not evidence.moved:
         return
     figures = ""
@@ -51,7 +61,14 @@ def cached(evidence: Evidence) -> Findings:
 
 
 def page_cache(evidence: Evidence) -> Findings:
-    """Compare the device's own counters with the bytes that the engine claims."""
+    """Compare the device's own counters with the bytes that the engine claims.
+
+    `invalid`: the device moved less than 90% of what direct I/O claims, so that the rest came from the page
+    cache, from holes or from unwritten data. `suspect` on file systems that may shrink or spread data (btrfs,
+    zfs, bcachefs, overlay).
+
+    Lay the file out by writing, and say `direct: true`.
+    """
     device = _transferred(evidence)
     if device is None or not evidence.needs.direct:
         return
@@ -67,7 +84,13 @@ def page_cache(evidence: Evidence) -> Findings:
 
 
 def unwritten_extents(evidence: Evidence) -> Findings:
-    """Find holes and unwritten extents, which cost nothing to read."""
+    """Find holes and unwritten extents, which cost nothing to read.
+
+    `invalid` if more than 5% of the data file that is read were never written, `suspect` if less: reading
+    them never reaches the device.
+
+    Lay the file out by writing data into it.
+    """
     reading = evidence.before
     if reading is None or not reading.unwritten or not reading.size or not evidence.needs.reads:
         return
@@ -80,7 +103,13 @@ def unwritten_extents(evidence: Evidence) -> Findings:
 
 
 def others_io(evidence: Evidence) -> Findings:
-    """Find somebody else's I/O on the same disk."""
+    """Find somebody else's I/O on the same disk.
+
+    `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
+    the figures are those of a device that was shared.
+
+    Find who else uses the disk (`iotop`), or what the file system adds.
+    """
     device = _transferred(evidence)
     if device is None or not evidence.needs.direct or not evidence.moved:
         return
@@ -102,7 +131,15 @@ def others_io(evidence: Evidence) -> Findings:
 
 
 def link_limit(evidence: Evidence) -> Findings:
-    """Find figures above the link to the device, or in an existing output above any link that a disk has."""
+    """Find figures above the link to the device, or in an existing output above any link that a disk has.
+
+    `invalid` of direct I/O and of existing outputs: something else than the device was measured, or the unit
+    is wrong. `note` of buffered I/O, which may well be faster. `suspect` where no link is known, and the
+    fastest that a single disk has is passed: it may be several disks.
+
+    Look for memory somewhere: page cache, a hypervisor, holes; or for a wrong unit. A device with several
+    links says their sum in its profile (`link`).
+    """
     limit, link = _limit(evidence)
     if limit is None or not evidence.needs.target:
         return
@@ -131,19 +168,13 @@ def _limit(evidence: Evidence) -> tuple[float | None, str]:
     return (None, "") if evidence.declared else (FASTEST.limit, FASTEST.name)
 
 
-def link_degraded(evidence: Evidence) -> Findings:
-    """Find a link that runs below its best."""
-    disk = evidence.after.disk if evidence.after else None
-    if disk and disk.link and disk.link.best and evidence.needs.target:
-        yield finding(
-            "note",
-            f"{disk.name} is linked by {disk.link.name}, it could do {disk.link.best}",
-            "a better slot or cable, or the firmware's settings",
-        )
-
-
 def loop_cache(evidence: Evidence) -> Findings:
-    """Find a loop device over the page cache of its backing file."""
+    """Find a loop device over the page cache of its backing file.
+
+    `suspect`: I/O that is direct to the loop device is buffered below it.
+
+    Set it up with `losetup --direct-io=on`.
+    """
     disk = evidence.after.disk if evidence.after else None
     if disk and disk.cached and evidence.needs.direct:
         yield finding(
@@ -154,7 +185,13 @@ def loop_cache(evidence: Evidence) -> Findings:
 
 
 def not_counted(evidence: Evidence) -> Findings:
-    """Find a device whose counters are switched off."""
+    """Find a device whose counters are switched off.
+
+    `note`: neither the page cache nor I/O of others could be seen, so `page_cache` and `others_io` have
+    nothing to say.
+
+    `echo 1 > /sys/block/DISK/queue/iostats`
+    """
     disk = evidence.after.disk if evidence.after else None
     if disk and not disk.counted and evidence.needs.target:
         yield finding(
@@ -162,80 +199,6 @@ def not_counted(evidence: Evidence) -> Findings:
             f"{disk.name} does not count its I/O: page cache and others' I/O cannot be seen",
             f"echo 1 > /sys/block/{disk.name}/queue/iostats",
         )
-
-
-def nearly_full(evidence: Evidence) -> Findings:
-    """Find a file system nearly full, where flash and allocators become slow."""
-    full = evidence.after.full if evidence.after else None
-    if full is not None and full > _FULL and evidence.needs.target:
-        yield finding("suspect", f"the file system is {full:.0%} full", "make room: below 80% is a fair test")
-
-
-def scheduler(evidence: Evidence) -> Findings:
-    """Find an I/O scheduler that costs more than it gives on flash."""
-    disk = evidence.after.disk if evidence.after else None
-    if disk and disk.scheduler == "bfq" and not disk.rotational and evidence.needs.target:
-        yield finding(
-            "note",
-            f"{disk.name} is scheduled by bfq, which costs IOPS on flash",
-            "none, kyber or mq-deadline",
-        )
-
-
-def write_cache(evidence: Evidence) -> Findings:
-    """Find writes that fit into the device's volatile cache."""
-    disk = evidence.after.disk if evidence.after else None
-    written = evidence.claimed("write")
-    flushed = evidence.given("fsync", "fdatasync", "end_fsync", "sync", "sync_file_range")
-    if disk and disk.write_cache == "write back" and 0 < written < _CACHE_BYTES and not flushed:
-        yield finding(
-            "note",
-            f"{format_quantity(written, 'B')} written without a flush may still lie in {disk.name}'s own "
-            "volatile cache",
-            "write more, or add end_fsync",
-        )
-
-
-_MOUNT_OPTIONS = {
-    "sync": "every write waits for the device",
-    "dirsync": "every change of a directory waits for the device",
-    "data=journal": "direct I/O is not honoured, and data are written twice",
-    "nobarrier": "flushes never reach the device",
-    "barrier=0": "flushes never reach the device",
-    "compress": "data are compressed, and direct I/O may not be honoured",
-    "compress-force": "data are compressed, and direct I/O may not be honoured",
-    "dax": "there is no page cache: buffered I/O is direct",
-}
-
-
-def mount_options(evidence: Evidence) -> Findings:
-    """Find mount options that change what is measured."""
-    mount = evidence.after.mount if evidence.after else None
-    for option in sorted(mount.options.split(",") if mount and evidence.needs.target else ()):
-        reason = _MOUNT_OPTIONS.get(option) or _MOUNT_OPTIONS.get(option.partition("=")[0])
-        if reason and not option.endswith(("=never", "=none", "=no", "=inode")):
-            yield finding("note", f"mounted with {option}: {reason}", "mount it as it will be used")
-
-
-def disk_health(evidence: Evidence) -> Findings:
-    """Find critical warnings, heat and wear of the disk."""
-    before = evidence.before.disk.health if evidence.before and evidence.before.disk else None
-    disk = evidence.after.disk if evidence.after else None
-    health = disk.health if disk else None
-    if disk is None or health is None or not evidence.needs.target:
-        return
-    for warning in health.warnings:
-        yield finding("suspect", f"{disk.name} warns: {warning}", "smartctl -a tells more; think of its data")
-    if before and health.throttled and health.throttled > (before.throttled or 0):
-        yield finding("suspect", f"{disk.name} was slowed down by heat during the run", "cool it, pause")
-    if health.temperature and health.limit and health.temperature >= health.limit:
-        yield finding(
-            "suspect",
-            f"{disk.name} is at {health.temperature:.0f} °C, its limit is {health.limit:.0f} °C",
-            "cool it; pause longer",
-        )
-    if health.worn and health.worn >= 0.9:
-        yield finding("note", f"{disk.name} has used {health.worn:.0%} of its rated life")
 
 
 def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
@@ -257,12 +220,6 @@ CHECKS: tuple[Check, ...] = (
     unwritten_extents,
     others_io,
     link_limit,
-    link_degraded,
     loop_cache,
     not_counted,
-    nearly_full,
-    scheduler,
-    write_cache,
-    mount_options,
-    disk_health,
 )

@@ -14,7 +14,13 @@ _OWN_FREQUENCY_DRIVERS = frozenset({"intel_pstate", "amd-pstate", "amd-pstate-ep
 
 
 def job_cpu_bound(evidence: Evidence) -> Findings:
-    """Find jobs that use all of a core."""
+    """Find jobs that use all of a core.
+
+    `suspect`: each job used 95% of a core or more, so that the processor was measured. Polling is meant to do
+    that, and left alone.
+
+    Take more jobs, larger blocks, or a cheaper ioengine such as io_uring.
+    """
     share = (evidence.output.user or 0.0) + (evidence.output.system or 0.0)
     polls = evidence.given("hipri", "sqthread_poll", "hipri_percentage")
     if share >= _BUSY and not polls and evidence.needs.target:
@@ -27,7 +33,12 @@ def job_cpu_bound(evidence: Evidence) -> Findings:
 
 
 def machine_cpu_bound(evidence: Evidence) -> Findings:
-    """Find a machine without a core to spare, or whose cores others use."""
+    """Find a machine without a core to spare, or whose cores others use.
+
+    `suspect`: all cores together were 95% busy or more.
+
+    See who else runs; take fewer jobs or larger blocks.
+    """
     used = _share(evidence, "busy")
     if used is None or used < _BUSY or not evidence.needs.target:
         return
@@ -42,7 +53,12 @@ def machine_cpu_bound(evidence: Evidence) -> Findings:
 
 
 def stolen_time(evidence: Evidence) -> Findings:
-    """Find processor time that the hypervisor gave to others."""
+    """Find processor time that the hypervisor gave to others.
+
+    `suspect`: 10% or more of the time of all cores.
+
+    Use a machine of its own, or one that is not shared by so many.
+    """
     stolen = _share(evidence, "stolen")
     if stolen is not None and stolen >= _STOLEN:
         yield finding(
@@ -65,7 +81,13 @@ def _share(evidence: Evidence, part: str) -> float | None:
 
 
 def governor(evidence: Evidence) -> Findings:
-    """Find a frequency governor that does not keep the processor at full speed."""
+    """Find a frequency governor that does not keep the processor at full speed.
+
+    `note`: latencies follow the processor's frequency. `suspect` if it keeps the processor at the bottom
+    (`powersave`, but for drivers that mean something else by it).
+
+    `cpupower frequency-set -g performance`
+    """
     system = evidence.after.system if evidence.after else None
     slow = sorted(system.governors - {"performance"}) if system else []
     if system is None or not slow:
@@ -79,7 +101,12 @@ def governor(evidence: Evidence) -> Findings:
 
 
 def frequency_cap(evidence: Evidence) -> Findings:
-    """Find processor frequencies capped below the top."""
+    """Find processor frequencies capped below the top.
+
+    `note`: less than 95% of the top frequency is allowed.
+
+    Raise `scaling_max_freq`, or see who lowered it.
+    """
     system = evidence.after.system if evidence.after else None
     if system and system.capped < 0.95:
         yield finding(
@@ -90,7 +117,13 @@ def frequency_cap(evidence: Evidence) -> Findings:
 
 
 def throttled(evidence: Evidence) -> Findings:
-    """Find a processor slowed down by heat."""
+    """Find a processor slowed down by heat.
+
+    `suspect`: it was throttled during the run, is being slowed down, or is at the temperature where that
+    begins.
+
+    Cool it, and pause longer between runs.
+    """
     if evidence.before is None or evidence.after is None:
         return
     before, after = evidence.before.system, evidence.after.system
@@ -108,7 +141,12 @@ def throttled(evidence: Evidence) -> Findings:
 
 
 def power_mode(evidence: Evidence) -> Findings:
-    """Find a power mode below the best (nvpmodel on Jetson, platform profile, battery)."""
+    """Find a power mode below the best (nvpmodel on Jetson, platform profile, battery).
+
+    `note`: the machine may be slower than it could be; a baseline holds for the mode that it was recorded in.
+
+    `nvpmodel -m 0` and `jetson_clocks`, or mains power.
+    """
     for mode in evidence.after.system.power if evidence.after else ():
         yield finding("note", f"power: {mode}", "nvpmodel -m 0 and jetson_clocks, or mains power")
 

@@ -1,4 +1,4 @@
-"""Checks of engines that run processes side by side, and of those that make their files themselves."""
+"""Checks of processes side by side, and files that engines make: did all run together, and from a device?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ _FEWEST_STEPS = 20
 
 
 def not_together(evidence: Evidence) -> Findings:
-    """Find processes whose speeds are added up although they did not run at the same time."""
+    """Find processes whose speeds are added up although they did not run at the same time.
+
+    `invalid` if the parent, which has one clock for all, saw less than half of what the children add up to;
+    `suspect` below 90%; `note` of a figure that does not gate.
+
+    Take larger files, so that starting and ending weigh less; or gate the figure of the parent, such as
+    `write.bandwidth.parent`.
+    """
     for name, parent in evidence.output.metrics.items():
         series, _, part = name.rpartition(".")
         children = evidence.metric(series)
@@ -33,7 +40,13 @@ def not_together(evidence: Evidence) -> Findings:
 
 
 def tail_cut(evidence: Evidence) -> Findings:
-    """Find processes that were stopped when the first was done, so that the slowest part does not count."""
+    """Find processes that were stopped when the first was done, so that the slowest part does not count.
+
+    `suspect` if the slowest had done less than 90% of its work then, `note` up to 99.5%: the sum is that of
+    the fast part of the run.
+
+    Take larger files, or no stonewalling (`iozone: {-x: true}`).
+    """
     for name, share in evidence.output.metrics.items():
         if not name.endswith(".completed.min") or share > _WHOLE:
             continue
@@ -46,7 +59,12 @@ def tail_cut(evidence: Evidence) -> Findings:
 
 
 def sums(evidence: Evidence) -> Findings:
-    """Check that the mean of the processes times their number is all of them together."""
+    """Check that the mean of the processes times their number is all of them together.
+
+    `invalid`: they differ by more than 1%; figures of different runs are mixed, or some are missing.
+
+    Look at the raw output, and run it again.
+    """
     for name, mean in evidence.output.metrics.items():
         series, _, part = name.rpartition(".")
         children = evidence.metric(series)
@@ -61,7 +79,13 @@ def sums(evidence: Evidence) -> Findings:
 
 
 def fits_in_memory(evidence: Evidence) -> Findings:
-    """Find buffered files that the engine has just written and that memory holds."""
+    """Find buffered files that the engine has just written and that memory holds.
+
+    `suspect`: the engine makes its files itself and reads them through the page cache, which still has all of
+    them. Of an output without a machine 1 GiB of memory is supposed.
+
+    Say `direct: true`, or take files of twice the memory.
+    """
     memory = evidence.after.system.memory if evidence.after else evidence.memory
     least = _LEAST_MEMORY if memory is None and not evidence.declared else 0
     if evidence.needs.direct or not 0 < evidence.needs.space <= (memory or least):
@@ -76,7 +100,12 @@ def fits_in_memory(evidence: Evidence) -> Findings:
 
 
 def whole_microseconds(evidence: Evidence) -> Findings:
-    """Find latencies of so few microseconds that an engine which prints whole ones has rounded them away."""
+    """Find latencies of so few microseconds that an engine which prints whole ones has rounded them away.
+
+    `suspect`: below 20 of them the last digit is more than 5% of the figure.
+
+    Say `report: bandwidth` or `report: iops`, which have more digits.
+    """
     step = evidence.output.latency_step
     if not step:
         return

@@ -97,7 +97,7 @@ class Memory:
         return problems
 
     def gating(self, workload: Workload) -> tuple[str, ...]:
-        """Return MemoryLatency without load and bandwidth without delay: the two ends of the curve."""
+        """Return latency without load and bandwidth without delay: the two ends of the curve."""
         return ("latency.idle", "bandwidth.peak")
 
     def needs(self, workload: Workload) -> Needs:

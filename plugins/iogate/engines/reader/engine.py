@@ -1,6 +1,6 @@
 """The native reader: a fixed amount of data shared out over threads, for strong scaling and for small blocks.
 
-`reader.c` does the I/O, what it prints is read by `_reader_output`. Option names and their meanings are fio's
+`reader.c` does the I/O, what it prints is read by `output.py`. Option names and their meanings are fio's
 where fio has them.
 """
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from iogate.errors import InputError, Position
-from iogate.model import Environment, Repetition, Tolerance, Workload, metric
+from iogate.model import Repetition, Tolerance, Workload, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, output_of
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
@@ -28,8 +28,7 @@ def read_stored(path: Path) -> StoredSession:
             message = f"{record.suite}: {record.workload} is here twice, so it is not clear what to compare"
             raise InputError(printable(message), position=position)
         measured[item.key] = item
-    environment = Environment(**results.environment.model_dump())
-    return StoredSession(results.session, (str(path),), measured, results.device, environment)
+    return StoredSession(results.session, (str(path),), measured, results.device, results.environment)
 
 
 def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasurement:

@@ -13,6 +13,7 @@ from iogate import engines
 from iogate.errors import InputError, OutputError
 from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
+from iogate.offline.published.context import Context
 from iogate.offline.published.findings import FigureFinding
 from iogate.offline.published.outputs import Machine, Piece
 from iogate.units import printable
@@ -57,7 +58,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     read = tables.tables(lines)
     elsewhere = across.rates(text)
     late = list(clocks.whole_seconds(read, clocks.sizes(lines)))
-    context = rows.Context(tuple(described), machine.link)
+    context = Context(tuple(described), machine.link)
     found += [_table_piece(table, context, late, elsewhere) for table in read]
     if not found:
         raise OutputError(
@@ -74,17 +75,17 @@ def _blank(lines: list[str], first: int, block: str) -> None:
 
 
 def _table_piece(
-    table: tables.Table, context: rows.Context, late: Iterable[FigureFinding], elsewhere: across.Elsewhere
+    table: tables.Table, context: Context, late: Iterable[FigureFinding], elsewhere: across.Elsewhere
 ) -> Piece:
     own = {row.line for row in table.rows}
     findings = [finding for row in table.rows for finding in rows.findings(row, context)]
     findings += [finding for finding in late if finding.line in own]
-    clashes = list(across.clashes(table, elsewhere))
+    clashes = list(across.unit_clash(table, elsewhere))
     explained = {finding.line for finding in clashes}  # a wrong unit explains an impossible speed
     findings = [
         finding for finding in findings if finding.check != "link_limit" or finding.line not in explained
     ]
-    findings += [*clashes, *across.ceilings(table)]
+    findings += [*clashes, *across.ceiling(table)]
     kinds = frozenset(figure.kind for row in table.rows for figure in row.figures)
     figures = f"{len(table.rows)} rows of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")

@@ -29,8 +29,13 @@ def rates(text: str) -> Elsewhere:
     return found
 
 
-def ceilings(table: Table) -> FigureFindings:
-    """Note on rows of different block sizes that are equally fast to the last digits: a common limit."""
+def ceiling(table: Table) -> FigureFindings:
+    """Find rows of different block sizes that are equally fast to the last digits.
+
+    `note`: a link or controller is the limit, which hides what the rows would tell apart.
+
+    Do not compare such rows with each other.
+    """
     figures = [
         (row, figure)
         for row in table.rows
@@ -48,8 +53,13 @@ def ceilings(table: Table) -> FigureFindings:
             )
 
 
-def clashes(table: Table, elsewhere: Elsewhere) -> FigureFindings:
-    """Return findings about a table's bandwidths that stand elsewhere in another unit."""
+def unit_clash(table: Table, elsewhere: Elsewhere) -> FigureFindings:
+    """Find bandwidths whose number stands elsewhere in the text with another unit.
+
+    `invalid`: one of the two places is wrong, and the other says by how much.
+
+    Find out which is right, by IOPS x block size or by the time that the data took.
+    """
     for row in table.rows:
         for figure in row.figures:
             number = figure.text.split(" ")[0]

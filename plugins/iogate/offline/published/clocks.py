@@ -36,8 +36,13 @@ def sizes(lines: Iterable[str]) -> list[float]:
 
 
 def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFindings:
-    """Return findings about all figures of tables whose bandwidths are one of the `known` sizes over whole
-    seconds.
+    """Find throughputs that are a size divided by whole seconds.
+
+    The clock counted nothing smaller: `invalid` below 20 s, where a figure may be off by 5% and more;
+    `suspect` above. At least four figures, and four fifths of a table, must fit, with a chance of less than
+    one in a million that others would.
+
+    Take a figure for the range that the finding names.
     """
     for table in tables:
         best = max((_matches(table, size) for size in known), key=lambda found: -_chance(found), default=[])

@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
 
 from iogate.audit.snapshot.link import FASTEST
-from iogate.engines.sections import DescribedJob, Description
-from iogate.model import Severity
 from iogate.offline.published.cells import RATES, Quantity
-from iogate.offline.published.findings import FigureFinding, FigureFindings
+from iogate.offline.published.context import ALL, LATENCY, Context, RowCheck, finding_of
+from iogate.offline.published.findings import FigureFindings
+from iogate.offline.published.latencies import (
+    description,
+    in_flight,
+    latency_sum,
+    latency_unit,
+    little_law,
+    tiny_latency,
+)
 from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
-_LATENCY = frozenset({"lat", "clat", "slat"})
-_ALL = frozenset({"iops", "bandwidth"}) | _LATENCY
 _TAIL = 10
 _SECTOR = 512
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a text says beside its tables: the jobs it describes, and the limit of the link in B/s."""
-
-    described: tuple[Description, ...] = ()
-    link: float | None = None
-
-    @property
-    def job(self) -> DescribedJob | None:
-        """The one job that the text describes with its queue depth, if it is one only."""
-        jobs = [job for description in self.described for job in description.jobs if job.in_flight]
-        return jobs[0] if len(jobs) == 1 else None
-
-    @property
-    def size(self) -> int | None:
-        """The bytes of a run, if all descriptions that end by size agree."""
-        return _common_value(description.size for description in self.described)
-
-
-RowCheck: TypeAlias = "Callable[[Row, Context], FigureFindings]"
 
 
 def findings(row: Row, context: Context) -> FigureFindings:
@@ -51,13 +32,14 @@ def findings(row: Row, context: Context) -> FigureFindings:
         yield from check(row, context)
 
 
-def _finding(row: Row, check: str, severity: Severity, kinds: frozenset[str], message: str) -> FigureFinding:
-    label = f"{row.label}: " if row.label else ""
-    return FigureFinding(row.line, check, severity, kinds, label + message)
-
-
 def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
-    """Return bandwidth = IOPS x block size, in the unit that is said"""
+    """Check that bandwidth = IOPS x block size, in the unit that is said.
+
+    `invalid` if another unit would fit, or if it is more than 10% off; `suspect` if it is more than 1% off,
+    and what rounding explains.
+
+    Take IOPS x block size: the unit of IOPS is rarely wrong.
+    """
     for direction in row.directions:
         rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
         if not (rate and shown and row.block and rate.value and shown.value):
@@ -71,7 +53,7 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
-        yield _finding(
+        yield finding_of(
             row,
             "bandwidth_unit",
             "invalid" if fits or abs(error) > 0.1 else "suspect",
@@ -81,120 +63,52 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
         )
 
 
-def little_law(row: Row, context: Context) -> FigureFindings:
-    """Return rate x latency = I/Os in flight: the latency's unit, and whether the queue depth was there at
-    all
-    """
-    flying = in_flight(row)
-    if flying is None:
-        return
-    if row.depth:
-        yield from _against_depth(row, flying, row.depth * (row.jobs or 1))
-    elif context.job and context.job.in_flight:
-        asked = context.job.in_flight
-        if not 0.7 < flying / asked < 1.3:
-            yield _finding(
-                row,
-                "description",
-                "suspect",
-                frozenset({"description"}),
-                f"{flying:.0f} I/Os were in flight, the command in line {context.job.line} asks for "
-                f"{asked} (iodepth x numjobs): not that command made this row",
-            )
-
-
-def in_flight(row: Row) -> float | None:
-    """Return I/Os in flight by Little's law, both directions together; rates may come from bandwidth and
-    block.
-    """
-    total = 0.0
-    for direction in row.directions:
-        rate, latency = row.first("iops", "", direction), row.first("lat", "", direction)
-        shown = row.first("bandwidth", "", direction)
-        value = rate.value if rate else shown.value / row.block if shown and row.block else None
-        if value is None or latency is None:
-            return None
-        total += value * latency.value / 1e9
-    return total
-
-
-def _against_depth(row: Row, flying: float, depth: int) -> FigureFindings:
-    ratio = flying / depth
-    for factor, wrong, right in ((1e3, "ms", "µs"), (1e6, "ms", "ns"), (1e-3, "µs", "ms")):
-        if 0.7 <= ratio / factor <= 1.15:
-            yield _finding(
-                row,
-                "latency_unit",
-                "invalid",
-                _LATENCY,
-                f"as {wrong} the latency means {flying:.0f} I/Os in flight, the depth is {depth}; read as "
-                f"{right} it is {flying / factor:.3g}",
-            )
-            return
-    if ratio < 1 / 3:
-        yield _finding(
-            row,
-            "little_law",
-            "suspect",
-            _ALL,
-            f"{flying:.2f} I/Os were in flight, not {depth}: the depth was ignored, as by a synchronous "
-            "ioengine or the page cache",
-        )
-    elif ratio > 1.15:
-        yield _finding(
-            row,
-            "little_law",
-            "suspect",
-            _ALL,
-            f"{flying:.4g} I/Os were in flight, more than the depth of {depth}: were there several jobs?",
-        )
-
-
 def link_limit(row: Row, context: Context) -> FigureFindings:
-    """Return faster than the link, or than any link that a disk has"""
+    """Find bandwidths above the link to the device, or above any link that a disk has.
+
+    `invalid`: memory was measured, or the unit is wrong.
+
+    Say `--link=3.94GB/s` if the device is known; then more rows are found, or fewer.
+    """
     limit = context.link or FASTEST.limit
     name = "the link" if context.link else FASTEST.name
     for shown in row.figures:
         if shown.kind == "bandwidth" and shown.value > limit * 1.01:
-            yield _finding(
+            yield finding_of(
                 row,
                 "link_limit",
                 "invalid",
-                _ALL,
+                ALL,
                 f"{shown.text} is faster than {name} ({limit / 1e9:.3g} GB/s): memory, not storage",
             )
             return
 
 
-def tiny_latency(row: Row, context: Context) -> FigureFindings:
-    """Return latencies shorter than a way through the kernel to a device and back"""
-    for shown in row.figures:
-        if shown.kind == "lat" and not shown.part and 0 < shown.value < 3000:
-            yield _finding(
-                row,
-                "tiny_latency",
-                "invalid" if shown.value < 1000 else "suspect",
-                _LATENCY,
-                f"{shown.text} is {format_quantity(shown.value, 'ns')}: a way to memory, not to a device",
-            )
-            return
-
-
 def below_sector(row: Row, context: Context) -> FigureFindings:
-    """Return blocks smaller than a sector, which only a cache can serve"""
+    """Find blocks smaller than a sector, which only a cache can serve.
+
+    `suspect`: no disk transfers less than 512 B.
+
+    Take the row for one of buffers in memory.
+    """
     if row.block and row.block < _SECTOR:
-        yield _finding(
+        yield finding_of(
             row,
             "below_sector",
             "suspect",
-            _ALL,
+            ALL,
             f"blocks of {row.block} B are less than a sector ({_SECTOR} B): buffers in memory serve them",
         )
 
 
 def order(row: Row, context: Context) -> FigureFindings:
-    """Return min <= mean <= max, percentiles in order"""
-    for kind in ("bandwidth", *sorted(_LATENCY)):
+    """Check that min <= mean <= max, with percentiles in order and between them.
+
+    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit.
+
+    Look for figures of another run, or in another unit.
+    """
+    for kind in ("bandwidth", *sorted(LATENCY)):
         for direction in row.directions:
             series = [
                 figure for figure in row.figures if (figure.kind, figure.direction) == (kind, direction)
@@ -213,7 +127,7 @@ def _falling(row: Row, kind: str, series: Sequence[Quantity]) -> FigureFindings:
     for lower, higher in pairwise(series):
         if lower.value > higher.value * 1.03 + higher.step:
             names = lower.part or "mean", higher.part or "mean"
-            yield _finding(
+            yield finding_of(
                 row,
                 "order",
                 "invalid",
@@ -222,23 +136,14 @@ def _falling(row: Row, kind: str, series: Sequence[Quantity]) -> FigureFindings:
             )
 
 
-def latency_sum(row: Row, context: Context) -> FigureFindings:
-    """Return total latency = submission + completion latency"""
-    submission, completion, total = (row.first(kind) for kind in ("slat", "clat", "lat"))
-    if submission and completion and total:
-        parts = submission.value + completion.value
-        if abs(parts - total.value) > 0.02 * total.value + total.step:
-            yield _finding(
-                row,
-                "latency_sum",
-                "suspect",
-                _LATENCY,
-                f"{submission.text} + {completion.text} is not {total.text}",
-            )
-
-
 def few_operations(row: Row, context: Context) -> FigureFindings:
-    """Return percentiles that too few I/Os decide"""
+    """Find percentiles that too few I/Os decide.
+
+    `suspect`: fewer than ten I/Os lie beyond the highest percentile of the row, by the size and the time that
+    the text says.
+
+    Believe lower percentiles only.
+    """
     parts = {figure.part for figure in row.figures if figure.part.startswith("p")}
     highest = max((float(part[1:]) for part in parts), default=0.0)
     job, shown, flying = context.job, row.first("bandwidth"), in_flight(row)
@@ -251,7 +156,7 @@ def few_operations(row: Row, context: Context) -> FigureFindings:
     count = moved // row.block
     beyond = count * (1 - highest / 100)
     if beyond < _TAIL * (1 - 1e-9):
-        yield _finding(
+        yield finding_of(
             row,
             "few_operations",
             "suspect",
@@ -262,33 +167,32 @@ def few_operations(row: Row, context: Context) -> FigureFindings:
 
 
 def short_run(row: Row, context: Context) -> FigureFindings:
-    """Return runs that were over in a moment"""
+    """Find runs that were over in a moment, by the size that the text says.
+
+    `suspect` below a second, `note` below five: start, end and caches weigh as much as the rest.
+
+    Take the row for an estimate.
+    """
     rate = sum(filter(None, (_bandwidth(row, direction) for direction in row.directions)))
     size = row.size or context.size
     if rate and size and not row.size and size / rate < 1:
-        yield _finding(
+        yield finding_of(
             row,
             "short_run",
             "suspect",
-            _ALL,
+            ALL,
             f"{format_quantity(size, 'B')} at {format_quantity(rate, 'B/s')} took "
             f"{format_quantity(size / rate, 's')}",
         )
     elif rate and size and not row.size and size / rate < 5:
-        yield _finding(
+        yield finding_of(
             row,
             "short_run",
             "note",
-            _ALL,
+            ALL,
             f"{format_quantity(size, 'B')} at {format_quantity(rate, 'B/s')} took "
             f"{format_duration(size / rate)}",
         )
-
-
-def _common_value(values: Iterable[int | None]) -> int | None:
-    """Return the value that all who say one agree on."""
-    known = {value for value in values if value is not None}
-    return known.pop() if len(known) == 1 else None
 
 
 def _bandwidth(row: Row, direction: str) -> float | None:
@@ -298,12 +202,26 @@ def _bandwidth(row: Row, direction: str) -> float | None:
 
 
 def unreadable(row: Row, context: Context) -> FigureFindings:
-    """Return cells that hold no figure, and decimal commas"""
+    """Find cells of measured columns that hold no figure, and outputs with figures missing.
+
+    `suspect`: what could not be read was not audited. An output of iozone that is cut is noted by this name.
+
+    Look at the place that it names.
+    """
     for cell in row.unread:
-        yield _finding(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
+        yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
+
+
+def decimal_comma(row: Row, context: Context) -> FigureFindings:
+    """Find decimal commas among decimal points.
+
+    `note`: a program that takes the comma for a thousands separator reads ten or a hundred times as much.
+
+    Write points.
+    """
     commas = [figure.text for figure in row.figures if figure.comma]
     if commas:
-        yield _finding(
+        yield finding_of(
             row,
             "decimal_comma",
             "note",
@@ -314,7 +232,9 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
 
 CHECKS: tuple[RowCheck, ...] = (
     bandwidth_unit,
+    latency_unit,
     little_law,
+    description,
     link_limit,
     tiny_latency,
     below_sector,
@@ -323,4 +243,5 @@ CHECKS: tuple[RowCheck, ...] = (
     few_operations,
     short_run,
     unreadable,
+    decimal_comma,
 )

@@ -13,6 +13,7 @@ from iogate.engines.reader.engine import engine
 from iogate.engines.reader.output import ReaderLatency, scaling, serial_fraction
 from iogate.errors import OutputError
 from iogate.host.process import Completed
+from iogate.model import Histogram
 
 SIDE = {
     "bytes": 40960, "operations": 10, "short": 0,
@@ -69,6 +70,13 @@ def test_a_known_end_is_not_needed_to_read_an_output():
 def test_batches_give_a_mean_and_no_percentiles():
     text = changed(("passes", 0, "read", "latency"), {**SIDE["latency"], "per": "batch", "batch": 5})
     assert [name for name in parse(text).metrics if "lat" in name] == ["read.lat.mean"]
+    assert parse(text).histograms == {}
+
+
+def test_the_latencies_are_kept_as_a_histogram():
+    assert parse(json.dumps(REPORT)).histograms == {
+        "read.lat": Histogram(8, {4608: 4, 9216: 5, 18432: 1}),
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,149 @@
+"""Checks of the latencies of a table's rows: by Little's law, by their parts, and by nature."""
+
+from __future__ import annotations
+
+from iogate.offline.published.context import ALL, LATENCY, Context, finding_of
+from iogate.offline.published.findings import FigureFindings
+from iogate.offline.published.tables import Row
+from iogate.units import format_quantity
+
+
+def little_law(row: Row, context: Context) -> FigureFindings:
+    """Check that rate x latency = I/Os in flight, which the row's depth x jobs bounds.
+
+    `suspect`: fewer than a third of them were in flight, so that the depth was ignored; or more than 1.15
+    times as many, so that there were more jobs than is said.
+
+    Take the row for what was in flight, not for the depth that it names.
+    """
+    flying, depth = in_flight(row), _depth(row)
+    if flying is None or not depth or _latency_factor(flying / depth):
+        return
+    if flying / depth < 1 / 3:
+        yield finding_of(
+            row,
+            "little_law",
+            "suspect",
+            ALL,
+            f"{flying:.2f} I/Os were in flight, not {depth}: the depth was ignored, as by a synchronous "
+            "ioengine or the page cache",
+        )
+    elif flying / depth > 1.15:
+        yield finding_of(
+            row,
+            "little_law",
+            "suspect",
+            ALL,
+            f"{flying:.4g} I/Os were in flight, more than the depth of {depth}: were there several jobs?",
+        )
+
+
+def latency_unit(row: Row, context: Context) -> FigureFindings:
+    """Find latencies that fit the queue depth if they are read in another unit.
+
+    `invalid`: rate x latency is a thousand or a million times the depth, or a thousandth of it (Little's
+    law).
+
+    Read them in the unit that the finding names.
+    """
+    flying, depth = in_flight(row), _depth(row)
+    fits = _latency_factor(flying / depth) if flying is not None and depth else None
+    if flying is not None and fits:
+        factor, wrong, right = fits
+        yield finding_of(
+            row,
+            "latency_unit",
+            "invalid",
+            LATENCY,
+            f"as {wrong} the latency means {flying:.0f} I/Os in flight, the depth is {depth}; read as "
+            f"{right} it is {flying / factor:.3g}",
+        )
+
+
+def description(row: Row, context: Context) -> FigureFindings:
+    """Hold a row that names no queue depth against the one job that the text describes.
+
+    `suspect`: not 0.7 to 1.3 times the I/Os were in flight that the job asks for: another command made the
+    row.
+
+    Do not repeat that command and expect the same figures.
+    """
+    flying, job = in_flight(row), context.job
+    if flying is None or row.depth or job is None or not job.in_flight:
+        return
+    if not 0.7 < flying / job.in_flight < 1.3:
+        yield finding_of(
+            row,
+            "description",
+            "suspect",
+            frozenset({"description"}),
+            f"{flying:.0f} I/Os were in flight, the command in line {job.line} asks for {job.in_flight} "
+            "(iodepth x numjobs): not that command made this row",
+        )
+
+
+def in_flight(row: Row) -> float | None:
+    """Return I/Os in flight by Little's law, both directions together; rates may come from bandwidth and
+    block.
+    """
+    total = 0.0
+    for direction in row.directions:
+        rate, latency = row.first("iops", "", direction), row.first("lat", "", direction)
+        shown = row.first("bandwidth", "", direction)
+        value = rate.value if rate else shown.value / row.block if shown and row.block else None
+        if value is None or latency is None:
+            return None
+        total += value * latency.value / 1e9
+    return total
+
+
+def _depth(row: Row) -> int:
+    """Return the I/Os in flight that a row asks for; 0 if it does not say."""
+    return (row.depth or 0) * (row.jobs or 1)
+
+
+def _latency_factor(ratio: float) -> tuple[float, str, str] | None:
+    """Return the factor, the unit said and the unit meant, by which latencies fit the queue depth where
+    `ratio` times as many I/Os as that were in flight; None if no other unit makes them fit.
+    """
+    units = ((1e3, "ms", "µs"), (1e6, "ms", "ns"), (1e-3, "µs", "ms"))
+    return next((unit for unit in units if 0.7 <= ratio / unit[0] <= 1.15), None)
+
+
+def tiny_latency(row: Row, context: Context) -> FigureFindings:
+    """Find latencies shorter than a way through the kernel to a device and back.
+
+    `invalid` below 1 µs, `suspect` below 3 µs: a way to memory.
+
+    Take the row for one of the page cache, or of a buffer in the process.
+    """
+    for shown in row.figures:
+        if shown.kind == "lat" and not shown.part and 0 < shown.value < 3000:
+            yield finding_of(
+                row,
+                "tiny_latency",
+                "invalid" if shown.value < 1000 else "suspect",
+                LATENCY,
+                f"{shown.text} is {format_quantity(shown.value, 'ns')}: a way to memory, not to a device",
+            )
+            return
+
+
+def latency_sum(row: Row, context: Context) -> FigureFindings:
+    """Check that total latency = submission + completion latency.
+
+    `suspect`: they differ by more than 2% and the last digit.
+
+    Look for figures of another run, or in another unit.
+    """
+    submission, completion, total = (row.first(kind) for kind in ("slat", "clat", "lat"))
+    if submission and completion and total:
+        parts = submission.value + completion.value
+        if abs(parts - total.value) > 0.02 * total.value + total.step:
+            yield finding_of(
+                row,
+                "latency_sum",
+                "suspect",
+                LATENCY,
+                f"{submission.text} + {completion.text} is not {total.text}",
+            )

@@ -93,5 +93,9 @@ class OutputError(EngineError):
     """An engine's output does not parse, or reports a run that must not be judged."""
 
 
+class ApartError(OutputError):
+    """The jobs of an output are sound one by one, and their figures do not add up."""
+
+
 class MeasurementError(IogateError):
     """The measurement was made and cannot be trusted."""

@@ -186,12 +186,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What an engine claims to have moved in one direction: bytes, operations, seconds, short operations."""
+    """What an engine claims to have moved in one direction: bytes, operations, seconds, short operations.
+
+    `rounding` is by how many bytes `bytes` may be off, where the engine prints few digits.
+    """
 
     bytes: int
     operations: int
     seconds: float
     short: int = 0
+    rounding: int = 0
 
 
 @dataclass(frozen=True)

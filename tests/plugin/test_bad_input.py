@@ -38,7 +38,7 @@ def refused(result: pytest.RunResult, *words: str, status: int | None = None) ->
         ("workloads:\n  ../../etc: {engine: fake}\n", ["suites/demo.yaml:2:3", "name of a workload"]),
         (
             "defaults: {engine: fake}\nworkloads:\n"
-            "  a: {matrix: {value: &x [1,2,3,4,5,6,7,8,9,0], size: *x, noise: *x, says: *x, seconds: *x}}\n",
+            "  a: {matrix: {value: &x [1,2,3,4,5,6,7,8,9,0], size: *x, noise: *x, says: *x, settles: *x}}\n",
             ["suites/demo.yaml:3:3", "100000 workloads"],
         ),
     ],

@@ -1,38 +1,20 @@
-"""From the gate's decisions on single metrics to the verdict on a workload."""
+"""What a session asks of a judge, whatever it holds a workload against."""
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from iogate.model import (
-    Baseline,
-    Direction,
-    Metric,
-    MetricVerdict,
-    Repetition,
-    Tolerance,
-    Verdict,
-    VerdictName,
-    Workload,
-    metric,
-)
-from iogate.units import format_change, format_quantity
+from iogate.model import Environment, Repetition, Verdict, Workload
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Decision, Sensitivity
-
-# Worst first: a workload is what its worst gating metric is.
-_ORDER: tuple[VerdictName, ...] = ("invalid", "regressed", "inconclusive", "drift", "improved", "pass")
-_NO_TOLERANCE = Tolerance()
+    from iogate.judge.gate import Sensitivity
 
 
 @dataclass(frozen=True)
 class GateOptions:
-    """How sure the gate has to be: error gate_options, and the repetitions that it may ask for.
+    """How sure the gate has to be: error rates, and the repetitions that it may ask for.
 
     `tolerance` replaces those of the suites (None: theirs hold). `metrics` counts the gating metrics of the
     whole session, among which a false alarm is shared out.
@@ -45,206 +27,75 @@ class GateOptions:
     metrics: int = 1
 
 
-class Terms(TypedDict):
-    """The terms of `iogate.judge.gate.decide`."""
+@dataclass(frozen=True)
+class Expectation:
+    """What a judge will do with a gating metric, known beforehand.
 
-    direction: Direction
+    `typical` is what the metric is held against and `tolerance` the smallest change that matters, as a
+    fraction (None: not known). `sensitivity` is None where there are no error rates.
+    """
+
+    typical: float | None
     tolerance: float | None
-    alpha: float
-    beta: float
-    max_repetitions: int
-    metrics: int
+    sensitivity: Sensitivity | None
 
 
-class Judge:
-    """Asks the gate after each repetition of one workload; a metric once decided stays decided."""
+class Judge(Protocol):
+    """Who says when a workload was measured often enough, and what to think of it."""
 
-    def __init__(
-        self, workload: Workload, baseline: Baseline, gating: Sequence[str], gate_options: GateOptions
-    ) -> None:
-        self.workload = workload
-        self.baseline = baseline
-        self.gating = tuple(gating)
-        self.gate_options = gate_options
-        self.decisions: dict[str, Decision] = {}
-        self.unmeasured: list[str] = []
+    @property
+    def against(self) -> str:
+        """What the workload is held against, for people."""
+        ...
 
     @property
     def maximum(self) -> int:
-        """The most repetitions that this workload gets."""
-        return self.workload.repetitions or self.workload.max_repetitions or self.gate_options.max_repetitions
+        """The most repetitions that the workload gets."""
+        ...
 
-    def look(self, repetitions: Sequence[Repetition]) -> bool:
-        """Ask the gate about every metric that is not decided yet; True when all are."""
-        from iogate.judge.gate import decide
-
-        for name in self.gating:
-            known = self.decisions.get(name)
-            if known and known.verdict != "continue":
-                continue
-            values = [item.metrics[name] for item in repetitions if name in item.metrics]
-            if len(values) < len(repetitions) or name not in self.baseline.metrics:
-                self.unmeasured.append(name)
-                return True
-            self.decisions[name] = decide(self.baseline.metrics[name], values, **self._terms(name))
-        return all(decision.verdict != "continue" for decision in self.decisions.values())
-
-    def tolerance(self, name: str) -> Tolerance:
-        """Return the tolerance that applies to a gating metric: the command line's, or the suite's."""
-        declared = self.workload.gate.get(name, _NO_TOLERANCE)
-        if self.gate_options.tolerance is not None:
-            return Tolerance(self.gate_options.tolerance, declared.better)
-        return declared
-
-    def typical(self, name: str) -> float | None:
-        """Return the baseline's typical value of a metric, or None."""
-        return _typical(self.baseline.metrics.get(name))
+    @property
+    def usual(self) -> int:
+        """The repetitions that it usually takes."""
+        ...
 
     @property
     def uncertainty(self) -> float:
-        """How far the least certain metric is from a verdict: the width of its interval in tolerances."""
-        widths = [
-            (item.interval[1] - item.interval[0]) / (item.tolerance or 1.0)
-            for item in self.decisions.values()
-            if item.verdict == "continue" and item.interval
-        ]
-        return max(widths, default=math.inf)
+        """How far the last look was from a verdict: the greater, the more another repetition is worth."""
+        ...
 
-    def sensitivities(self) -> dict[str, Sensitivity | None]:
-        """Return what the baseline can resolve of each gating metric; None where it has no error
-        gate_options.
-        """
-        from iogate.judge.gate import sensitivity
+    def check(self, environment: Environment) -> None:
+        """Raise MeasurementError if what is measured there could not be judged."""
+        ...
 
-        known = [name for name in self.gating if name in self.baseline.metrics]
-        return {name: sensitivity(self.baseline.metrics[name], **self._terms(name)) for name in known}
-
-    def _terms(self, name: str) -> Terms:
-        """On what terms the gate decides about a metric."""
-        return {
-            "direction": metric(name).direction,
-            "tolerance": self.tolerance(name).worse,
-            "alpha": self.gate_options.alpha,
-            "beta": self.gate_options.beta,
-            "max_repetitions": self.maximum,
-            "metrics": self.gate_options.metrics,
-        }
+    def look(self, repetitions: Sequence[Repetition]) -> bool:
+        """Look at all repetitions so far; True when no further one is needed."""
+        ...
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
-        """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
-        if self.unmeasured:
-            return self._unmeasured_verdict(repetitions)
-        judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
-        worst = min((item.verdict for item in judged), key=_ORDER.index)
-        guilty = [item for item in judged if item.verdict == worst]
-        reasons = [*map(_sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
-        others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)
-        return Verdict(worst, "\n".join(reasons), (*judged, *others), repetitions=len(repetitions))
+        """Return the verdict on what was measured and looked at; `cut_short` says why no more repetitions
+        came, if so.
+        """
+        ...
 
-    def _unmeasured_verdict(self, repetitions: Sequence[Repetition]) -> Verdict:
-        name = self.unmeasured[0]
-        if name in self.baseline.metrics:
-            known = ", ".join(sorted(repetitions[-1].metrics)) or "none"
-            reason = f"the gating metric {name} was not measured; measured were: {known}"
-            return Verdict(
-                "invalid",
-                reason,
-                note_metrics(repetitions, self.baseline.metrics),
-                repetitions=len(repetitions),
-            )
-        reason = f"the baseline has no {name}, which gates this workload: refresh it with --update-baselines"
-        return Verdict(
-            "no_baseline",
-            reason,
-            note_metrics(repetitions, self.baseline.metrics),
-            repetitions=len(repetitions),
-        )
+    def expectations(self) -> Mapping[str, Expectation]:
+        """Return what will be done with each gating metric that is held against something."""
+        ...
 
-    def _metric(self, name: str, repetitions: Sequence[Repetition], cut_short: str) -> MetricVerdict:
-        decision = self.decisions[name]
-        named: VerdictName = "inconclusive" if decision.verdict == "continue" else decision.verdict
-        reason = decision.reason
-        if decision.verdict == "continue":
-            reason = f"not decided after {decision.repetitions} repetitions: {cut_short or reason}"
-        better = self.tolerance(name).better
-        if better is not None and decision.interval and decision.change is not None:
-            sign = 1 if metric(name).direction == "higher" else -1
-            if min(sign * end for end in decision.interval) > better:
-                named, reason = (
-                    "invalid",
-                    f"better than the suite holds possible (at most {better:.1%}): {reason}",
-                )
-        values = tuple(item.metrics[name] for item in repetitions)
-        return MetricVerdict(
-            metric(name),
-            named,
-            decision.value if decision.value is not None else statistics.median(values),
-            values,
-            gating=True,
-            reason=reason,
-            baseline=decision.baseline,
-            change=decision.change,
-            interval=decision.interval,
-            tolerance=decision.tolerance,
-            bound=decision.bound,
-            minimum_detectable=decision.minimum_detectable,
-        )
+    def differences(self, environment: Environment) -> Sequence[str]:
+        """Return what differs between this environment and that of what the workload is held against."""
+        ...
 
 
-def note_metrics(
-    repetitions: Sequence[Repetition],
-    baseline: Mapping[str, float | tuple[tuple[float, ...], ...]],
-    *,
-    skip: Sequence[str] = (),
-    gating: Sequence[str] = (),
-) -> tuple[MetricVerdict, ...]:
-    """Return the metrics that were measured and are not judged, beside their baseline where there is one."""
-    names = dict.fromkeys(name for item in repetitions for name in item.metrics if name not in skip)
-    return tuple(_note(metric(name), repetitions, baseline.get(name), name in gating) for name in names)
+class Judges(Protocol):
+    """Who appoints a judge for each workload of a session."""
 
+    def expect(self, metrics: int) -> None:
+        """Hear how many gating metrics are to be judged together."""
+        ...
 
-def undecided_metrics(
-    repetitions: Sequence[Repetition],
-    baseline: Mapping[str, float | tuple[tuple[float, ...], ...]],
-    gating: Sequence[str],
-) -> tuple[MetricVerdict, ...]:
-    """Return the metrics that were measured, those that gate without a verdict."""
-    items = note_metrics(repetitions, baseline, gating=gating)
-    return tuple(replace(item, verdict="inconclusive") if item.gating else item for item in items)
+    def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
+        """Return the judge of a workload, or the verdict on it if there is no point in measuring.
 
-
-def _note(
-    what: Metric,
-    repetitions: Sequence[Repetition],
-    reference: float | tuple[tuple[float, ...], ...] | None,
-    gating: bool,
-) -> MetricVerdict:
-    values = tuple(item.metrics[what.name] for item in repetitions if what.name in item.metrics)
-    value = statistics.median(values)
-    known = _typical(reference)
-    change = value / known - 1 if known else None
-    return MetricVerdict(what, "recorded", value, values, gating=gating, baseline=known, change=change)
-
-
-def _typical(reference: float | tuple[tuple[float, ...], ...] | None) -> float | None:
-    """Return the median of a baseline's session medians, or the published number."""
-    if reference is None or isinstance(reference, (int, float)):
-        return reference
-    medians = [statistics.median(session) for session in reference if session]
-    return statistics.median(medians) if medians else None
-
-
-def _sentence(item: MetricVerdict) -> str:
-    """Measured against baseline, the change with its interval, and the bound in absolute numbers."""
-    unit, name = item.metric.unit, item.metric.name
-    if item.baseline is None:
-        return f"{name} is {format_quantity(item.value, unit)}"
-    text = f"{name} is {format_quantity(item.value, unit)} against {format_quantity(item.baseline, unit)}"
-    if item.change is not None:
-        text += f", {format_change(item.change)}"
-    if item.interval:
-        text += f" [{format_change(item.interval[0])}, {format_change(item.interval[1])}]"
-    if item.bound is not None and item.tolerance is not None:
-        side = "below" if item.metric.direction == "higher" else "above"
-        text += f"; fails {side} {format_quantity(item.bound, unit)} (tolerance {item.tolerance:.1%})"
-    return text
+        Raises IogateError if what it would be held against cannot be read.
+        """
+        ...

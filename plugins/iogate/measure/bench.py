@@ -1,161 +1,87 @@
-"""The bench: where one repetition of a workload is run and looked at."""
+"""The bench: everything that touches the machine under test is behind it, and it may be anywhere.
+
+What goes in and comes out are frozen values of plain parts, and errors of `iogate.errors`, which have nothing
+but plain parts either: a bench on another machine sends them as JSON. That one would stand beside
+`iogate.measure.local_bench`, and run it over there.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from iogate import engines
-from iogate.audit import Evidence, audit, snapshot
-from iogate.errors import EngineError
-from iogate.host import process
-from iogate.host.meter import Meter
-from iogate.measure.settings import Settings
-from iogate.model import Device, Needs, Output, Place, Repetition, Workload
-from iogate.target import Target, check_unchanged, open_target
-from iogate.target.scratch import Scratch
-from iogate.target.wear import Wear
+from iogate.errors import TargetError
+from iogate.model import Environment, Needs, Repetition, Workload
 
-_OUTPUT_LIMIT = 256 * 2**20
+if TYPE_CHECKING:
+    from iogate.target.resolve import Target
 
 
 class Watcher(Protocol):
-    """Whoever wants to know how a session goes on: the terminal, or nobody."""
-
-    def repetition(
-        self, workload: Workload, label: int | str, limit: int, seconds: float, left: float
-    ) -> None:
-        """Hear that a repetition begins: its label, the most there will be, its seconds, and all to come."""
+    """Whoever wants to know what goes on while the bench is at work: the terminal, or nobody."""
 
     def tick(self, elapsed: float, bandwidth: float | None) -> None:
         """Hear that it has been running for `elapsed` seconds, with the target's bandwidth now in bytes/s."""
 
-    def repeated(self, workload: Workload, label: int | str, repetition: Repetition) -> None:
-        """Hear that the repetition is over."""
-
     def laying_out(self, done: int, total: int) -> None:
         """Hear that `done` of `total` bytes of a data file are written."""
 
-    def ended(self) -> None:
-        """Hear that the session is over, or was interrupted."""
 
+class Bench(Protocol):
+    """A machine under test with the target that the I/O goes to."""
 
-class Bench:
-    """A target with its scratch files, opened when first needed; at `close` the target is as it was."""
+    @property
+    def name(self) -> str:
+        """What people call it: the name of the device."""
+        ...
 
-    def __init__(
-        self, settings: Settings, device: Device, target: Target, session: str, watcher: Watcher
-    ) -> None:
-        self.device = device
-        self.target = target
-        self.folder = settings.results / session
-        self.watcher = watcher
-        self.consent = settings.destroy
-        self._wear = Wear(device, settings.root)
-        self._laid_out = 0
-        self._scratch: Scratch | None = None
-        self._stack = contextlib.ExitStack()
+    @property
+    def target(self) -> Target:
+        """Where the I/O goes, as it was found."""
+        ...
 
-    def close(self) -> None:
-        """Remove what was laid out and let go of the target."""
-        self._scratch = None
-        self._stack.close()
+    def observe(self) -> Environment:
+        """Return what the machine is, what runs on it, and in which state it is now.
 
-    def open(self) -> Scratch:
-        """Take the target. Raises TargetError if another run has it."""
-        if self._scratch is None:
-            self._scratch = self._stack.enter_context(
-                open_target(self.target, device=self.device, consent=self.consent)
-            )
-        return self._scratch
+        Raises InputError if it is not the device that it should be.
+        """
+        ...
+
+    def refusals(self, needs: Needs) -> Sequence[TargetError]:
+        """Return why a workload cannot run on the target now; empty if it can. Nothing is written."""
+        ...
+
+    def open(self) -> None:
+        """Take the target, unless it is taken already. Raises TargetError if another run has it."""
+        ...
 
     def repeat(self, id: str, workload: Workload, label: int | str, gating: Sequence[str]) -> Repetition:
-        """Run one repetition, keep its raw files in the results folder under its label, and audit what it
-        says.
+        """Lay out the data, run one repetition, keep its raw files, and audit what it says.
+
+        `id` is the pytest id of the workload, `label` tells its repetitions apart, `gating` names the metrics
+        that will be judged.
 
         Raises EngineError, OutputError or TargetError; findings of the audit are in the repetition.
         """
-        engine = engines.load(workload.engine)
-        needs = engine.needs(workload)
-        folder = self.folder / folder_name(id) / str(label)
-        self._wear.check(needs.written)
-        place = self._place(needs, folder)
-        if isinstance(engine, engines.PreparesProgram):
-            engine.prepare()
-        command = engine.command(workload, place)
-        _put(folder, command.files)
-        meter = Meter(self.target.number if needs.target else None)
-        before = snapshot(self.target.number, place.data)
-        completed = process.run(
-            command.argv,
-            folder=folder,
-            timeout=command.timeout,
-            tick=lambda elapsed: self.watcher.tick(elapsed, meter.tick()),
-        )
-        if needs.target:
-            check_unchanged(self.target)
-        after = snapshot(self.target.number, place.data)
-        text = _read(folder / command.output) if command.output else completed.stdout
-        output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
-        self._count_written(output)
-        evidence = Evidence.of(
-            workload,
-            output,
-            needs,
-            gating=gating,
-            seconds=completed.seconds,
-            before=before,
-            after=after,
-            link=self.device.link,
-        )
-        findings = audit(evidence, workload.waive)
-        return Repetition(output, completed.seconds, str(folder), findings, tuple(meter.series))
+        ...
 
-    def _count_written(self, output: Output) -> None:
-        laid_out = self._scratch.written if self._scratch else 0
-        written = output.traffic["write"].bytes if "write" in output.traffic else 0
-        self._wear.record(laid_out - self._laid_out + written)
-        self._laid_out = laid_out
-
-    def _place(self, needs: Needs, folder: Path) -> Place:
-        if not needs.target:
-            return Place(folder, None, folder)
-        scratch = self.open()
-        return Place(scratch.data(needs, tick=self.watcher.laying_out), scratch.folder, folder)
+    def close(self) -> None:
+        """Remove what was laid out and let go of the target."""
+        ...
 
 
-def folder_name(id: str) -> str:
-    """Return a folder's name for a pytest id: readable, safe, and unlike that of any other id."""
-    readable = re.sub(r"[^A-Za-z0-9=,.-]+", "_", id.rsplit("::", 1)[-1])[:80].strip("._")
-    return f"{readable}-{sha256(id.encode()).hexdigest()[:8]}"
+@dataclass(frozen=True)
+class Arm:
+    """A workload on a bench; `name` tells the arms of a trial apart."""
 
+    name: str
+    workload: Workload
+    bench: Bench
 
-def _put(folder: Path, files: Mapping[str, str]) -> None:
-    """Make a folder with these files in it. Raises EngineError if that cannot be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise EngineError(
-            f"cannot keep raw files in {folder}: {error.strerror}",
-            remedy="free space there, or name another folder: --io-results=DIR",
-        ) from error
-
-
-def _read(path: Path) -> str:
-    """Return an engine's output file; empty if it wrote none. Raises EngineError if it is absurdly large."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_OUTPUT_LIMIT + 1)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise EngineError(f"cannot read {path}: {error.strerror}") from error
-    if len(data) > _OUTPUT_LIMIT:
-        raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
-    return data.decode("utf-8", errors="replace")
+    @cached_property
+    def needs(self) -> Needs:
+        """What one repetition asks of the target."""
+        return engines.load(self.workload.engine).needs(self.workload)

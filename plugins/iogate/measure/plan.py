@@ -9,14 +9,14 @@ from pathlib import Path
 from iogate import engines
 from iogate.errors import EngineError
 from iogate.measure.trial import Trial
-from iogate.model import Device, Needs, Place, Workload, metric
-from iogate.target import Target, refusals
+from iogate.model import Needs, Place, Workload, metric
+from iogate.target.resolve import Target
 from iogate.units import format_duration, format_quantity, printable, size_text
 
 _WIDE = 0.2  # a tolerance beyond this misses most of what people care about
 
 
-def plan_text(device: Device, target: Target, trials: Sequence[Trial], consent: str | None) -> str:
+def plan_text(target: Target, trials: Sequence[Trial]) -> str:
     """Return the plan as a table, with what would be refused below it, and the commands."""
     from tabulate import tabulate
 
@@ -26,7 +26,7 @@ def plan_text(device: Device, target: Target, trials: Sequence[Trial], consent: 
     refused = [
         f"refused: {trial.workload.name}: {error}"
         for trial in trials
-        for error in refusals(target, trial.needs, device=device, consent=consent)
+        for error in trial.arm.bench.refusals(trial.needs)
     ]
     lines = [
         f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
@@ -86,14 +86,11 @@ def expectations(trials: Sequence[Trial]) -> str:
 
     rows, warnings, wide = [], [], False
     for trial in trials:
-        if not trial.judge:
-            continue
-        for name, known in trial.judge.sensitivities().items():
+        for name, expected in trial.judge.expectations().items():
             what, workload = metric(name), trial.workload.name
-            typical = trial.judge.typical(name)
+            typical, tolerance, known = expected.typical, expected.tolerance, expected.sensitivity
             shown = format_quantity(typical, what.unit) if typical else "?"
             if known is None:
-                tolerance = trial.judge.tolerance(name).worse
                 rows.append((workload, name, shown, f"{tolerance:.1%}" if tolerance else "", "not known", ""))
                 continue
             rows.append(
@@ -140,13 +137,7 @@ def _bytes(needs: Needs) -> tuple[str, str]:
 
 def _what(trial: Trial) -> str:
     """Return what the workload would be judged against, or why it would not be measured."""
-    if trial.result:
-        return trial.result.verdict.verdict
-    if trial.judge is None or trial.baseline is None:
-        return "to be recorded"
-    if trial.baseline.published:
-        return "a published baseline"
-    return f"{len(trial.baseline.sessions)} sessions"
+    return trial.result.verdict.verdict if trial.result else trial.judge.against
 
 
 def _command(workload: Workload, target: Target) -> str:

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from iogate import engines
-from iogate.errors import InputError, IogateError, MeasurementError
-from iogate.host.environment import differences, identity_changes, identity_mismatch, observe
-from iogate.judge.baseline import find, load_baselines
-from iogate.judge.judge import Judge, note_metrics, undecided_metrics
-from iogate.measure.bench import Bench, Watcher
-from iogate.measure.settings import Settings
-from iogate.measure.trial import TO_RECORD, Trial
-from iogate.model import Baseline, Device, Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
-from iogate.target import Target, refusals
-
-if TYPE_CHECKING:
-    from iogate.judge.gate import Sensitivity
+from iogate.errors import IogateError, MeasurementError
+from iogate.judge.appointment import gating_metrics
+from iogate.judge.judge import Judges
+from iogate.judge.metrics import note_metrics
+from iogate.judge.recorder import Recorder
+from iogate.measure.bench import Arm, Bench, Watcher
+from iogate.measure.trial import Trial
+from iogate.model import Finding, Repetition, Verdict, Workload, WorkloadResult
 
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
 _TO_JUDGE = 2  # repetitions from which on the gate looks
@@ -37,45 +32,52 @@ def new_session_id() -> str:
     return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}-{os.urandom(2).hex()}"
 
 
-class Session:
-    """All repetitions of one run on a device. Close it, and the target is as it was.
+class SessionWatcher(Watcher, Protocol):
+    """Whoever wants to know how a session goes on: the terminal, or nobody."""
 
-    Raises InputError if this machine is not the device.
+    def repetition(
+        self, workload: Workload, label: int | str, limit: int, seconds: float, left: float
+    ) -> None:
+        """Hear that a repetition begins: its label, the most there will be, its seconds, and all to come."""
+
+    def repeated(self, workload: Workload, label: int | str, repetition: Repetition) -> None:
+        """Hear that the repetition is over."""
+
+    def ended(self) -> None:
+        """Hear that the session is over, or was interrupted."""
+
+
+class Session:
+    """All repetitions of one run on a bench, in at most `budget` seconds of device time (None: as long as it
+    takes). Close it, and the target is as it was.
+
+    Raises InputError if the bench is not the device that it should be.
     """
 
-    def __init__(self, settings: Settings, device: Device, target: Target, watcher: Watcher) -> None:
-        self.settings = settings
-        self.device = device
-        self.target = target
-        self.id = new_session_id()
-        self.environment: Environment = observe(target.number, target.path)
-        mismatch = identity_mismatch(device.identity, self.environment.identity)
-        if mismatch:
-            raise InputError(
-                f"this machine is not the device {device.name}: {'; '.join(mismatch)}",
-                position=device.position,
-                remedy="name the right --device, or mend the identity in its profile",
-            )
-        self.watcher = watcher
+    def __init__(
+        self, id: str, bench: Bench, judges: Judges, watcher: SessionWatcher, budget: float | None = None
+    ) -> None:
+        self.id = id
+        self.bench = bench
+        self.environment = bench.observe()
         self.trials: list[Trial] = []
-        self.bench = Bench(settings, device, target, self.id, watcher)
-        self._gate_options = settings.gate_options
+        self._judges = judges
+        self._watcher = watcher
+        self._budget = budget
         self._until: dict[str, float] = {}
-        self._baselines: dict[str, Mapping[str, Baseline]] = {}
 
     def close(self) -> None:
         """Remove what was laid out and let go of the target."""
-        self.watcher.ended()
+        self._watcher.ended()
         self.bench.close()
 
     def enroll(self, workloads: Iterable[tuple[str, Workload]]) -> list[Trial]:
         """Prepare workloads, given with their ids; those that need no measuring are decided at once.
 
-        Raises BaselineError for a baseline file that cannot be read.
+        Raises IogateError if what one of them would be held against cannot be read.
         """
-        trials = [Trial(id, workload, self._gating(workload)) for id, workload in workloads]
-        metrics = sum(len(trial.gating) for trial in trials)
-        self._gate_options = replace(self._gate_options, metrics=max(metrics, self._gate_options.metrics))
+        trials = [self._trial(id, workload) for id, workload in workloads]
+        self._judges.expect(sum(len(trial.gating) for trial in trials))
         for trial in trials:
             trial.result = self._prepare(trial)
         self.trials += trials
@@ -97,55 +99,26 @@ class Session:
         begun = [trial for trial in trials if trial.result is None and trial.repetitions]
         return [self._record(trial, "the session was interrupted") for trial in begun]
 
-    def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
-        """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""
-        self._baselines.clear()
-        found: dict[str, Sensitivity | None] = {}
-        for workload in workloads:
-            baseline, _ = self._find_baseline(workload)
-            if baseline:
-                judge = Judge(workload, baseline, self._gating(workload), self._gate_options)
-                found.update(
-                    {f"{workload.name}: {name}": known for name, known in judge.sensitivities().items()}
-                )
-        return found
-
     # ------------------------------------------------------------ before measuring
 
-    def _gating(self, workload: Workload) -> tuple[str, ...]:
-        return tuple(workload.gate) or engines.load(workload.engine).gating(workload)
-
-    def _find_baseline(self, workload: Workload) -> tuple[Baseline | None, str]:
-        """Return the baseline of a workload, or the reason why it has none."""
-        if workload.suite not in self._baselines:
-            path = self.settings.baselines / self.device.name / f"{workload.suite}.yaml"
-            self._baselines[workload.suite] = load_baselines(path)
-        return find(self._baselines[workload.suite], workload)
+    def _trial(self, id: str, workload: Workload) -> Trial:
+        """Return the trial of a workload: it is recorded, until another judge is appointed."""
+        gating = gating_metrics(workload)
+        return Trial(id, (Arm(self.bench.name, workload, self.bench),), gating, Recorder(workload, gating))
 
     def _prepare(self, trial: Trial) -> WorkloadResult | None:
-        """Find the baseline of a workload and what to do with it; a result if that needs no measuring."""
-        workload = trial.workload
-        trial.needs = engines.load(workload.engine).needs(workload)
-        refused = refusals(self.target, trial.needs, device=self.device, consent=self.settings.destroy)
+        """Find who judges a workload; a result if it need not or cannot be measured."""
+        refused = trial.arm.bench.refusals(trial.needs)
         if refused:
             return self._fail(trial, refused[0])
-        trial.limit = max(TO_RECORD, workload.repetitions or 0)
-        if self.settings.update:
-            return None
-        trial.baseline, why = self._find_baseline(workload)
-        if trial.baseline is None:
-            if (self.settings.missing or self.device.missing) == "record":
-                return None
-            why = why or f"{self.device.name} has no baseline of this workload"
-            reason = f"{why}; record one with --update-baselines (or see --io-missing)"
-            return WorkloadResult(trial.id, workload, Verdict("no_baseline", reason))
-        mismatch = identity_changes(trial.baseline.environment.identity, self.environment.identity)
-        if mismatch:
-            message = f"the baseline is of another machine: {'; '.join(mismatch)}"
-            remedy = "name the right --device, or record this machine with --update-baselines"
-            return self._fail(trial, MeasurementError(message, remedy=remedy))
-        trial.judge = Judge(workload, trial.baseline, trial.gating, self._gate_options)
-        trial.limit = trial.judge.maximum
+        judge = self._judges.appoint(trial.workload, trial.gating)
+        if isinstance(judge, Verdict):
+            return self._complete(trial, judge, None)
+        trial.judge = judge
+        try:
+            judge.check(self.environment)
+        except MeasurementError as error:
+            return self._fail(trial, error)
         return None
 
     # ------------------------------------------------------------ measuring
@@ -157,9 +130,9 @@ class Session:
         if trials[0].workload.fixed:
             return trials[0]
         loose = itertools.takewhile(lambda trial: not trial.workload.fixed, trials)
-        if self.settings.budget is None:
+        if self._budget is None:
             return min(itertools.islice(loose, _ROUND), key=lambda trial: len(trial.repetitions))
-        return min(loose, key=lambda trial: (min(len(trial.repetitions), _TO_JUDGE), -trial.uncertainty))
+        return min(loose, key=_urgency)
 
     def _affordable(self, trial: Trial) -> bool:
         """Return False when the suite's share of the device time does not allow another repetition of this
@@ -168,13 +141,13 @@ class Session:
         The time is shared out among the suites by what their workloads usually take, when each begins.
         """
         suite, spent = trial.workload.suite, sum(item.spent for item in self.trials)
-        if self.settings.budget is None:
+        if self._budget is None:
             return True
         if suite not in self._until:
             open_trials = [item for item in self.trials if item.result is None]
             need = sum(item.usual * item.needs.seconds for item in open_trials)
             own = sum(item.usual * item.needs.seconds for item in open_trials if item.workload.suite == suite)
-            self._until[suite] = spent + (self.settings.budget - spent) * (own / need if need else 1)
+            self._until[suite] = spent + (self._budget - spent) * (own / need if need else 1)
         return spent + trial.needs.seconds <= self._until[suite]
 
     def _advance(self, trial: Trial) -> None:
@@ -183,7 +156,7 @@ class Session:
             trial.result = self._record(trial, "the device time of --io-budget is used up")
             return
         if trial.needs.target:
-            self.bench.open()
+            trial.arm.bench.open()
         try:
             for label, workload in trial.preparations():
                 trial.preparation.append(self._repeat(trial, workload, label))
@@ -195,10 +168,10 @@ class Session:
 
     def _repeat(self, trial: Trial, workload: Workload, label: int | str) -> Repetition:
         """Return one repetition. Raises MeasurementError if the audit finds that it cannot be trusted."""
-        self.watcher.repetition(workload, label, trial.limit, trial.needs.seconds, self._left())
+        self._watcher.repetition(workload, label, trial.limit, trial.needs.seconds, self._left())
         gating = trial.gating if workload is trial.workload else ()
-        repetition = self.bench.repeat(trial.id, workload, label, gating)
-        self.watcher.repeated(workload, label, repetition)
+        repetition = trial.arm.bench.repeat(trial.id, workload, label, gating)
+        self._watcher.repeated(workload, label, repetition)
         self._note_version(workload.engine, repetition.output.engine_version)
         invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
         if invalid:
@@ -226,29 +199,10 @@ class Session:
     def _record(self, trial: Trial, cut_short: str = "") -> WorkloadResult:
         if not trial.repetitions:
             verdict = Verdict("inconclusive", f"not measured: {cut_short}")
-        elif trial.judge:
-            verdict = trial.judge.verdict(trial.repetitions, cut_short)
-        elif cut_short:
-            verdict = Verdict(
-                "inconclusive", cut_short, undecided_metrics(trial.repetitions, {}, trial.gating)
-            )
         else:
-            verdict = self._verdict_on_recording(trial)
+            verdict = trial.judge.verdict(trial.repetitions, cut_short)
         failure = MeasurementError(verdict.reason) if verdict.verdict == "invalid" else None
         return self._complete(trial, verdict, failure)
-
-    def _verdict_on_recording(self, trial: Trial) -> Verdict:
-        """Return the verdict on a workload that is to become a baseline: recorded, if its gating metrics are
-        there.
-        """
-        measured = trial.repetitions[-1].metrics
-        lacking = [name for name in trial.gating if name not in measured]
-        if lacking:
-            known = ", ".join(sorted(measured))
-            reason = f"the gating metric {lacking[0]} was not measured; measured were: {known}"
-            return Verdict("invalid", reason, note_metrics(trial.repetitions, {}))
-        reason = f"{len(trial.repetitions)} repetitions recorded as the baseline"
-        return Verdict("recorded", reason, note_metrics(trial.repetitions, {}, gating=trial.gating))
 
     def _fail(self, trial: Trial, error: IogateError) -> WorkloadResult:
         verdict = Verdict("invalid", error.message, note_metrics(trial.repetitions, {}))
@@ -261,9 +215,6 @@ class Session:
         kept = (*trial.warmup, *trial.repetitions)
         found = [*trial.notes, *(finding for item in kept for finding in item.findings)]
         findings = tuple(dict.fromkeys(found))
-        changed: tuple[str, ...] = ()
-        if trial.baseline and trial.baseline.sessions:
-            changed = tuple(differences(trial.baseline.environment, self.environment))
         return WorkloadResult(
             trial.id,
             trial.workload,
@@ -272,8 +223,13 @@ class Session:
             failure,
             tuple(trial.warmup),
             trial.spent,
-            changed,
+            tuple(trial.judge.differences(self.environment)),
         )
+
+
+def _urgency(trial: Trial) -> tuple[int, float]:
+    """Return what to sort by when device time is short: first come those that cannot be judged yet."""
+    return min(len(trial.repetitions), _TO_JUDGE), -trial.judge.uncertainty
 
 
 def _once(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -9,28 +9,23 @@ from typing import Any
 from iogate import engines
 from iogate.errors import MeasurementError
 from iogate.judge.judge import Judge
+from iogate.measure.bench import Arm
 from iogate.measure.steady import Criterion, steadiness
-from iogate.model import Baseline, Finding, Needs, Repetition, Workload, WorkloadResult
-
-USUAL = 3  # repetitions that a quiet device takes
-TO_RECORD = 5  # repetitions that a baseline is made of, at least
+from iogate.model import Finding, Needs, Repetition, Workload, WorkloadResult
 
 
 @dataclass
 class Trial:
-    """One workload on its way to a verdict: at most `limit` repetitions.
+    """One workload on its way to a verdict, which rests on the `gating` metrics.
 
     `warmup` are repetitions that are kept and not judged: before the steady state, or to find the length
     of a repetition. `preparation` are those that only brought the device to rest.
     """
 
     id: str
-    workload: Workload
+    arms: tuple[Arm, ...]
     gating: tuple[str, ...]
-    baseline: Baseline | None = None
-    judge: Judge | None = None
-    limit: int = TO_RECORD
-    needs: Needs = field(default_factory=Needs)
+    judge: Judge
     repetitions: list[Repetition] = field(default_factory=list)
     warmup: list[Repetition] = field(default_factory=list)
     preparation: list[Repetition] = field(default_factory=list)
@@ -38,17 +33,37 @@ class Trial:
     result: WorkloadResult | None = None
 
     @property
+    def arm(self) -> Arm:
+        """The arm that is measured: so far a trial has one."""
+        (arm,) = self.arms
+        return arm
+
+    @property
+    def workload(self) -> Workload:
+        """The workload that is measured."""
+        return self.arm.workload
+
+    @property
+    def needs(self) -> Needs:
+        """What one repetition asks of the target."""
+        return self.arm.needs
+
+    @property
     def sure(self) -> bool:
-        """True when no further repetition is needed: the gate is sure, or the limit is reached."""
+        """True when no further repetition is needed: the judge is sure, or the limit is reached."""
         if not self.repetitions:
             return False
-        decided = self.judge is not None and self.judge.look(self.repetitions)
-        return decided or len(self.repetitions) >= self.limit
+        return self.judge.look(self.repetitions) or len(self.repetitions) >= self.limit
+
+    @property
+    def limit(self) -> int:
+        """The most repetitions that it gets."""
+        return self.judge.maximum
 
     @property
     def usual(self) -> int:
         """The repetitions that it usually takes."""
-        return min(self.limit, USUAL) if self.judge else self.limit
+        return self.judge.usual
 
     @property
     def label(self) -> int | str:
@@ -67,11 +82,6 @@ class Trial:
     def spent(self) -> float:
         """Seconds of device time so far."""
         return sum(item.seconds for item in (*self.preparation, *self.warmup, *self.repetitions))
-
-    @property
-    def uncertainty(self) -> float:
-        """How far it is from a verdict; without a baseline, from having enough repetitions."""
-        return self.judge.uncertainty if self.judge else float(self.limit - len(self.repetitions))
 
     @property
     def criterion(self) -> Criterion | None:
@@ -100,8 +110,8 @@ class Trial:
         length = repetition_length([pilot.series], max(pilot.seconds - asked, 1.0))
         self.notes.append(Finding("repetition_length", "note", f"repetitions of {length.reason}"))
         options = {**self.workload.options, "runtime": float(round(length.seconds))}
-        self.workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
-        self.needs = engines.load(self.workload.engine).needs(self.workload)
+        workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
+        self.arms = (replace(self.arm, workload=workload),)
 
     def _settle(self, criterion: Criterion) -> None:
         tracked = [item.metrics.get(self.gating[0], 0.0) for item in self.warmup]
@@ -109,7 +119,6 @@ class Trial:
         if state and state.reached:
             self.repetitions = self.warmup[-criterion.rounds :]
             self.warmup = self.warmup[: -criterion.rounds]
-            self.limit = max(self.limit, criterion.rounds)
         elif len(self.warmup) >= criterion.limit:
             assert state
             raise MeasurementError(
@@ -120,8 +129,6 @@ class Trial:
     def preparations(self) -> Iterator[tuple[str, Workload]]:
         """Yield what to run before the first repetition, with labels: sequential fills, then random writes
         until steady. The caller appends each to `preparation`.
-
-        The data are those of the workload itself, so that what is measured is what was brought to rest.
         """
         asked = self.workload.procedure.get("precondition")
         if not asked or self.preparation:

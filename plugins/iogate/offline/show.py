@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from iogate.errors import IogateError
 from iogate.model import Output, metric
-from iogate.offline.outputs import Understood, read_bytes, text_of, understood
+from iogate.offline.outputs import Understood, read_bytes, runs, text_of
 from iogate.units import format_quantity, printable
 
 _STATISTIC = re.compile(r"(.+)\.(min|mean|max|stddev|p\d+(?:\.\d+)?)")
@@ -21,13 +22,16 @@ _TOTAL = "all jobs"
 
 @dataclass(frozen=True)
 class _ShownFile:
-    """What is known of a file: its `parts` by name (jobs, and all jobs together), or why it was `refused`."""
+    """What is known of a run in a file: its `parts` by name (jobs, and all jobs together), and why it was
+    `refused`, or some of its jobs were. `line` is where it begins, 0 if the engine has no other there.
+    """
 
     file: str
     engine: str = ""
     parts: Mapping[str, Output] = field(default_factory=dict)
     note: str = ""
     refused: str = ""
+    line: int = 0
 
 
 def show(paths: Sequence[Path], as_json: bool) -> tuple[str, int]:
@@ -35,35 +39,59 @@ def show(paths: Sequence[Path], as_json: bool) -> tuple[str, int]:
 
     Returns the text and an exit status: 1 if a file was refused, whose reason is in the text then.
     """
-    shown = [item for path in paths for item in _read(path)]
-    status = int(any(item.refused for item in shown))
-    if as_json:
-        return json.dumps([_plain(item) for item in shown], indent=2), status
-    return printable("\n\n".join(_text(item) for item in shown)), status
+    status, texts, plain = 0, [], []
+    for path in paths:
+        for item in _read(path):
+            status |= bool(item.refused)
+            if as_json:
+                plain.append(_plain(item))
+            else:
+                texts.append(_text(item))
+    return (json.dumps(plain, indent=2) if as_json else printable("\n\n".join(texts))), status
 
 
-def _read(path: Path) -> list[_ShownFile]:
-    """Return what the engines whose output a file is, or holds, make of it."""
+def _read(path: Path) -> Iterator[_ShownFile]:
+    """Yield what the engines whose output a file is, or holds, make of it, run by run."""
     name = str(path)
     try:
-        return [_describe(name, item) for item in understood(text_of(read_bytes(path)), name)]
+        found = runs(text_of(read_bytes(path)), name)
+        for _, group in groupby(found, key=lambda run: run.engine):
+            yield from _describe_all(name, group)
     except IogateError as error:
-        return [_ShownFile(name, refused=str(error))]
+        yield _ShownFile(name, refused=str(error))
 
 
-def _describe(file: str, found: Understood) -> _ShownFile:
+def _describe_all(file: str, found: Iterator[Understood]) -> Iterator[_ShownFile]:
+    """Yield the runs of one engine in a file; where there are several, each with its line."""
+    first = next(found)
+    second = next(found, None)
+    if second is None:
+        yield _describe(file, first, several=False)
+        return
+    for item in chain((first, second), found):
+        yield _describe(file, item, several=True)
+
+
+def _describe(file: str, found: Understood, *, several: bool) -> _ShownFile:
     parts = {part.name: part.output for part in found.parts}
+    shown = _ShownFile(file, found.engine, parts, line=found.line if several else 0)
+    if found.refused:
+        return replace(shown, refused=str(found.refused))
     if found.whole is None:
-        return _ShownFile(file, found.engine, parts, note=found.apart)
-    return _ShownFile(file, found.engine, {**(parts if len(parts) > 1 else {}), _TOTAL: found.whole})
+        return replace(shown, note=found.apart)
+    if several and len(parts) == 1:
+        return shown
+    return replace(shown, parts={**(parts if len(parts) > 1 else {}), _TOTAL: found.whole})
 
 
 def _plain(item: _ShownFile) -> dict[str, Any]:
-    if item.refused:
-        return {"file": item.file, "refused": item.refused}
+    where: dict[str, Any] = {"file": item.file, **({"line": item.line} if item.line else {})}
+    refused = {"refused": printable(item.refused)} if item.refused else {}
+    if refused and not item.parts:
+        return where | refused
     parts = [{"name": name, **_plain_output(output)} for name, output in item.parts.items()]
-    found = {"file": item.file, "engine": item.engine, "parts": parts}
-    return found | {"note": item.note} if item.note else found
+    note = {"note": item.note} if item.note else {}
+    return where | {"engine": item.engine, "parts": parts} | note | refused
 
 
 def _plain_output(output: Output) -> dict[str, Any]:
@@ -79,17 +107,20 @@ def _plain_output(output: Output) -> dict[str, Any]:
 
 
 def _text(item: _ShownFile) -> str:
-    if item.refused:
+    if not item.parts:
         return f"refused: {item.refused}"
     version = next(iter(item.parts.values())).engine_version
     known = version.startswith(item.engine)
-    blocks = [f"{item.file}: {version if known else f'{item.engine} {version}'.rstrip()}"]
+    place = f"{item.file}:{item.line}" if item.line else item.file
+    blocks = [f"{place}: {version if known else f'{item.engine} {version}'.rstrip()}"]
     for name, output in item.parts.items():
         blocks += [_heading(name, output), _table(output.metrics)]
         if name != _TOTAL or len(item.parts) == 1:  # together they have no others
             blocks += [f"remark: {remark}" for remark in (*output.contradictions, *output.remarks)]
     if item.note:
         blocks.append(f"not added up: {item.note}")
+    if item.refused:
+        blocks.append(f"refused: {item.refused}")
     return "\n".join(blocks)
 
 
@@ -104,8 +135,6 @@ def _table(metrics: Mapping[str, float]) -> str:
     """Return one line a figure, one column a statistic; a rate stands under `mean`, which it is, over the
     run.
     """
-    from tabulate import tabulate
-
     rows: dict[str, dict[str, str]] = {}
     for name, value in metrics.items():
         match = _STATISTIC.fullmatch(name)
@@ -115,7 +144,10 @@ def _table(metrics: Mapping[str, float]) -> str:
     columns: list[str] = [name for name in ("mean", "min", "max", "stddev") if name in present]
     columns += _percentiles(present)
     lines = [[figure, *(row.get(column, "") for column in columns)] for figure, row in rows.items()]
-    return tabulate(lines, headers=["", *columns], disable_numparse=True, stralign="right")
+    widths = [max(map(len, cells)) for cells in zip(["", *columns], *lines, strict=True)]
+    ruled = [["", *columns], ["-" * width for width in widths], *lines]
+    padded = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in ruled]
+    return "\n".join("  ".join(row).rstrip() for row in padded)
 
 
 def _percentiles(present: Iterable[str]) -> list[str]:

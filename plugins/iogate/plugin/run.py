@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from iogate.plugin.outcome import Gate
 from iogate.units import printable
 
 if TYPE_CHECKING:
+    from iogate.judge.appointment import BaselineJudges
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
@@ -78,28 +80,40 @@ class PytestRun:
         return self._session
 
     def _begin(self) -> None:
-        from iogate.measure.session import Session
+        from iogate.measure.local_bench import LocalBench
+        from iogate.measure.session import Session, new_session_id
         from iogate.report.json_file import NAME, JsonFile
         from iogate.report.progress import Progress
-        from iogate.target import resolve
 
         self._interrupts.watch()
-        target = resolve(self.device, self.settings.root, self.settings.target)
+        settings, device, id = self.settings, self.device, new_session_id()
         terminal = self.config.pluginmanager.getplugin("terminalreporter")
         progress = Progress(
             self._write,
             living=terminal is not None and terminal.isatty,
             quiet=terminal is None or self.config.option.verbose < 0,
         )
-        self._session = Session(self.settings, self.device, target, progress)
-        places = (self.settings.results / self._session.id / NAME, self.json_path)
-        self.reporters = [JsonFile(place) for place in places if place]
+        folder = settings.results / id
+        bench = LocalBench(settings, device, folder, progress)
+        self._session = Session(id, bench, self._judges, progress, settings.budget)
+        self.reporters = [JsonFile(place) for place in (folder / NAME, self.json_path) if place]
         ignore = self.settings.results.parent / ".gitignore"
         kept = self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan
         if kept and not ignore.exists():
             with contextlib.suppress(OSError):  # a full disk shows where something matters
                 ignore.parent.mkdir(parents=True, exist_ok=True)
                 ignore.write_text("*\n", encoding="utf-8")
+
+    @cached_property
+    def _judges(self) -> BaselineJudges:
+        from iogate.judge.appointment import BaselineJudges
+
+        return BaselineJudges(
+            self.settings.baselines / self.device.name,
+            self.settings.gate_options,
+            update=bool(self.settings.update),
+            record_missing=(self.settings.missing or self.device.missing) == "record",
+        )
 
     def _write(self, text: str) -> None:
         """Put text on a line of its own, past pytest's capture if a test is running."""
@@ -126,8 +140,7 @@ class PytestRun:
         """Return what would run, for people."""
         from iogate.measure.plan import plan_text
 
-        trials = list(self._trials.values())
-        return plan_text(self.device, self.session.target, trials, self.settings.destroy)
+        return plan_text(self.session.bench.target, list(self._trials.values()))
 
     def order(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
         """Yield the tests in the order in which they are decided, each with the one that may come next.
@@ -161,8 +174,10 @@ class PytestRun:
 
     def baseline_of(self, item: pytest.Item) -> Baseline | None:
         """Return the baseline of a workload's test, if it is judged by one."""
+        from iogate.judge.baseline_judge import BaselineJudge
+
         trial = self._trials.get(item.nodeid)
-        return trial.baseline if trial else None
+        return trial.judge.baseline if trial and isinstance(trial.judge, BaselineJudge) else None
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
@@ -259,15 +274,15 @@ class PytestRun:
             )
             if any(change.old is not None for change in changes):
                 tables.append(changes_table(changes))
-            tables.append(self._strength(session, suite, records))
+            tables.append(self._strength(suite, records))
         return tables
 
-    def _strength(self, session: Session, suite: str, records: Sequence[WorkloadResult]) -> str:
+    def _strength(self, suite: str, records: Sequence[WorkloadResult]) -> str:
         """Return how strong the baseline of a suite is now, for people."""
         path = self.settings.baselines / self.device.name / f"{suite}.yaml"
         count = "1 workload" if len(records) == 1 else f"{len(records)} workloads"
         lines = [f"{count} recorded in {_display_path(path, self.settings.root)}"]
-        for name, known in session.sensitivities([result.workload for result in records]).items():
+        for name, known in self._judges.sensitivities([result.workload for result in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
         return printable("\n".join(lines))
 

@@ -19,7 +19,6 @@ class Options(Schema):
     size: str = "1M"
     runtime: float = 0.1
     says: str = ""
-    seconds: float = 0.0
     settles: int = 0
 
 
@@ -52,7 +51,7 @@ class FakeEngine:
             options["value"] * factor * rest * (1 + options["noise"] * _NOISE[(number - 1) % len(_NOISE)])
         )
         says = options["says"] or f"{figure:.6f}"
-        return Command(("sh", "-c", f"sleep {options['seconds']}; echo '{says}'"), timeout=20)
+        return Command(("sh", "-c", f"echo '{says}'"), timeout=20)
 
     def recognises(self, text):
         return False

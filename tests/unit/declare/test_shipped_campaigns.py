@@ -9,6 +9,7 @@ from iogate import engines
 from iogate.audit import Evidence, audit
 from iogate.declare.device import load_device
 from iogate.declare.suite import load_suite
+from iogate.engines.fio import runs as _fio_runs
 from iogate.engines.fio import text as _fio_text
 from iogate.judge.baseline import find, load_baselines
 from iogate.model import Needs
@@ -108,7 +109,7 @@ class TestNvmeSweep:
 class TestSharedStorage:
     JOBS: ClassVar = {
         job.name: job.output
-        for _, block in _fio_text.blocks(report("glusterfs_fio_report.md"))
+        for _, block in _fio_runs.blocks(report("glusterfs_fio_report.md"))
         for job in _fio_text.parse(block, name="report")
     }
     FOUND = baselines("icp-wdc3-glusterfs", "shared_storage")

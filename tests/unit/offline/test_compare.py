@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from iogate.cli import main
 from iogate.errors import IogateError, Position
-from iogate.judge.judge import GateOptions, note_metrics
+from iogate.judge.judge import GateOptions
+from iogate.judge.metrics import note_metrics
 from iogate.model import Environment, Output, Repetition, Tolerance, Verdict, Workload, WorkloadResult
 from iogate.report.recording import record_workload, results_of
 from iogate.report.results import Results

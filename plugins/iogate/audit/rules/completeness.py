@@ -71,8 +71,9 @@ def _empty(evidence: Evidence, traffic: Traffic) -> int:
     """
     if not evidence.block:
         return 0
+    moved = traffic.bytes + traffic.rounding
     counted_alone = math.ceil(evidence.possible or 1) if evidence.given("ramp_time") else 0
-    return max(0, traffic.operations - math.ceil(traffic.bytes / evidence.block) - counted_alone)
+    return max(0, traffic.operations - math.ceil(moved / evidence.block) - counted_alone)
 
 
 def ended_early(evidence: Evidence) -> Findings:

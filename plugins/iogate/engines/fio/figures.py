@@ -21,6 +21,8 @@ from iogate.units import printable
 
 _LATENCIES = ("slat", "clat", "lat")
 _BYTES_SINCE = (2, 21)
+_COUNTS_SINCE = (2, 3)
+"""Before, fio does not say how many I/Os it did, and its rate of them is a whole number."""
 _DISAGREEMENT = 0.01
 _BIN_WIDTH = 1 / 32
 
@@ -95,6 +97,11 @@ def bytes_moved(job: Mapping[str, Any], direction: str, report: FioReport) -> in
     return whole_number(value, f"{direction}: io_bytes", report.name) * unit
 
 
+def rounding(report: FioReport) -> int:
+    """Return by how many bytes what a job moved may be off."""
+    return 0 if report.version >= _BYTES_SINCE else 1024
+
+
 def side(job: Mapping[str, Any], direction: str, label: str, report: FioReport) -> FioSide:
     """Return one direction of one job. Raises OutputError where the figures are none, or contradict each
     other.
@@ -106,8 +113,9 @@ def side(job: Mapping[str, Any], direction: str, label: str, report: FioReport) 
             raise OutputError(f"{name}: {where}: {key} is missing")
         return number(data[key], f"{where}: {key}", name)
 
-    size, operations = bytes_moved(job, direction, report), int(figure("total_ios"))
-    seconds = figure("runtime") / 1000
+    size, seconds = bytes_moved(job, direction, report), figure("runtime") / 1000
+    counted = "total_ios" in data or report.version >= _COUNTS_SINCE
+    operations = int(figure("total_ios")) if counted else round(figure("iops") * seconds)
     for what, value in (("no bytes", size), ("no operations", operations), ("no time", seconds)):
         if not value:
             raise OutputError(f"{name}: {where}: claims I/O of {what}")

@@ -15,16 +15,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from iogate.engines.fio import figures
-from iogate.engines.fio.json_reader import FioReport, read_report
-from iogate.errors import OutputError
+from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport, read_report
+from iogate.errors import ApartError, OutputError
 from iogate.host.process import Completed
 from iogate.model import Histogram, Output, Part, Traffic
-from iogate.units import printable
+from iogate.units import format_duration, printable
 
 DIRECTIONS = ("read", "write", "trim")
 _ALL_CLIENTS = "All clients"
-_UNKNOWN_TIME_LEFT = 2**31 - 1
 _SUMS_GROUPS = (3, 13)
+_TOGETHER = 1.25
+"""How much longer than the shortest the longest of jobs may run, so that their rates still add up."""
+_EDGE = 1.0  # s
 _SHOWN = 600
 _DEFAULT_IOENGINE = "psync"  # on Linux: fio(1), I/O engine
 
@@ -50,7 +52,7 @@ def parse(text: str, *, name: str, completed: Completed | None = None) -> Output
     jobs = _jobs(report)
     _check_jobs(report, jobs, completed)
     if len({str(job.data.get("groupid")) for job in jobs}) > 1:
-        raise OutputError(
+        raise ApartError(
             f"{name}: holds groups of jobs that may have run one after another: their rates do not add up",
             remedy="look at the jobs one by one: iogate show FILE",
         )
@@ -59,17 +61,23 @@ def parse(text: str, *, name: str, completed: Completed | None = None) -> Output
 
 
 def parts(text: str, *, name: str) -> list[Part]:
-    """Return each entry that did something, under its job's name. Raises OutputError."""
+    """Return each entry that did something and did not fail, under its job's name. Raises OutputError if
+    there is none.
+    """
     _check_end(text, name, None)
     report = read_report(text, name)
     jobs = _jobs(report)
-    _check_jobs(report, jobs, None)
+    sound = [job for job in jobs if not _failure(job, report, None)]
+    _check_jobs(report, sound or jobs, None)
     busy = [
         job
-        for job in _apart(jobs)
+        for job in _apart(sound)
         if any(figures.busy(job.data, direction, name) for direction in (*DIRECTIONS, "mixed"))
     ]
-    return [Part(job.label, _output(report, [job], None), group=str(job.data.get("groupid"))) for job in busy]
+    return [
+        Part(job.label, _output(report, [job], None), report.line, str(job.data.get("groupid")))
+        for job in busy
+    ]
 
 
 def _entries(report: FioReport) -> Any:
@@ -133,16 +141,10 @@ def _check_jobs(report: FioReport, jobs: Sequence[_Job], completed: Completed | 
     """Refuse jobs that failed, did nothing or had not ended."""
     name = report.name
     for job in jobs:
-        for key in ("error", "first_error"):
-            code = figures.whole_number(job.data.get(key, 0), f"{job.label}: {key}", name)
-            if code:
-                reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
-                raise OutputError(f"{name}: {job.label} failed: {reason}{_messages(report.said, completed)}")
-        failed = figures.whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", name)
-        if failed:
-            raise OutputError(f"{name}: {job.label}: {failed} I/Os failed{_messages(report.said, completed)}")
+        if failure := _failure(job, report, completed):
+            raise OutputError(f"{name}: {failure}")
         left = job.data.get("eta", 0)
-        if completed is None and left != _UNKNOWN_TIME_LEFT and figures.whole_number(left, "eta", name):
+        if completed is None and left != UNKNOWN_TIME_LEFT and figures.whole_number(left, "eta", name):
             raise OutputError(f"{name}: {job.label} had not ended: {left} s were left")
     if completed and completed.status:
         said = _messages(report.said, completed)
@@ -154,6 +156,17 @@ def _check_jobs(report: FioReport, jobs: Sequence[_Job], completed: Completed | 
             f"{name}: fio did no I/O{_messages(report.said, completed)}",
             remedy="nothing was measured: did the job end within its ramp_time, or was the target refused?",
         )
+
+
+def _failure(job: _Job, report: FioReport, completed: Completed | None) -> str:
+    """Return why a job failed, with what fio said; empty if it did not. Raises OutputError."""
+    for key in ("error", "first_error"):
+        code = figures.whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
+        if code:
+            reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
+            return f"{job.label} failed: {reason}{_messages(report.said, completed)}"
+    failed = figures.whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", report.name)
+    return f"{job.label}: {failed} I/Os failed{_messages(report.said, completed)}" if failed else ""
 
 
 def _messages(text: str, completed: Completed | None) -> str:
@@ -184,7 +197,9 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
             operations=sum(side.operations for side in sides),
             seconds=max(side.seconds for side in sides),
             short=sum(side.short for side in sides),
+            rounding=figures.rounding(report) * len(sides),
         )
+        _check_times(sides, direction, report.name)
         values = figures.merge(sides, report.name, sampled=sampled)
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
         counted = figures.histograms(sides)
@@ -206,10 +221,26 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
     )
 
 
+def _check_times(sides: Sequence[figures.FioSide], direction: str, name: str) -> None:
+    """Refuse to add up rates of times that have little in common."""
+    times = sorted(side.seconds for side in sides)
+    if times[-1] > _TOGETHER * times[0] and times[-1] - times[0] > _EDGE:
+        raise ApartError(
+            f"{name}: {direction}: the jobs ran for {format_duration(times[0])} to "
+            f"{format_duration(times[-1])}: their rates do not add up",
+            remedy="look at the jobs one by one; with time_based and one runtime they end together",
+        )
+
+
 def _remarks(*texts: str) -> tuple[str, ...]:
-    """Return what fio said beside its figures, each line once."""
-    lines = [printable(line.strip()) for text in texts for line in text.splitlines()]
-    return tuple(dict.fromkeys(filter(None, lines)))
+    """Return what fio said beside its figures and its progress, each line once."""
+    lines = [line.strip() for text in texts for line in text.splitlines()]
+    lines = list(dict.fromkeys(filter(None, lines)))
+    if not lines:
+        return ()
+    from iogate.engines.fio.text_lines import of_report  # has much to compile, and few runs need it
+
+    return tuple(printable(line) for line in lines if not of_report(line))
 
 
 def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
@@ -225,15 +256,27 @@ def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
         found.append(
             {**(shared if isinstance(shared, dict) else {}), **(own if isinstance(own, dict) else {})}
         )
-    return {key: value for key, value in found[0].items() if all(one.get(key) == value for one in found)}
+    return {
+        printable(key): printable(value) if isinstance(value, str) else value
+        for key, value in found[0].items()
+        if all(one.get(key) == value for one in found)
+    }
 
 
 def _count(report: FioReport, jobs: Sequence[_Job]) -> int:
-    """Return how many jobs these are: numjobs of an entry that stands for a group, else one an entry."""
+    """Return how many jobs these are: of an entry that stands for a group numjobs, or what the time of all
+    its jobs (`job_runtime`, since 3.8) says if that is more: it may hold several sections. Else one an entry.
+    """
     labels = [_label(entry) for entry in _entries(report)]
+    if len(jobs) > 1 or labels.count(jobs[0].label) > 1:
+        return len(jobs)
     stated = str(_options(report, jobs).get("numjobs", ""))
-    grouped = len(jobs) == 1 and labels.count(jobs[0].label) == 1
-    return int(stated) if grouped and stated.isdecimal() and 0 < int(stated) < 2**31 else len(jobs)
+    count = int(stated) if stated.isdecimal() and 0 < int(stated) < 2**31 else 1
+    data = jobs[0].data
+    sides = [data[direction] for direction in (*DIRECTIONS, "mixed") if isinstance(data.get(direction), dict)]
+    longest = max(figures.number(side.get("runtime", 0), "runtime", report.name) for side in sides)
+    together = figures.number(data.get("job_runtime", 0), "job_runtime", report.name)
+    return max(count, round(together / longest) if longest else 1)
 
 
 def _steady(jobs: Sequence[_Job]) -> bool | None:

@@ -18,51 +18,47 @@ from iogate.model import Output, Part
 
 def recognises(text: str) -> bool:
     """Return whether a text has marks that only fio's output has, be it cut, damaged, or amid others."""
-    return json_reader.recognises(text) or bool(_text().recognises(text))
+    return json_reader.recognises(text) or _recognises_text(text)
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the runs in a text, each with the number of its first line (from 1)."""
+    from iogate.engines.fio import runs
+
+    return runs.blocks(text)
 
 
 def parse(text: str, *, name: str, completed: Completed | None = None) -> Output:
-    """Return the metrics of an output, all its jobs together. Raises OutputError."""
+    """Return the metrics of a run, all its jobs together. Raises OutputError; ApartError for jobs that are
+    sound and do not add up.
+    """
     if completed is None and _is_text(text):
-        found = _text_parts(text, name)
-        if len(found) > 1:
-            raise OutputError(
-                f"{name}: fio's text does not say how its jobs add up",
-                remedy="look at the jobs one by one, or let fio write JSON: --output-format=json+",
-            )
-        return found[0].output
+        return _text().whole(text, name=name)  # type: ignore[no-any-return]
     return output.parse(text, name=name, completed=completed)
 
 
 def parts(text: str, *, name: str) -> list[Part]:
-    """Return the jobs of an output in JSON or text, numbered where a name comes again. Raises OutputError."""
-    return _with_unique_names(_text_parts(text, name) if _is_text(text) else output.parts(text, name=name))
-
-
-def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the outputs in a text, each with the number of its first line (from 1)."""
-    if json_reader.is_json(text):
-        yield 1, text
-    else:
-        yield from _text().blocks(text)
+    """Return the sound jobs of a run, numbered where a name comes again. Raises OutputError if none is."""
+    found = _text().read(text, name=name).parts if _is_text(text) else output.parts(text, name=name)
+    return _with_unique_names(found)
 
 
 def sections(text: str, *, name: str) -> list[Section]:
-    """Return what an output consists of: of JSON all jobs together, or each if they did not run together; of
-    text each job or group. Raises OutputError.
+    """Return what a run consists of: of JSON all jobs together, or each if they do not add up; of text each
+    job or group. Raises OutputError.
     """
+    found = parts(text, name=name)
     if _is_text(text):
         return [
             Section(f"fio text, {part.name} ({_count(part.output.jobs)})", part.name, part.output, part.line)
-            for part in _text().parse(text, name=name)
+            for part in found
         ]
-    found = parts(text, name=name)
     try:
         whole = output.parse(text, name=name)
     except OutputError:
-        return [Section(f"fio JSON, {part.name}", part.name, part.output) for part in found]
+        return [Section(f"fio JSON, {part.name}", part.name, part.output, part.line) for part in found]
     label = found[0].name if len(found) == 1 else "all jobs"
-    return [Section(f"fio JSON, {label}", label, whole)]
+    return [Section(f"fio JSON, {label}", label, whole, found[0].line)]
 
 
 def descriptions(lines: Sequence[str]) -> list[Description]:
@@ -76,24 +72,21 @@ def _count(jobs: int) -> str:
     return "1 job" if jobs == 1 else f"{jobs} jobs"
 
 
+def _is_text(text: str) -> bool:
+    """Return whether this is fio's text for people, perhaps within other text."""
+    return not json_reader.is_json(text) and _recognises_text(text)
+
+
+def _recognises_text(text: str) -> bool:
+    from iogate.engines.fio import runs
+
+    return runs.recognises(text)
+
+
 def _text() -> ModuleType:
     from iogate.engines.fio import text
 
     return text
-
-
-def _is_text(text: str) -> bool:
-    """Return whether this is fio's text for people, perhaps within other text."""
-    return not json_reader.is_json(text) and bool(_text().recognises(text))
-
-
-def _text_parts(text: str, name: str) -> list[Part]:
-    """Return the jobs of all outputs in a text; those of another output ran at another time."""
-    found = []
-    for line, block in list(_text().blocks(text)) or [(1, text)]:
-        for part in _text().parse("\n" * (line - 1) + block, name=name):
-            found.append(replace(part, group=f"{line}:{part.group}"))
-    return found
 
 
 def _with_unique_names(parts: Sequence[Part]) -> list[Part]:

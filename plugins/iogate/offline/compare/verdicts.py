@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from iogate.errors import InputError
 from iogate.host.environment import identity_changes
-from iogate.judge.judge import GateOptions, Judge, note_metrics, undecided_metrics
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import GateOptions
+from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Baseline, Finding, Repetition, Verdict, WorkloadResult
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice
@@ -163,7 +165,7 @@ def _judge(
             return _undecided_verdict(repetitions, baseline, gating, said), []
         baseline = replace(baseline, metrics={name: _median(rows) for name, rows in baseline.metrics.items()})
         remarks.append(Finding("few_values", "suspect", f"{said}, so the tolerance alone decides"))
-    judge = Judge(new.workload, baseline, gating, gate_options)
+    judge = BaselineJudge(new.workload, baseline, gating, gate_options)
     judge.look(repetitions)
     verdict = judge.verdict(repetitions)
     if single and not remarks and verdict.verdict == "regressed":

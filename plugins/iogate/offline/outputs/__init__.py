@@ -5,21 +5,34 @@ from __future__ import annotations
 from iogate.offline.outputs.findings import findings
 from iogate.offline.outputs.fit import contradictions, flags_of, unstated_options
 from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_output, read_output, refuse_twice
-from iogate.offline.outputs.text import Understood, read_bytes, text_of, understood
+from iogate.offline.outputs.text import (
+    Understood,
+    blocks,
+    placed,
+    read_bytes,
+    runs,
+    text_of,
+    understood,
+    understood_by,
+)
 
 __all__ = [
     "OutputFile",
     "OutputJob",
     "Understood",
+    "blocks",
     "contradictions",
     "findings",
     "flags_of",
     "job_of",
     "parse_output",
+    "placed",
     "read_bytes",
     "read_output",
     "refuse_twice",
+    "runs",
     "text_of",
     "understood",
+    "understood_by",
     "unstated_options",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,21 @@ def read_output(path: Path) -> OutputFile:
 def parse_output(data: bytes, name: str) -> OutputFile:
     """Return the jobs in these bytes; `name` is what messages call them. Raises OutputError."""
     found = understood(text_of(data), name)
-    jobs = tuple(job for item in found for job in _jobs(item, name))
-    return OutputFile(name, hashlib.sha256(data).hexdigest(), jobs)
+    jobs = [job for item in found for job in _jobs(item, name)]
+    return OutputFile(name, hashlib.sha256(data).hexdigest(), tuple(_with_names(jobs)))
+
+
+def _with_names(jobs: Sequence[OutputJob]) -> list[OutputJob]:
+    """Return the jobs of several runs, numbered where one name stands for different options."""
+    known: dict[str, Mapping[str, Any]] = {}
+    found = []
+    for job in jobs:
+        name, count = job.name, 2
+        while name in known and known[name] != job.options:
+            name, count = f"{job.name} #{count}", count + 1
+        known[name] = job.options
+        found.append(replace(job, name=name))
+    return found
 
 
 def _jobs(found: Understood, file: str) -> list[OutputJob]:

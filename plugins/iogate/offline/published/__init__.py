@@ -46,7 +46,7 @@ def audit_files(paths: Sequence[Path], machine: Machine = _UNKNOWN) -> tuple[str
 def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     """Return all parts of a text that have figures, in its order, each with the findings about it.
 
-    Raises OutputError if there are none, or if an output in it cannot be read.
+    A run that cannot be used is one of them. Raises OutputError if there is nothing else, or nothing at all.
     """
     lines = text.split("\n")
     described = outputs.descriptions(lines)
@@ -60,6 +60,9 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     late = list(clocks.whole_seconds(read, clocks.sizes(lines)))
     context = Context(tuple(described), machine.link)
     found += [_table_piece(table, context, late, elsewhere) for table in read]
+    refused = [piece.error for piece in found if piece.error]
+    if refused and len(refused) == len(found):
+        raise refused[0] if len(refused) == 1 else OutputError("\n".join(map(str, refused)))
     if not found:
         raise OutputError(
             f"{name}: has no figures that can be audited",

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from iogate import engines
 from iogate.engines.sections import Description, Section
+from iogate.errors import OutputError
 from iogate.model import Finding, Output
-from iogate.offline.outputs import findings, job_of
-from iogate.offline.outputs.text import understood_by
+from iogate.offline.outputs import findings, job_of, placed, understood_by
 from iogate.offline.published.findings import FigureFinding
 from iogate.units import format_quantity
 
@@ -37,7 +37,10 @@ _ALL = frozenset({"iops", "bandwidth", "latency"})
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a file that has figures: where it begins, what it is, its figures in short, the findings."""
+    """A part of a file that has figures: where it begins, what it is, its figures in short, the findings.
+
+    `error` says why it was refused, and has no figures.
+    """
 
     line: int
     what: str
@@ -45,6 +48,7 @@ class Piece:
     kinds: frozenset[str]
     findings: tuple[FigureFinding, ...]
     rows: int = 1
+    error: OutputError | None = None
 
 
 @dataclass(frozen=True)
@@ -77,14 +81,37 @@ def descriptions(lines: Sequence[str]) -> list[Description]:
 def pieces(
     engine: str, block: str, line: int, name: str, machine: Machine, described: Sequence[Description]
 ) -> list[Piece]:
-    """Return the pieces of an output that begins at a line of a file. Raises OutputError."""
+    """Return the pieces of a run that begins at a line of a file; one of them says what was refused, if
+    any of it was.
+    """
     found = engines.load(engine)
-    if not isinstance(found, engines.ReadsReports):
-        output = understood_by(engine, block, name).whole
-        whole = [Section(f"output of {engine}", engine, output)] if output else []
-        return [_piece(engine, name, section, machine) for section in whole]
-    sections = found.sections("\n" * (line - 1) + block, name=name)
-    return [_piece(engine, name, _with_options(section, described), machine) for section in sections]
+    known = understood_by(engine, block, name, line)
+    sections: Sequence[Section] = ()
+    refused = known.refused
+    if isinstance(found, engines.ReadsReports):
+        try:
+            sections = [_moved(section, line - 1) for section in found.sections(block, name=name)]
+        except OutputError as error:
+            refused = placed(error, name, line)
+        else:
+            refused = known.refused if known.parts else None  # what has no jobs says itself what it lacks
+    elif known.whole:
+        sections = [Section(f"output of {engine}", engine, known.whole, line)]
+    told = [_piece(engine, name, _with_options(section, described), machine) for section in sections]
+    return [*told, *([_refused(engine, refused, line)] if refused else [])]
+
+
+def _moved(section: Section, lines: int) -> Section:
+    """Return a section so many lines further down."""
+    points = tuple(_moved(point, lines) for point in section.points)
+    return replace(section, line=section.line + lines, points=points)
+
+
+def _refused(engine: str, error: OutputError, line: int) -> Piece:
+    """Return the piece that stands for what cannot be used of a run."""
+    at = error.position.line if error.position else line
+    finding = FigureFinding(at, "refused", "invalid", _ALL, error.message.replace("\n", " "))
+    return Piece(at, f"output of {engine}", "refused", _ALL, (finding,), error=error)
 
 
 def _with_options(section: Section, described: Sequence[Description]) -> Section:

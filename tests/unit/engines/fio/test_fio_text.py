@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iogate.engines.fio.text import blocks, parse, recognises
+from iogate.engines.fio.runs import blocks, recognises
+from iogate.engines.fio.text import parse
 from iogate.errors import OutputError
 from places import DATA
 
@@ -86,10 +87,10 @@ def test_a_line_that_names_two_speeds_is_told_and_the_one_that_fits_is_taken():
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("err= 0", "err= 5 (Input/output error)", "out.txt:6: mix failed: error 5"),
+        ("err= 0", "err= 5 (Input/output error)", "out.txt:6:1: mix failed: error 5"),
         ("IOPS=29.5k", "IOPS=99.5k", "99500 IOPS, but 59094 in 2.004 s"),
-        ("slat (usec): min=2", "slat (usec): min=two", "out.txt:8: cannot be read"),
-        ("99.99th=[ 5211]", "99.99th=[ 52", "out.txt:16: cannot be read"),
+        ("slat (usec): min=2", "slat (usec): min=two", "out.txt:8:1: cannot be read"),
+        ("99.99th=[ 5211]", "99.99th=[ 52", "out.txt:16:1: cannot be read"),
         ("total=59094,59363", "total=0,59363", "claims I/O without operations"),
         ("Run status group 0", "Run", "was cut off"),
         ("avg= 5.31", "avg= 55555555555555555555.31", "too long"),

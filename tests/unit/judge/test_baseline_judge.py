@@ -5,7 +5,8 @@ from types import MappingProxyType
 import pytest
 
 from iogate.errors import Position
-from iogate.judge.judge import GateOptions, Judge
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import GateOptions
 from iogate.model import Baseline, Output, Repetition, Tolerance, Workload
 
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
@@ -14,7 +15,7 @@ QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.
 def judge(gate, metrics, **gate_options):
     options = MappingProxyType({})
     workload = Workload("w", "demo", "fio", options, Position("x"), gate=gate)
-    return Judge(
+    return BaselineJudge(
         workload,
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),

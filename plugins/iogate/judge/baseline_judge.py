@@ -1,0 +1,223 @@
+"""The judge who holds a workload against its baseline: from the gate's decisions on single metrics to the
+verdict.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+from iogate.errors import MeasurementError
+from iogate.host.environment import differences, identity_changes
+from iogate.judge.judge import Expectation, GateOptions
+from iogate.judge.metrics import note_metrics, typical_value
+from iogate.model import (
+    Baseline,
+    Direction,
+    Environment,
+    MetricVerdict,
+    Repetition,
+    Tolerance,
+    Verdict,
+    VerdictName,
+    Workload,
+    metric,
+)
+from iogate.units import format_change, format_quantity
+
+if TYPE_CHECKING:
+    from iogate.judge.gate import Decision
+
+# Worst first: a workload is what its worst gating metric is.
+_ORDER: tuple[VerdictName, ...] = ("invalid", "regressed", "inconclusive", "drift", "improved", "pass")
+_NO_TOLERANCE = Tolerance()
+_USUAL = 3  # repetitions that a quiet device takes
+
+
+class Terms(TypedDict):
+    """The terms of `iogate.judge.gate.decide`."""
+
+    direction: Direction
+    tolerance: float | None
+    alpha: float
+    beta: float
+    max_repetitions: int
+    metrics: int
+
+
+class BaselineJudge:
+    """Asks the gate after each repetition of one workload; a metric once decided stays decided."""
+
+    def __init__(
+        self, workload: Workload, baseline: Baseline, gating: Sequence[str], gate_options: GateOptions
+    ) -> None:
+        self.workload = workload
+        self.baseline = baseline
+        self.gating = tuple(gating)
+        self.gate_options = gate_options
+        self.decisions: dict[str, Decision] = {}
+        self.unmeasured: list[str] = []
+
+    @property
+    def maximum(self) -> int:
+        """The most repetitions that this workload gets."""
+        return self.workload.repetitions or self.workload.max_repetitions or self.gate_options.max_repetitions
+
+    @property
+    def usual(self) -> int:
+        return min(self.maximum, _USUAL)
+
+    @property
+    def against(self) -> str:
+        """How the baseline came to be, in a few words."""
+        return (
+            "a published baseline" if self.baseline.published else f"{len(self.baseline.sessions)} sessions"
+        )
+
+    def check(self, environment: Environment) -> None:
+        """Raise MeasurementError if the baseline is of another machine."""
+        mismatch = identity_changes(self.baseline.environment.identity, environment.identity)
+        if mismatch:
+            raise MeasurementError(
+                f"the baseline is of another machine: {'; '.join(mismatch)}",
+                remedy="name the right --device, or record this machine with --update-baselines",
+            )
+
+    def differences(self, environment: Environment) -> Sequence[str]:
+        """Return what changed since the baseline's newest session; a published one does not say."""
+        return () if self.baseline.published else differences(self.baseline.environment, environment)
+
+    def look(self, repetitions: Sequence[Repetition]) -> bool:
+        """Ask the gate about every metric that is not decided yet; True when all are."""
+        from iogate.judge.gate import decide
+
+        for name in self.gating:
+            known = self.decisions.get(name)
+            if known and known.verdict != "continue":
+                continue
+            values = [item.metrics[name] for item in repetitions if name in item.metrics]
+            if len(values) < len(repetitions) or name not in self.baseline.metrics:
+                self.unmeasured.append(name)
+                return True
+            self.decisions[name] = decide(self.baseline.metrics[name], values, **self._terms(name))
+        return all(decision.verdict != "continue" for decision in self.decisions.values())
+
+    def tolerance(self, name: str) -> Tolerance:
+        """Return the tolerance that applies to a gating metric: the command line's, or the suite's."""
+        declared = self.workload.gate.get(name, _NO_TOLERANCE)
+        if self.gate_options.tolerance is not None:
+            return Tolerance(self.gate_options.tolerance, declared.better)
+        return declared
+
+    @property
+    def uncertainty(self) -> float:
+        """How far the least certain metric is from a verdict: the width of its interval in tolerances."""
+        widths = [
+            (item.interval[1] - item.interval[0]) / (item.tolerance or 1.0)
+            for item in self.decisions.values()
+            if item.verdict == "continue" and item.interval
+        ]
+        return max(widths, default=math.inf)
+
+    def expectations(self) -> Mapping[str, Expectation]:
+        """Return what the baseline can resolve of each gating metric that it has."""
+        from iogate.judge.gate import sensitivity
+
+        return {
+            name: Expectation(
+                typical_value(self.baseline.metrics[name]),
+                self.tolerance(name).worse,
+                sensitivity(self.baseline.metrics[name], **self._terms(name)),
+            )
+            for name in self.gating
+            if name in self.baseline.metrics
+        }
+
+    def _terms(self, name: str) -> Terms:
+        """On what terms the gate decides about a metric."""
+        return {
+            "direction": metric(name).direction,
+            "tolerance": self.tolerance(name).worse,
+            "alpha": self.gate_options.alpha,
+            "beta": self.gate_options.beta,
+            "max_repetitions": self.maximum,
+            "metrics": self.gate_options.metrics,
+        }
+
+    def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
+        """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
+        if self.unmeasured:
+            return self._unmeasured_verdict(repetitions)
+        judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
+        worst = min((item.verdict for item in judged), key=_ORDER.index)
+        guilty = [item for item in judged if item.verdict == worst]
+        reasons = [*map(_sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
+        others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)
+        return Verdict(worst, "\n".join(reasons), (*judged, *others), repetitions=len(repetitions))
+
+    def _unmeasured_verdict(self, repetitions: Sequence[Repetition]) -> Verdict:
+        name = self.unmeasured[0]
+        if name in self.baseline.metrics:
+            known = ", ".join(sorted(repetitions[-1].metrics)) or "none"
+            reason = f"the gating metric {name} was not measured; measured were: {known}"
+            return Verdict(
+                "invalid",
+                reason,
+                note_metrics(repetitions, self.baseline.metrics),
+                repetitions=len(repetitions),
+            )
+        reason = f"the baseline has no {name}, which gates this workload: refresh it with --update-baselines"
+        return Verdict(
+            "no_baseline",
+            reason,
+            note_metrics(repetitions, self.baseline.metrics),
+            repetitions=len(repetitions),
+        )
+
+    def _metric(self, name: str, repetitions: Sequence[Repetition], cut_short: str) -> MetricVerdict:
+        decision = self.decisions[name]
+        named: VerdictName = "inconclusive" if decision.verdict == "continue" else decision.verdict
+        reason = decision.reason
+        if decision.verdict == "continue":
+            reason = f"not decided after {decision.repetitions} repetitions: {cut_short or reason}"
+        better = self.tolerance(name).better
+        if better is not None and decision.interval and decision.change is not None:
+            sign = 1 if metric(name).direction == "higher" else -1
+            if min(sign * end for end in decision.interval) > better:
+                named, reason = (
+                    "invalid",
+                    f"better than the suite holds possible (at most {better:.1%}): {reason}",
+                )
+        values = tuple(item.metrics[name] for item in repetitions)
+        return MetricVerdict(
+            metric(name),
+            named,
+            decision.value if decision.value is not None else statistics.median(values),
+            values,
+            gating=True,
+            reason=reason,
+            baseline=decision.baseline,
+            change=decision.change,
+            interval=decision.interval,
+            tolerance=decision.tolerance,
+            bound=decision.bound,
+            minimum_detectable=decision.minimum_detectable,
+        )
+
+
+def _sentence(item: MetricVerdict) -> str:
+    """Measured against baseline, the change with its interval, and the bound in absolute numbers."""
+    unit, name = item.metric.unit, item.metric.name
+    if item.baseline is None:
+        return f"{name} is {format_quantity(item.value, unit)}"
+    text = f"{name} is {format_quantity(item.value, unit)} against {format_quantity(item.baseline, unit)}"
+    if item.change is not None:
+        text += f", {format_change(item.change)}"
+    if item.interval:
+        text += f" [{format_change(item.interval[0])}, {format_change(item.interval[1])}]"
+    if item.bound is not None and item.tolerance is not None:
+        side = "below" if item.metric.direction == "higher" else "above"
+        text += f"; fails {side} {format_quantity(item.bound, unit)} (tolerance {item.tolerance:.1%})"
+    return text

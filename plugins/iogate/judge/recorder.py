@@ -1,0 +1,48 @@
+"""The judge who records: what is measured becomes a baseline and is held against nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iogate.judge.judge import Expectation
+from iogate.judge.metrics import note_metrics, undecided_metrics
+from iogate.model import Environment, Repetition, Verdict, Workload
+
+_ENOUGH = 5  # repetitions that a baseline is made of, at least
+
+
+class Recorder:
+    """Sees to it that a workload is measured often enough for a baseline, and that what gates it is there."""
+
+    against = "to be recorded"
+
+    def __init__(self, workload: Workload, gating: Sequence[str]) -> None:
+        self.maximum = max(_ENOUGH, workload.repetitions or 0)
+        self.usual = self.maximum
+        self.uncertainty = float(self.maximum)
+        self._gating = tuple(gating)
+
+    def check(self, environment: Environment) -> None:
+        """Accept every environment."""
+
+    def look(self, repetitions: Sequence[Repetition]) -> bool:
+        self.uncertainty = float(self.maximum - len(repetitions))
+        return self.uncertainty <= 0
+
+    def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
+        if cut_short:
+            return Verdict("inconclusive", cut_short, undecided_metrics(repetitions, {}, self._gating))
+        measured = repetitions[-1].metrics
+        lacking = [name for name in self._gating if name not in measured]
+        if lacking:
+            known = ", ".join(sorted(measured))
+            reason = f"the gating metric {lacking[0]} was not measured; measured were: {known}"
+            return Verdict("invalid", reason, note_metrics(repetitions, {}))
+        reason = f"{len(repetitions)} repetitions recorded as the baseline"
+        return Verdict("recorded", reason, note_metrics(repetitions, {}, gating=self._gating))
+
+    def expectations(self) -> Mapping[str, Expectation]:
+        return {}
+
+    def differences(self, environment: Environment) -> Sequence[str]:
+        return ()

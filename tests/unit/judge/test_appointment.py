@@ -1,0 +1,100 @@
+"""Who judges a workload, and what baselines on file can resolve."""
+
+import pytest
+
+from fake_bench import QUIET, READ, reads
+from iogate.errors import BaselineError
+from iogate.judge.appointment import BaselineJudges, gating_metrics
+from iogate.judge.baseline import update
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import GateOptions
+from iogate.judge.recorder import Recorder
+from iogate.model import Environment, Tolerance, Verdict
+
+A = reads("a")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The baselines of a device named orin."""
+    return tmp_path / "orin"
+
+
+def store(folder, *workloads, values=QUIET[0], session="2026-01-01T00:00:00Z-aaaa"):
+    update(
+        folder / "demo.yaml",
+        device="orin",
+        suite="demo",
+        session=session,
+        environment=Environment(),
+        reason="",
+        measured={item.name: (item.definition, {READ: list(values)}) for item in workloads},
+        mode="append",
+    )
+
+
+def judges(folder, **asked):
+    return BaselineJudges(folder, GateOptions(), **asked)
+
+
+def test_a_workload_with_a_baseline_is_held_against_it(folder):
+    store(folder, A)
+    judge = judges(folder).appoint(A, (READ,))
+    assert isinstance(judge, BaselineJudge)
+    assert judge.against == "1 sessions"
+    assert judge.expectations()[READ].typical == 1000.0
+
+
+def test_a_workload_without_a_baseline_has_a_verdict_at_once(folder):
+    assert judges(folder).appoint(A, (READ,)) == Verdict(
+        "no_baseline",
+        "orin has no baseline of this workload; record one with --update-baselines (or see --io-missing)",
+    )
+
+
+def test_a_baseline_of_another_definition_is_none_and_the_reason_says_why(folder):
+    store(folder, reads("a", seconds=60))
+    verdict = judges(folder).appoint(A, (READ,))
+    assert verdict.verdict == "no_baseline"
+    assert "runtime was 60" in verdict.reason
+
+
+@pytest.mark.parametrize("asked", [{"update": True}, {"record_missing": True}])
+def test_what_may_be_recorded_is(folder, asked):
+    assert isinstance(judges(folder, **asked).appoint(A, (READ,)), Recorder)
+
+
+def test_an_update_records_even_what_has_a_baseline(folder):
+    store(folder, A)
+    assert isinstance(judges(folder, record_missing=True).appoint(A, (READ,)), BaselineJudge)
+    assert isinstance(judges(folder, update=True).appoint(A, (READ,)), Recorder)
+
+
+def test_a_corrupt_file_is_an_error(folder):
+    folder.mkdir()
+    (folder / "demo.yaml").write_text("workloads: [")
+    with pytest.raises(BaselineError):
+        judges(folder).appoint(A, (READ,))
+
+
+def test_a_false_alarm_is_shared_out_among_all_that_were_ever_expected(folder):
+    store(folder, A)
+    one = judges(folder)
+    one.expect(7)
+    one.expect(1)
+    judge = one.appoint(A, (READ,))
+    assert isinstance(judge, BaselineJudge)
+    assert judge.gate_options.metrics == 7
+
+
+def test_what_baselines_resolve_is_read_anew(folder):
+    one = judges(folder)
+    assert one.sensitivities([A]) == {}
+    store(folder, A)
+    store(folder, A, values=QUIET[1], session="2026-01-02T00:00:00Z-bbbb")
+    assert set(one.sensitivities([A, reads("unknown")])) == {f"a: {READ}"}
+
+
+def test_what_a_workload_names_gates_it_and_otherwise_what_its_engine_says():
+    assert gating_metrics(reads("a", gate={"read.clat.p99": Tolerance()})) == ("read.clat.p99",)
+    assert gating_metrics(A) == (READ,)

@@ -1,0 +1,51 @@
+"""Recording: how often is enough, and what is no baseline."""
+
+import pytest
+
+from fake_bench import READ, reads
+from iogate.judge.recorder import Recorder
+from iogate.model import Environment, Output, Repetition
+
+
+def repetitions(count, name=READ):
+    return [Repetition(Output({name: 1000.0 + number}, {}), 1.0, "folder") for number in range(count)]
+
+
+@pytest.mark.parametrize(("asked", "enough"), [(None, 5), (1, 5), (9, 9)])
+def test_five_repetitions_are_enough_or_as_many_as_a_protocol_asks(asked, enough):
+    one = Recorder(reads("a", repetitions=asked), (READ,))
+    looks = [one.look(repetitions(count)) for count in range(1, enough + 1)]
+    assert looks == [False] * (enough - 1) + [True]
+
+
+def test_what_lacks_most_repetitions_comes_first():
+    one, other = (Recorder(reads(name), (READ,)) for name in "ab")
+    one.look(repetitions(1))
+    other.look(repetitions(3))
+    assert one.uncertainty > other.uncertainty
+
+
+def test_all_that_was_measured_is_recorded_with_what_gates():
+    verdict = Recorder(reads("a"), (READ,)).verdict(repetitions(5))
+    assert verdict.verdict == "recorded"
+    assert [(item.metric.name, item.gating, item.value) for item in verdict.metrics] == [(READ, True, 1002.0)]
+
+
+def test_without_its_gating_metric_nothing_is_recorded():
+    verdict = Recorder(reads("a"), (READ,)).verdict(repetitions(5, "write.iops"))
+    assert (verdict.verdict, verdict.reason) == (
+        "invalid",
+        "the gating metric read.iops was not measured; measured were: write.iops",
+    )
+
+
+def test_what_was_cut_short_is_undecided():
+    verdict = Recorder(reads("a"), (READ,)).verdict(repetitions(2), "no time was left")
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "no time was left")
+    assert verdict.metrics[0].verdict == "inconclusive"
+
+
+def test_it_holds_against_nothing():
+    one = Recorder(reads("a"), (READ,))
+    one.check(Environment(identity={"machine": "any"}))
+    assert (one.expectations(), one.differences(Environment()), one.against) == ({}, (), "to be recorded")

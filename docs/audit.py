@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from iogate.audit import RULES
-from iogate.offline.published import across, clocks, rows
+from iogate.offline.published import across, clocks, outputs, rows
 
 PAGE = Path(__file__).with_suffix(".md")
 _WIDTH = 120
@@ -22,8 +22,9 @@ OF_REPORTS: tuple[Callable[..., Any], ...] = (
     across.unit_clash,
     across.ceiling,
     clocks.whole_seconds,
+    outputs.refused,
 )
-"""What `iogate audit` asks of tables, beside the checks of measurements."""
+"""What `iogate audit` asks of reports, beside the checks of measurements."""
 
 _MEASUREMENTS = """\
 # What the audit looks for

@@ -31,7 +31,8 @@ SUMMARY = re.compile(r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=")
 VERSION = re.compile(r"fio-\d+\.[\w.-]+")
 ABORTED = re.compile(r"fio: terminating on signal (\d+)")
 CLIENT = re.compile(
-    r"hostname=(?P<known>[^\s,]+), be=.*?, fio=(?P<version>fio-[^\s,]+)|<(?P<host>[^<>\s]+)>(?: (?P<rest>.*))?$"
+    r"hostname=(?P<known>[^\s,]+), be=.*?, fio=(?P<version>fio-[^\s,]+)|"
+    r"<(?P<host>[^<>\s]+)>(?: (?P<rest>.*))?$"
 )
 TERSE = re.compile(r"(?P<format>[2-9]);(?P<version>fio-[^;]+);(?P<name>[^;]*);\d+;")
 CHATTER = re.compile(

@@ -87,28 +87,33 @@ def pieces(
     found = engines.load(engine)
     known = understood_by(engine, block, name, line)
     sections: Sequence[Section] = ()
-    refused = known.refused
+    wrong = known.refused
     if isinstance(found, engines.ReadsReports):
         try:
-            sections = [_moved(section, line - 1) for section in found.sections(block, name=name)]
+            sections = [_shift(section, line - 1) for section in found.sections(block, name=name)]
         except OutputError as error:
-            refused = placed(error, name, line)
+            wrong = placed(error, name, line)
         else:
-            refused = known.refused if known.parts else None  # what has no jobs says itself what it lacks
+            wrong = known.refused if known.parts else None  # what has no jobs says itself what it lacks
     elif known.whole:
         sections = [Section(f"output of {engine}", engine, known.whole, line)]
     told = [_piece(engine, name, _with_options(section, described), machine) for section in sections]
-    return [*told, *([_refused(engine, refused, line)] if refused else [])]
+    return [*told, *([refused(engine, wrong, line)] if wrong else [])]
 
 
-def _moved(section: Section, lines: int) -> Section:
+def _shift(section: Section, lines: int) -> Section:
     """Return a section so many lines further down."""
-    points = tuple(_moved(point, lines) for point in section.points)
+    points = tuple(_shift(point, lines) for point in section.points)
     return replace(section, line=section.line + lines, points=points)
 
 
-def _refused(engine: str, error: OutputError, line: int) -> Piece:
-    """Return the piece that stands for what cannot be used of a run."""
+def refused(engine: str, error: OutputError, line: int) -> Piece:
+    """Tell a run whose output its engine refuses, in whole or in part.
+
+    `invalid`: it failed, was aborted or cut off, or its figures contradict each other. None of them stands.
+
+    Look at what the message names; the sound runs beside it are told for themselves.
+    """
     at = error.position.line if error.position else line
     finding = FigureFinding(at, "refused", "invalid", _ALL, error.message.replace("\n", " "))
     return Piece(at, f"output of {engine}", "refused", _ALL, (finding,), error=error)

@@ -39,7 +39,8 @@ def failure_text(result: WorkloadResult) -> str:
     first, *rest = verdict.reason.splitlines()
     count = f" ({verdict.repetitions} repetitions)" if verdict.repetitions else ""
     lines = [f"{verdict.verdict}: {first}{count}", *(f"  {line}" for line in rest)]
-    lines += [f"  {item.severity}: {item.message}" for item in verdict.findings if item.severity != "note"]
+    doubtful = [item for item in verdict.findings if item.severity != "note"]
+    lines += [f"  {item.severity} {item.check}: {item.message}" for item in doubtful]
     lines += [f"  changed since the baseline: {item}" for item in result.differences]
     if result.repetitions:
         lines.append(f"  raw output: {_near(result.repetitions[-1].folder)}")

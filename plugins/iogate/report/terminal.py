@@ -47,7 +47,7 @@ def summary_lines(results: Results, width: int = 100) -> list[str]:
             if finding.severity == "note" and not finding.waived:
                 continue
             waived = f" (waived: {finding.waived})" if finding.waived else ""
-            text = f"{finding.severity}: {workload.workload}: {finding.message}{waived}"
+            text = f"{finding.severity} {finding.check}: {workload.workload}: {finding.message}{waived}"
             lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
     seconds = sum(workload.device_seconds for workload in results.workloads)
     runs = sum(workload.repetitions for workload in results.workloads)

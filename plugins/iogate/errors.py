@@ -7,7 +7,10 @@ iogate.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+_Error = TypeVar("_Error", bound="IogateError")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,12 @@ class IogateError(Exception):
         self.message = message
         self.position = position
         self.remedy = remedy
+
+    def below(self: _Error, lines: int) -> _Error:
+        """Return the error of a text that begins so many lines below the beginning of its file."""
+        if self.position:
+            self.position = replace(self.position, line=self.position.line + lines)
+        return self
 
     def __str__(self) -> str:
         where = f"{self.position}: " if self.position else ""

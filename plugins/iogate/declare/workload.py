@@ -177,6 +177,8 @@ def declare_workload(
         hint = nearest(entry.engine, engines.names()) or f"; there are {', '.join(engines.names())}"
         message = f"unknown engine {printable(entry.engine)!r}{hint}"
         raise InputErrors([OptionError(message, ("engine",))]) from None
+    except InputError as error:  # a broken package of others
+        raise InputErrors([OptionError(error.message, ("engine",), remedy=error.remedy)]) from error
     given = dict(entry.model_extra or {})
     procedure = _procedure(entry)
     if given.get("runtime") == "auto" and "runtime" not in limits:

@@ -42,8 +42,20 @@ def known_options(name: str) -> frozenset[str]:
 
 
 def recognise(text: str) -> list[str]:
-    """Return the names of the engines whose output a text is, or holds; none if no engine has printed it."""
-    return [name for name in names() if load(name).recognises(text)]
+    """Return the names of the engines whose output a text is, or holds; none if no engine has printed it.
+
+    Raises InputError for a broken package if it may be the one whose output this is.
+    """
+    found, broken = [], []
+    for name in names():
+        try:
+            if load(name).recognises(text):
+                found.append(name)
+        except InputError as error:
+            broken.append(error)
+    if broken and not found:
+        raise broken[0]
+    return found
 
 
 @cache

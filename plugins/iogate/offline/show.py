@@ -114,7 +114,8 @@ def _text(item: _ShownFile) -> str:
     place = f"{item.file}:{item.line}" if item.line else item.file
     blocks = [f"{place}: {version if known else f'{item.engine} {version}'.rstrip()}"]
     for name, output in item.parts.items():
-        blocks += [_heading(name, output), _table(output.metrics)]
+        made_by = f", {output.engine_version}" if output.engine_version != version else ""
+        blocks += [_heading(name, output) + made_by, _table(output.metrics)]
         if name != _TOTAL or len(item.parts) == 1:  # together they have no others
             blocks += [f"remark: {remark}" for remark in (*output.contradictions, *output.remarks)]
     if item.note:
@@ -132,16 +133,19 @@ def _heading(name: str, output: Output) -> str:
 
 
 def _table(metrics: Mapping[str, float]) -> str:
-    """Return one line a figure, one column a statistic; a rate stands under `mean`, which it is, over the
-    run.
+    """Return one line a figure, one column a statistic.
+
+    A rate without a statistic is that of the whole run: it stands under `mean`, which it is over the time,
+    or under `total` where the statistics are those of single processes.
     """
     rows: dict[str, dict[str, str]] = {}
+    bare = "total" if any(f"{name}.mean" in metrics for name in metrics) else "mean"
     for name, value in metrics.items():
         match = _STATISTIC.fullmatch(name)
-        figure, statistic = (match[1], match[2]) if match else (name, "mean")
+        figure, statistic = (match[1], match[2]) if match else (name, bare)
         rows.setdefault(figure, {})[statistic] = format_quantity(value, metric(name).unit)
     present = {statistic for row in rows.values() for statistic in row}
-    columns: list[str] = [name for name in ("mean", "min", "max", "stddev") if name in present]
+    columns: list[str] = [name for name in ("total", "mean", "min", "max", "stddev") if name in present]
     columns += _percentiles(present)
     lines = [[figure, *(row.get(column, "") for column in columns)] for figure, row in rows.items()]
     widths = [max(map(len, cells)) for cells in zip(["", *columns], *lines, strict=True)]

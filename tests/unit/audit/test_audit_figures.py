@@ -370,3 +370,30 @@ def test_options_passed_through_to_fio_count_as_options():
 
 def test_every_check_has_a_name_of_its_own():
     assert len(CHECKS) == sum(len(rules.CHECKS) for rules in RULES) > 30
+
+
+SECTIONS = sorted((places.DATA / "fio_sections").glob("*.json"))
+
+
+def grouped(path):
+    """The evidence of an output of which no workload is known."""
+    found = engines.load("fio").parse(path.read_text(), name=path.name)
+    needs = Needs(reads="read" in found.traffic, writes="write" in found.traffic, direct=True)
+    return Evidence(found, found.options, needs, declared=False)
+
+
+@pytest.mark.parametrize("path", SECTIONS, ids=lambda path: path.stem)
+def test_sections_in_one_entry_are_not_held_against_the_depth_of_the_first(path):
+    evidence = grouped(path)
+    assert evidence.output.jobs == 3 and evidence.possible is None
+    assert said(figures.little_law, evidence) == []
+
+
+@pytest.mark.parametrize("factor", [1, 4])
+def test_one_section_in_one_entry_still_is(factor):
+    evidence = grouped(DATA / "fio-3.33.randread_grouped.json")
+    metrics = evidence.output.metrics
+    slower = {**metrics, "read.lat.mean": factor * metrics["read.lat.mean"]}
+    found = said(figures.little_law, replace(evidence, output=replace(evidence.output, metrics=slower)))
+    assert evidence.possible == 32
+    assert [severity for severity, _ in found] == ([] if factor == 1 else ["invalid"])

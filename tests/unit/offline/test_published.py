@@ -76,6 +76,8 @@ class TestReports:
         reads, throughput, writes, slow = report("glusterfs_fio_report.md")
         assert [by_check(piece) for piece in (reads, throughput, writes)] == [{}, {}, {}]
         assert set(by_check(slow)) == {"two_units"}
+        (units,) = [finding for finding in slow.findings if finding.check == "two_units"]
+        assert units.kinds == {"bandwidth in MiB/s"}, "74.4 MB/s are what was moved in the time"
         assert set(by_check(slow, "suspect")) == {"short_run"}
         assert set(by_check(throughput, "note")) == {"bandwidth", "few_operations", "engine_remarks"}
 
@@ -101,6 +103,12 @@ class TestReports:
         assert status == 1
         assert f"{paths[0]}:24: fio text, read_iops (1 job): read 4.829 k IOPS, 18.88 MiB/s, 13.25 ms" in text
         assert "does not stand: bandwidth (20 of 20 rows), latency (20 of 20 rows)" in text
+
+    def test_the_unit_that_is_wrong_is_blamed(self):
+        text = (DATA / "published/glusterfs_fio_report.md").read_text()
+        *_, slow = pieces(text.replace("70.0MiB/s (74.4MB/s)", "70.9MiB/s (79.4MB/s)"), "report.md")
+        (units,) = [finding for finding in slow.findings if finding.check == "two_units"]
+        assert units.kinds == {"bandwidth in MB/s"} and "79.4MB/s is wrong" in units.message
 
 
 class TestRows:

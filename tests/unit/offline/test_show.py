@@ -6,6 +6,7 @@ import pytest
 
 import places
 from iogate.offline.show import show
+from iogate.units import format_quantity
 
 DATA = places.DATA / "fio"
 MIXED = DATA / "fio-3.33.randrw70.json"
@@ -109,3 +110,18 @@ def test_a_name_in_a_file_does_not_steer_the_terminal(tmp_path):
     path.write_text(json.dumps(document))
     text, _ = show([path], as_json=False)
     assert "\x1b" not in text and "\x07" not in text
+
+
+def test_all_processes_together_are_not_shown_as_the_mean_of_one():
+    path = places.DATA / "iozone/iozone-3.489.throughput_2_direct.txt"
+    text, _ = show([path], as_json=False)
+    (whole,) = json.loads(show([path], as_json=True)[0])[0]["parts"]
+    figures = {name: figure["value"] for name, figure in whole["metrics"].items()}
+    header = next(row.split() for row in text.splitlines() if "total" in row)
+    cells = [cell.strip() for cell in line(text, "write.bandwidth ") if cell.strip()][1:]
+    shown = dict(zip(header, cells, strict=True))
+    names = {"total": "", "mean": ".mean", "min": ".min", "max": ".max"}
+    assert shown == {
+        column: format_quantity(figures[f"write.bandwidth{part}"], "B/s") for column, part in names.items()
+    }
+    assert figures["write.bandwidth"] == pytest.approx(2 * figures["write.bandwidth.mean"], rel=1e-3)

@@ -246,7 +246,14 @@ def _remarks(*texts: str) -> tuple[str, ...]:
 def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
     """Return the options as the output states them, those that all the jobs share: each job's own on top of
     the global ones.
+
+    An entry that stands for several sections has those of the first one alone: then none are known.
     """
+    stated = _stated(report, jobs)
+    return stated if _count(report, jobs) == _stated_count(report, jobs) else {}
+
+
+def _stated(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
     shared = report.data.get("global options")
     if isinstance(shared, list):
         shared = shared[0] if shared else None
@@ -263,20 +270,30 @@ def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
     }
 
 
-def _count(report: FioReport, jobs: Sequence[_Job]) -> int:
-    """Return how many jobs these are: of an entry that stands for a group numjobs, or what the time of all
-    its jobs (`job_runtime`, since 3.8) says if that is more: it may hold several sections. Else one an entry.
+def _stated_count(report: FioReport, jobs: Sequence[_Job]) -> int:
+    """Return how many jobs the options say these are: numjobs of an entry that may stand for a group, else
+    one an entry.
     """
     labels = [_label(entry) for entry in _entries(report)]
     if len(jobs) > 1 or labels.count(jobs[0].label) > 1:
         return len(jobs)
-    stated = str(_options(report, jobs).get("numjobs", ""))
-    count = int(stated) if stated.isdecimal() and 0 < int(stated) < 2**31 else 1
+    stated = str(_stated(report, jobs).get("numjobs", ""))
+    return int(stated) if stated.isdecimal() and 0 < int(stated) < 2**31 else 1
+
+
+def _count(report: FioReport, jobs: Sequence[_Job]) -> int:
+    """Return how many jobs these are: what the options say, or what the time of all jobs of one entry
+    (`job_runtime`, since 3.8) says, if that is more: several sections are in it.
+    """
+    stated = _stated_count(report, jobs)
+    labels = [_label(entry) for entry in _entries(report)]
+    if len(jobs) > 1 or labels.count(jobs[0].label) > 1:
+        return stated
     data = jobs[0].data
     sides = [data[direction] for direction in (*DIRECTIONS, "mixed") if isinstance(data.get(direction), dict)]
     longest = max(figures.number(side.get("runtime", 0), "runtime", report.name) for side in sides)
     together = figures.number(data.get("job_runtime", 0), "job_runtime", report.name)
-    return max(count, round(together / longest) if longest else 1)
+    return max(stated, round(together / longest) if longest else 1)
 
 
 def _steady(jobs: Sequence[_Job]) -> bool | None:

@@ -156,7 +156,7 @@ class _Reader:
         return rest
 
     def _begin(self, number: int, job: re.Match[str]) -> None:
-        options = self.heads.get((job["name"], job["group"]), {})
+        options = self._options(job)
         label = job["name"] + (f" on {self.host}" if self.host else "")
         self.draft = Draft(
             label, number, job["group"], job["pid"], max(1, int(job["jobs"])), options, _reason(job)
@@ -167,6 +167,16 @@ class _Reader:
             return
         self.source = self._source(number, job, label)
         self.source.drafts.append(self.draft)
+
+    def _options(self, job: re.Match[str]) -> dict[str, str]:
+        """Return the options that a job was announced with; of a group that is reported together those that
+        all its jobs share.
+        """
+        own = self.heads.get((job["name"], job["group"]), {})
+        if int(job["jobs"]) <= 1:
+            return own
+        group = [options for (_, group), options in self.heads.items() if group == job["group"]]
+        return {key: value for key, value in own.items() if all(other.get(key) == value for other in group)}
 
     def _source(self, number: int, job: re.Match[str], label: str) -> _Source:
         """Return who reports this job: whoever is reporting, or reported it before, or a new client."""

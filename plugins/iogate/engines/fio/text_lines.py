@@ -183,11 +183,20 @@ def _read_done(draft: Draft, line: str) -> bool:
         _printed(match["iops"], 1000.0), round(told.value * seconds), round(rounding + 0.5), seconds
     )
     if abs(binary.value - decimal.value) > binary.step + decimal.step:
-        printed = f"{match['binary']}iB/s is not {match['decimal']}B/s"
+        rates = {f"{match['binary']}iB/s": binary, f"{match['decimal']}B/s": decimal}
         moved = f"{match['size']}iB in {match['time']} ms"
-        rate_text = format_quantity(derived.value, "B/s")
-        draft.contradictions.append(f"{direction} BW={printed}; {moved} are {rate_text}")
+        draft.contradictions.append(f"{direction} BW={_contradiction(rates, derived, moved)}")
     return True
+
+
+def _contradiction(rates: Mapping[str, Printed], derived: Printed, moved: str) -> str:
+    """Return which of two printed rates is wrong: the one that is not what was moved in the time."""
+    wrong = [
+        text for text, rate in rates.items() if abs(rate.value - derived.value) > rate.step + derived.step
+    ]
+    first, second = rates
+    blamed = f"{wrong[0]} is wrong" if len(wrong) == 1 else "which is wrong cannot be told"
+    return f"{first} is not {second}; {moved} are {format_quantity(derived.value, 'B/s')}: {blamed}"
 
 
 def _read_latency(draft: Draft, line: str) -> bool:

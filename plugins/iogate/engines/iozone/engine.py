@@ -7,29 +7,25 @@ With `processes` its throughput mode (`-t`), each process on a file of its own; 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iogate.engines.iozone import table as _iozone_table
-from iogate.engines.iozone import text as _iozone_text
-from iogate.engines.iozone import throughput as _iozone_throughput
+from iogate.engines.iozone import reading
 from iogate.engines.iozone.options import TESTS, IozoneOptions, normalise_options
+from iogate.engines.iozone.runs import blocks
 from iogate.engines.iozone.sections import sections
 from iogate.engines.iozone.table import point
-from iogate.engines.iozone.text import direction, line_of
+from iogate.engines.iozone.text import direction, recognises
 from iogate.engines.sections import Description, Section
-from iogate.errors import EngineError, InputError, OutputError, Position
+from iogate.errors import EngineError, InputError
 from iogate.host.process import Completed, find_program
-from iogate.model import Command, Needs, Output, Place, Workload
-from iogate.units import parse_size, printable
+from iogate.model import Command, Needs, Output, Part, Place, Workload
+from iogate.units import parse_size
 
 _PATIENCE = 60.0
 _PAUSE = 4.0  # s: in throughput mode iozone sleeps before and between its tests
 _SLOWEST_BANDWIDTH = 10 * 2**20
 _SLOWEST_IOPS = {"sequential": 1000, "random": 100}
-_SHOWN = 400
-_COMPLAINT = re.compile(r"error|no space|can ?not|unable|unsupported|not |interrupted", re.IGNORECASE)
 
 _RUNS: Mapping[str, tuple[str, ...]] = {
     "write": ("write", "rewrite"),
@@ -101,10 +97,10 @@ class Iozone:
         )
 
     def recognises(self, text: str) -> bool:
-        return _iozone_text.recognises(text)
+        return recognises(text)
 
     def blocks(self, text: str) -> Iterator[tuple[int, str]]:
-        return _iozone_text.blocks(text)
+        return blocks(text)
 
     def sections(self, text: str, *, name: str) -> Sequence[Section]:
         return sections(text, name=name)
@@ -114,11 +110,10 @@ class Iozone:
         return []
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
-        _check_end(text, name, completed)
-        if _iozone_text.is_throughput(text):
-            report = _iozone_throughput.read(text, name=name)
-            return _iozone_throughput.output(report, text, name=name, completed=completed)
-        return _iozone_table.output(_iozone_table.read(text, name=name), text, name=name)
+        return reading.parse(text, name=name, completed=completed)
+
+    def parts(self, text: str, *, name: str) -> list[Part]:
+        return reading.parts(text, name=name)
 
 
 # ------------------------------------------------------------ what to run
@@ -191,40 +186,6 @@ def _seconds(options: Mapping[str, Any]) -> float:
 
 def _bytes_written(options: Mapping[str, Any]) -> int:
     return sum(size for run, size, _ in _passes(options) if direction(run) != "read")
-
-
-# ------------------------------------------------------------ what it said
-
-
-def _check_end(text: str, name: str, completed: Completed | None) -> None:
-    """Refuse a run that did not come to its own end."""
-    if completed and completed.timed_out:
-        raise OutputError(
-            f"{name}: iozone hung: it was ended after {completed.seconds:.0f} s{_messages(text, completed)}",
-            remedy="see whether the target is full (df) or stalled (dmesg): iozone waits for its children "
-            "even if they died",
-        )
-    if completed and completed.status:
-        how = f"died of signal {-completed.status}" if completed.status < 0 else ""
-        how = how or f"ended with status {completed.status}"
-        raise OutputError(f"{name}: iozone {how}{_messages(text, completed)}")
-    if not _iozone_text.is_throughput(text) and not _iozone_text.is_table(text):
-        why = "it is empty" if not text.strip() else "no table (-a) and no throughput (-t)"
-        raise OutputError(f"{name}: has no figures of iozone: {why}{_messages(text, completed)}")
-    if not _iozone_text.is_complete(text):
-        raise OutputError(
-            "iozone's output was cut off: it does not say `iozone test complete`",
-            position=Position(name, line_of(text, len(text.rstrip()))),
-        )
-
-
-def _messages(text: str, completed: Completed | None) -> str:
-    """Return what iozone said in words at its end, as a tail for a message."""
-    errors = completed.stderr if completed else ""
-    lines = [line.strip() for line in [*text.splitlines()[-6:], *errors.splitlines()] if line.strip()]
-    words = [line for line in lines if _COMPLAINT.search(line)]
-    shown = printable("; ".join(dict.fromkeys(words)))
-    return f": {shown[:_SHOWN]}" if shown else ""
 
 
 engine = Iozone()

@@ -8,22 +8,24 @@ from iogate.engines.iozone import table, text, throughput
 from iogate.engines.sections import Section
 from iogate.units import format_quantity
 
+_CUT = "it does not say `iozone test complete`: rows may be missing"
+
 
 def sections(output: str, *, name: str) -> list[Section]:
     """Return the sections of an output; lines count from its first. Raises OutputError."""
     if text.is_throughput(output):
-        return _tests(output, name)
-    return [_table(output, name)]
+        return _tests(throughput.read(output, name=name), name)
+    line = len(output) - len(output.lstrip("\n")) + 1
+    return [_table(table.read(output, name=name), line, name)]
 
 
-def _tests(output: str, name: str) -> list[Section]:
-    report = throughput.read(output, name=name)
+def _tests(report: throughput.IozoneReport, name: str) -> list[Section]:
     size = f" of {format_quantity(report.file_size, 'B')}" if report.file_size else ""
     return [
         Section(
             title=f"{report.version}, {test.processes} {test.name}{size}".lstrip(", "),
             name=test.name,
-            output=throughput.output(replace(report, tests=(test,)), output, name=name),
+            output=throughput.output(replace(report, tests=(test,)), name=name),
             line=test.line,
             remark="" if test.whole else "some of its figures are missing in the text",
         )
@@ -31,14 +33,13 @@ def _tests(output: str, name: str) -> list[Section]:
     ]
 
 
-def _table(output: str, name: str) -> Section:
+def _table(found: table.IozoneTable, line: int, name: str) -> Section:
     """Return the table, of which each row is a point."""
-    found = table.read(output, name=name)
     points = tuple(
         Section(
             title="",
             name=table.point(row.file_size, row.record),
-            output=table.output(replace(found, rows=(row,)), output, name=name),
+            output=table.output(replace(found, rows=(row,)), name=name),
             line=row.line,
         )
         for row in found.rows
@@ -46,8 +47,8 @@ def _table(output: str, name: str) -> Section:
     return Section(
         title=f"{found.version}, table of file and record sizes".lstrip(", "),
         name="iozone",
-        output=table.output(found, output, name=name),
-        line=len(output) - len(output.lstrip("\n")) + 1,
+        output=table.output(found, name=name),
+        line=line,
         points=points,
-        remark="" if found.complete else "it does not say `iozone test complete`: rows may be missing",
+        remark="" if found.complete else _CUT,
     )

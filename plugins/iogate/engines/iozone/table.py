@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from iogate.engines.iozone import text as _iozone_text
 from iogate.engines.iozone.text import FIGURES, KIB, TABLE, TestRun, Unit, is_complete
-from iogate.errors import OutputError
+from iogate.errors import OutputError, Position
 from iogate.model import Output
 from iogate.units import printable, size_text
 
@@ -28,6 +28,7 @@ COLUMNS = (
 """The tests as metrics name them, in the order of the table."""
 _SLACK = 2
 _DIGITS = 9
+_LONGEST = 18
 
 
 @dataclass(frozen=True)
@@ -42,75 +43,107 @@ class TableRow:
 
 @dataclass(frozen=True)
 class IozoneTable:
-    """An iozone run in automatic mode, or of a single file and record size."""
+    """An iozone run in automatic mode, or of a single file and record size: whether iozone said that it was
+    complete, the switches that it states, and what it says against its own figures.
+    """
 
     version: str
     unit: Unit
     rows: tuple[TableRow, ...]
     complete: bool
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 def read(text: str, *, name: str) -> IozoneTable:
     """Return the figures of iozone's table: B/s, operations/s or µs per operation. Raises OutputError with
-    the line for what is no figure, or stands under no column.
+    the line for what is no figure, stands under no column, or may have lost its last digits.
     """
     header = TABLE.search(text)
     if header is None:
         raise OutputError(f"{name}: has no table of iozone's automatic mode (iozone -a)")
+    first = text.count("\n", 0, header.start()) + 2
     unit = _iozone_text.unit_of(text[: header.start()], name)
     scale = KIB if unit == "kB/sec" else 1
-    edges = _edges(header[0].rstrip(), name)
-    first = text.count("\n", 0, header.start()) + 2
+    columns = _columns(header[0].rstrip(), Position(name, first - 1))
     rows = tuple(
         TableRow(
             line, sizes[0] * KIB, sizes[1] * KIB, {test: float(value) * scale for test, value in figures}
         )
-        for line, sizes, figures in _rows(text[header.end() + 1 :], first, edges, name)
+        for line, sizes, figures in _rows(text[header.end() + 1 :], first, columns, name)
     )
     if not rows:
-        raise OutputError(f"{name}: iozone's table is empty")
-    if len({(row.file_size, row.record) for row in rows}) < len(rows):
-        raise OutputError(f"{name}: iozone's table has a file and record size twice")
-    return IozoneTable(_iozone_text.version_of(text), unit, rows, is_complete(text))
+        raise OutputError("iozone's table is empty", position=Position(name, first - 1))
+    known: set[tuple[int, int]] = set()
+    for row in rows:
+        if (row.file_size, row.record) in known:
+            message = "iozone's table has a file and record size twice"
+            raise OutputError(message, position=Position(name, row.line))
+        known.add((row.file_size, row.record))
+    return IozoneTable(
+        version=_iozone_text.version_of(text),
+        unit=unit,
+        rows=rows,
+        complete=is_complete(text),
+        switches=_iozone_text.switches(text),
+        remarks=_iozone_text.remarks(text),
+    )
 
 
-def _edges(header: str, name: str) -> dict[str, int]:
-    """Return where the figures of each column end, sizes included."""
+def _columns(header: str, position: Position) -> dict[int, str]:
+    """Return where figures may end, and of what column each then is, sizes included."""
     words = list(re.finditer(r"\S+", header))
     printed = [word[0] for word in words[2:]]
     if not printed or tuple(printed) != _PRINTED[: len(printed)]:
         shown = printable(" ".join(printed)[:200])
-        raise OutputError(f"{name}: iozone's table has other columns than are known: {shown}")
-    names = ("file", "record", *COLUMNS)
-    return {column: word.end() for column, word in zip(names, words, strict=False)}
+        message = f"iozone's table has other columns than are known: {shown}"
+        raise OutputError(message, position=position)
+    ends = [
+        (word.end() + step, column)
+        for step in sorted(range(-_SLACK, _SLACK + 1), key=abs, reverse=True)
+        for column, word in zip(("file", "record", *COLUMNS), words, strict=False)
+    ]
+    return dict(ends)  # the nearest comes last, and holds
 
 
 def _rows(
-    text: str, first: int, edges: Mapping[str, int], name: str
+    text: str, first: int, columns: Mapping[int, str], name: str
 ) -> Iterator[tuple[int, tuple[int, int], list[tuple[str, int]]]]:
-    for number, line in enumerate(text.split("\n"), first):
+    lines = text.split("\n")
+    before: list[int] = []
+    for number, line in enumerate(lines, first):
         if not line.strip():
             continue
         if not re.fullmatch(r"[\d\s]+", line):
             return
-        where = f"{name}:{number}"
-        found = {_column(match, edges, where): int(match[0]) for match in re.finditer(r"\d+", line)}
+        where = Position(name, number)
+        figures = list(re.finditer(r"\d+", line))
+        ends = [figure.end() for figure in figures]
+        if number == first + len(lines) - 1 and ends != before:  # its last figure may be short of digits
+            raise OutputError("iozone's output was cut off within a row of its table", position=where)
+        before = ends
+        found = {_column(figure, columns, where): int(figure[0]) for figure in figures}
         if not {"file", "record"} <= found.keys() or len(found) != len(line.split()):
-            raise OutputError(f"{where}: a row of iozone's table without its two sizes")
+            raise OutputError("a row of iozone's table without its two sizes", position=where)
         sizes = found.pop("file"), found.pop("record")
+        if not all(sizes):
+            raise OutputError("a row of iozone's table with a size of 0", position=where)
         yield number, sizes, [(test, value) for test, value in found.items() if value]  # -+n prints zeros
 
 
-def _column(figure: re.Match[str], edges: Mapping[str, int], where: str) -> str:
-    if len(figure[0]) > _DIGITS and figure.end() > edges["record"] + _SLACK:
-        raise OutputError(f"{where}: two figures of iozone's table run together: {figure[0][:40]}")
-    column = min(edges, key=lambda name: abs(edges[name] - figure.end()))
-    if abs(edges[column] - figure.end()) > _SLACK:
-        raise OutputError(f"{where}: {figure[0][:40]} stands under no column of iozone's table")
+def _column(figure: re.Match[str], columns: Mapping[int, str], where: Position) -> str:
+    column = columns.get(figure.end())
+    length = len(figure[0])
+    if length > _LONGEST or (length > _DIGITS and column not in ("file", "record")):
+        message = f"two figures of iozone's table run together: {figure[0][:40]}"
+        raise OutputError(message, position=where)
+    if column is None:
+        message = f"{figure[0][:40]} stands under no column of iozone's table"
+        raise OutputError(message, position=where)
     return column
 
 
-def output(table: IozoneTable, text: str, *, name: str) -> Output:
+def output(table: IozoneTable, *, name: str) -> Output:
     """Return the metrics of a table; of several rows each named by file and record size,
     `read.bandwidth.512k/64k`.
 
@@ -136,9 +169,9 @@ def output(table: IozoneTable, text: str, *, name: str) -> Output:
             "minimum_size": size_text(min(sizes)),
             "record_size": size_text(max(records)),
             "minimum_record_size": size_text(min(records)),
-            **_iozone_text.switches(text),
+            **table.switches,
         },
-        remarks=_iozone_text.remarks(text),
+        remarks=table.remarks,
         space=max(sizes),
         latency_step=1000.0 if table.unit == "us/op" else 0.0,
     )

@@ -6,11 +6,10 @@ kBytes are 1024 bytes. Documentation: IOzone_msword_98.pdf.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from iogate.errors import OutputError
+from iogate.errors import OutputError, Position
 from iogate.model import Traffic
 from iogate.units import printable
 
@@ -21,21 +20,23 @@ TestRun: TypeAlias = tuple[str, float, int, float]
 KIB = 1024
 FIGURES = {"kB/sec": "bandwidth", "ops/sec": "iops", "us/op": "latency.mean"}
 """What metrics call the figures of each unit."""
-TABLE = re.compile(r"^\s*(?:kB|KB)[^\S\n]+reclen[^\S\n]+write\b.*$", re.MULTILINE)
+TABLE = re.compile(r"^[^\S\n]*(?:kB|KB)[^\S\n]+reclen[^\S\n]+write\b[^\n]*$", re.MULTILINE)
 THROUGHPUT = "Children see throughput for"
-_BANNER = "Iozone: Performance Test of File I/O"
-_END = "iozone test complete"
+BANNER = "Iozone: Performance Test of File I/O"
+END = "iozone test complete"
 _VERSION = re.compile(r"Version \\?\$?Revision:\s*(\d[\d.]*)")
+_COMMAND = re.compile(r"Command line used:([^\n]*)")
 _UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
     ("kB/sec", re.compile(r"Output is in kBytes/sec", re.IGNORECASE)),
     ("ops/sec", re.compile(r"Output is in operations per second", re.IGNORECASE)),
     ("us/op", re.compile(r"Output is in microseconds per operation", re.IGNORECASE)),
 )
+_OTHER_UNIT = re.compile(r"(?<!\S)-[A-Za-z]*[ON]")
 
 
 def recognises(text: str) -> bool:
     """Return whether a text has any mark of iozone's output: its banner, its figures, or its last words."""
-    return _BANNER in text or THROUGHPUT in text or is_table(text) or _END in text
+    return BANNER in text or THROUGHPUT in text or is_table(text) or END in text
 
 
 def is_throughput(text: str) -> bool:
@@ -45,26 +46,12 @@ def is_throughput(text: str) -> bool:
 
 def is_table(text: str) -> bool:
     """Return whether a text holds the table of the automatic mode (`-a`)."""
-    return TABLE.search(text) is not None
+    return "reclen" in text and TABLE.search(text) is not None
 
 
 def is_complete(text: str) -> bool:
     """Return whether iozone said that it came to its end."""
-    return _END in text
-
-
-def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the iozone runs in a text, each with the number of its first line (from 1)."""
-    starts = [match.start() for match in re.finditer(rf"^.*{re.escape(_BANNER)}", text, re.MULTILINE)]
-    table = TABLE.search(text)
-    figures = [place for place in (text.find(THROUGHPUT), table.end() if table else -1) if place >= 0]
-    if figures and (not starts or min(figures) < starts[0]):
-        starts.insert(0, text.rfind("\n", 0, min(figures)) + 1)
-    for start, limit in pairwise([*starts, len(text)]):
-        end = text.find(_END, start, limit)
-        block = text[start : limit if end < 0 else end + len(_END)]
-        if is_throughput(block) or is_table(block):
-            yield line_of(text, start), block
+    return END in text
 
 
 def line_of(text: str, place: int) -> int:
@@ -78,19 +65,34 @@ def version_of(text: str) -> str:
     return f"iozone-{match[1]}" if match else ""
 
 
-def unit_of(text: str, name: str) -> Unit:
-    """Return the unit of all figures, which only the preamble says. Raises OutputError if it does not."""
-    stated = [unit for unit, pattern in _UNITS if pattern.search(text)]
+def states_unit(preamble: str) -> bool:
+    """Return whether a preamble says the unit of the figures in words."""
+    return any(pattern.search(preamble) for _, pattern in _UNITS)
+
+
+def unit_of(preamble: str, name: str) -> Unit:
+    """Return the unit of all figures: the preamble says it, or the command line in it, where it asks for none
+    but iozone's own (kB/s). Raises OutputError if neither does.
+    """
+    stated = [unit for unit, pattern in _UNITS if pattern.search(preamble)]
     if len(stated) == 1:
         return stated[0]
+    command = _COMMAND.search(preamble)
+    if not stated and command and not _OTHER_UNIT.search(command[1]):
+        return "kB/sec"
     why = "says two units" if stated else "does not say the unit of its figures"
     raise OutputError(
-        f"{name}: the preamble {why}", remedy="keep all that iozone prints: the unit is before the figures"
+        f"the preamble {why}",
+        position=Position(name, line_of(preamble, len(preamble))),
+        remedy="keep all that iozone prints before the figures; or, if you know the unit, write the line "
+        "above them in which iozone says it: Output is in kBytes/sec",
     )
 
 
 def switches(text: str) -> dict[str, bool]:
-    """Return the switches that the preamble names, as options of a workload."""
+    """Return the switches that a preamble names, as options of a workload; empty without its beginning."""
+    if BANNER not in text and "Run began:" not in text:
+        return {}
     return {
         "direct": "O_DIRECT feature enabled" in text,
         "flush": "Include fsync in write timing" in text,

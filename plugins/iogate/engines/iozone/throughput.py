@@ -7,13 +7,14 @@ the time. Documentation: IOzone_msword_98.pdf, section "Throughput".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from iogate.engines.iozone import text as _iozone_text
 from iogate.engines.iozone.text import FIGURES, KIB, THROUGHPUT, TestRun, Unit, is_complete, line_of
-from iogate.errors import OutputError
+from iogate.errors import OutputError, Position
 from iogate.host.process import Completed
 from iogate.model import Output
 from iogate.units import printable, size_text
@@ -35,11 +36,14 @@ _NAMES = {
 }
 
 _NUMBER = r"(\d+(?:\.\d+)?)"
+_WORDS = r"[A-Za-z-]+(?: +[A-Za-z-]+)*"
 _RATE = rf"{_NUMBER}\s*(?:kB|ops)/sec"
 _CHILDREN = re.compile(
-    rf"Children see throughput for\s+(\d+)\s+([A-Za-z][A-Za-z -]*?)\s*=\s*{_RATE}", re.IGNORECASE
+    rf"{THROUGHPUT}\s+(?P<processes>\d+)\s+(?P<name>{_WORDS})\s*=\s*"
+    r"(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>kB|ops)/sec",
+    re.IGNORECASE,
 )
-_PARENT = re.compile(rf"Parent sees throughput for\s+\d+\s+[A-Za-z -]+?\s*=\s*{_RATE}", re.IGNORECASE)
+_PARENT = re.compile(rf"Parent sees throughput for\s+\d+\s+{_WORDS}\s*=\s*{_RATE}", re.IGNORECASE)
 _MINIMUM = re.compile(rf"Min throughput per (?:process|thread)\s*=?\s*{_RATE}", re.IGNORECASE)
 _MAXIMUM = re.compile(rf"Max throughput per (?:process|thread)\s*=?\s*{_RATE}", re.IGNORECASE)
 _AVERAGE = re.compile(rf"Avg throughput per (?:process|thread)\s*=?\s*{_RATE}", re.IGNORECASE)
@@ -47,8 +51,9 @@ _TRANSFER = re.compile(rf"Min xfer\s*=?\s*{_NUMBER}\s*(?:kB|ops)\b", re.IGNORECA
 _CHILD = re.compile(
     rf"Child\[\d+\] xfer count\s*=\s*{_NUMBER}\s*(?:kB|ops), Throughput\s*=\s*{_RATE}", re.IGNORECASE
 )
+_ANY_RATE = re.compile(r"(?:=|per process|per thread)\s*[\d.]+\s*([A-Za-z]+/sec)")
 _FILE = re.compile(r"File size set to (\d+)\s*kB", re.IGNORECASE)
-_RECORD = re.compile(r"Record Size (\d+)\s*kB", re.IGNORECASE)
+_RECORD = re.compile(r"Record Size (\d+)\s*kB|file in (\d+) kByte records", re.IGNORECASE)
 _PROCESSES = re.compile(r"Throughput test with (\d+) (?:process|thread)")
 
 
@@ -81,12 +86,14 @@ class Test:
     def whole(self) -> bool:
         """Whether the text has all of its figures."""
         figures = (self.parent, self.minimum, self.maximum, self.average, self.least)
-        return all(figure is not None for figure in figures)
+        return all(figure is not None for figure in figures) and len(self.shares) in (0, self.processes)
 
 
 @dataclass(frozen=True)
 class IozoneReport:
-    """An iozone run: sizes in bytes (None: not in the text), and whether iozone said that it was complete."""
+    """An iozone run: sizes in bytes (None: not in the text), whether iozone said that it was complete, the
+    switches that it states, and what it says against its own figures.
+    """
 
     version: str
     file_size: int | None
@@ -95,6 +102,16 @@ class IozoneReport:
     tests: tuple[Test, ...]
     complete: bool
     unit: Unit = "kB/sec"
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def rounds(self) -> list[IozoneReport]:
+        """The run apart by numbers of processes: with `-l 1 -u 4` all tests are there for each."""
+        return [
+            replace(self, tests=tuple(tests))
+            for _, tests in groupby(self.tests, key=lambda test: test.processes)
+        ]
 
 
 def read(text: str, *, name: str) -> IozoneReport:
@@ -103,42 +120,60 @@ def read(text: str, *, name: str) -> IozoneReport:
     What is not there is None; whoever runs iozone should insist on `complete` and on `Test.whole`. Raises
     OutputError if there are no figures, or if their unit is not that of the preamble.
     """
-    if re.search(r"\d{19}", text):
-        raise OutputError(f"{name}: has a number too long to be a figure of iozone")
+    if too_long := re.search(r"\d{19}", text):
+        message = "has a number too long to be a figure of iozone"
+        raise OutputError(message, position=Position(name, line_of(text, too_long.start())))
     starts = list(_CHILDREN.finditer(text))
     if not starts:
         raise OutputError(f"{name}: has no figures of iozone's throughput mode (iozone -t N)")
     announced = text.count(THROUGHPUT)
     if announced != len(starts):
-        raise OutputError(f"{name}: was cut off: {announced} tests begin, {len(starts)} have a figure")
-    unit = _iozone_text.unit_of(text, name)
+        last = Position(name, line_of(text, text.rfind(THROUGHPUT)))
+        raise OutputError(
+            f"iozone's output was cut off: {announced} tests begin, {len(starts)} have a figure",
+            position=last,
+        )
+    unit = _unit(text, starts[0], name)
     _check_unit(text, unit, name)
-    scale = KIB if unit == "kB/sec" else 1
-    ends = [match.start() for match in starts[1:]] + [len(text)]
-    tests = tuple(
-        _test(text, match, text[match.start() : end], scale) for match, end in zip(starts, ends, strict=True)
-    )
     return IozoneReport(
         version=_iozone_text.version_of(text),
         file_size=_kib(_first(_FILE, text)),
         record=_kib(_first(_RECORD, text)),
         processes=_whole(_first(_PROCESSES, text)),
-        tests=tests,
+        tests=tuple(_tests(text, starts, KIB if unit == "kB/sec" else 1)),
         complete=is_complete(text),
         unit=unit,
+        switches=_iozone_text.switches(text),
+        remarks=_iozone_text.remarks(text),
     )
 
 
+def _unit(text: str, first: re.Match[str], name: str) -> Unit:
+    """Return the unit of the figures, which stands beside each; the preamble must not say another."""
+    printed: Unit = "ops/sec" if first["unit"].lower() == "ops" else "kB/sec"
+    preamble = text[: first.start()]
+    return _iozone_text.unit_of(preamble, name) if _iozone_text.states_unit(preamble) else printed
+
+
 def _check_unit(text: str, unit: Unit, name: str) -> None:
-    for match in re.finditer(r"(?:=|per process|per thread)\s*[\d.]+\s*([A-Za-z]+/sec)", text):
+    for match in _ANY_RATE.finditer(text):
         if match[1].lower() != unit.lower():
             raise OutputError(
-                f"{name}:{line_of(text, match.start())}: a figure in {printable(match[1][:20])}, where the "
-                f"preamble says {unit}"
+                f"a figure in {printable(match[1][:20])}, where the preamble or another one says {unit}",
+                position=Position(name, line_of(text, match.start())),
             )
 
 
-def _test(text: str, children: re.Match[str], section: str, scale: int) -> Test:
+def _tests(text: str, starts: Sequence[re.Match[str]], scale: int) -> Iterator[Test]:
+    line, counted = 1, 0
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    for children, end in zip(starts, ends, strict=True):
+        line += text.count("\n", counted, children.start())
+        counted = children.start()
+        yield _test(children, line, text[counted:end], scale)
+
+
+def _test(children: re.Match[str], line: int, section: str, scale: int) -> Test:
     parent, minimum, maximum, average = (
         _scale(_first(pattern, section), scale) for pattern in (_PARENT, _MINIMUM, _MAXIMUM, _AVERAGE)
     )
@@ -147,10 +182,10 @@ def _test(text: str, children: re.Match[str], section: str, scale: int) -> Test:
     if shares:  # iozone's own minima leave out a process that had done nothing when the first was done
         least, minimum = min(moved for moved, _ in shares), min(rate for _, rate in shares)
     return Test(
-        name=" ".join(children[2].split()).lower(),
-        line=line_of(text, children.start()),
-        processes=int(children[1]),
-        children=float(children[3]) * scale,
+        name=" ".join(children["name"].split()).lower(),
+        line=line,
+        processes=int(children["processes"]),
+        children=float(children["rate"]) * scale,
         parent=parent,
         minimum=minimum,
         maximum=maximum,
@@ -162,7 +197,7 @@ def _test(text: str, children: re.Match[str], section: str, scale: int) -> Test:
 
 def _first(pattern: re.Pattern[str], text: str) -> str | None:
     match = pattern.search(text)
-    return match[1] if match else None
+    return match[match.lastindex or 0] if match else None
 
 
 def _whole(text: str | None) -> int | None:
@@ -177,7 +212,7 @@ def _kib(text: str | None) -> int | None:
     return round(float(text) * KIB) if text else None
 
 
-def output(report: IozoneReport, text: str, *, name: str, completed: Completed | None = None) -> Output:
+def output(report: IozoneReport, *, name: str, completed: Completed | None = None) -> Output:
     """Return the metrics of a report: of each test all children together, the parent's, and those of one
     process.
 
@@ -187,16 +222,17 @@ def output(report: IozoneReport, text: str, *, name: str, completed: Completed |
     metrics: dict[str, float] = {}
     for test in report.tests:
         if completed and not test.whole:
-            raise OutputError(f"{name}:{test.line}: {test.name}: some of iozone's figures are missing")
+            message = f"{test.name}: some of iozone's figures are missing"
+            raise OutputError(message, position=Position(name, test.line))
         series = f"{test.series}.{figure}"
         if series in metrics:
-            raise OutputError(f"{name}:{test.line}: {test.name} is there twice")
+            raise OutputError(f"{test.name} is there twice", position=Position(name, test.line))
         values = {
             "": test.children,
             ".parent": test.parent,
             ".min": test.minimum,
             ".max": test.maximum,
-            ".mean": test.average,
+            ".mean": test.children / max(test.processes, 1) if test.average is None else test.average,
         }
         metrics.update({f"{series}{part}": value for part, value in values.items() if value is not None})
         whole = _whole_file(report)
@@ -211,8 +247,8 @@ def output(report: IozoneReport, text: str, *, name: str, completed: Completed |
         traffic=_iozone_text.traffic(_runs(report)),
         engine_version=report.version,
         jobs=processes,
-        options={**options, **_iozone_text.switches(text)},
-        remarks=_iozone_text.remarks(text),
+        options={**options, **report.switches},
+        remarks=report.remarks,
         space=(report.file_size or 0) * processes,
     )
 

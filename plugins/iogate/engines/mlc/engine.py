@@ -19,7 +19,7 @@ from iogate.engines.mlc import text as _mlc_text
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.formats.schema import Duration, Schema, Size, check
 from iogate.host.process import Completed
-from iogate.model import Command, Needs, Output, Place, Workload
+from iogate.model import Command, Needs, Output, Part, Place, Workload
 from iogate.units import parse_size
 
 MIXES = {"2:1": 2, "3:1": 3, "3:2": 4, "1:1": 5, "4:1": 12}
@@ -117,6 +117,9 @@ class Mlc:
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
         return _mlc_text.parse(text, name=name, completed=completed)
+
+    def parts(self, text: str, *, name: str) -> list[Part]:
+        return _mlc_text.parts(text, name=name)
 
 
 def _seconds(options: Mapping[str, Any]) -> float:

@@ -1,7 +1,8 @@
 """What Intel's Memory Latency Checker prints, 3.x, read into metrics.
 
-Its MB/s are 10^6 bytes/s, as it says itself. Read are the loaded latencies, the idle latencies between nodes,
-the bandwidths between nodes and the highest bandwidths; one output may hold several of them.
+Its MB/s are 10^6 bytes/s, as it says itself. Read are the loaded latencies, the idle latency of one node and
+those between nodes, the bandwidths between nodes, the highest bandwidths, and the latencies from cache to
+cache; one output may hold several of them.
 """
 
 from __future__ import annotations
@@ -9,22 +10,31 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from iogate.engines.common.loaded_latency import Point, figures
-from iogate.errors import OutputError, Position
+from iogate.errors import ApartError, OutputError, Position
 from iogate.host.process import Completed
-from iogate.model import Output
+from iogate.model import Output, Part
 from iogate.units import printable
 
 _VERSION = re.compile(r"Intel\(R\) Memory Latency Checker\b.* - v(\S+)")
 _ARGUMENTS = re.compile(r"Command line parameters:\s*(.*)")
 _TITLES = {
     "latencies": re.compile(r"Measuring idle latencies\b.*\(in ns\)"),
-    "highest": re.compile(r"Measuring (?:Maximum|Peak Injection) Memory Bandwidths for the system"),
+    "highest": re.compile(r"Measuring (?:Maximum|Peak(?: Injection)?) Memory Bandwidths for the system"),
     "between": re.compile(r"Measuring Memory Bandwidths between nodes within system"),
     "loaded": re.compile(r"Measuring Loaded Latencies for the system"),
+    "caches": re.compile(r"Measuring cache-to-cache transfer latency\b.*\(in ns\)"),
+    "idle": re.compile(r"Each iteration took \S+ .*clocks \("),  # --idle_latency prints no title above it
 }
-_ANY_TITLE = re.compile(r"Measuring ")
+_ANY_TITLE = re.compile(r"Measuring |Each iteration took ")
+_IDLE = re.compile(r"Each iteration took \S+ (?:[a-z]+ )*clocks \(\s*(\S+)\s+ns\)")
+_LOCAL_CACHE = re.compile(r"Local Socket \S+ (HITM?)\s+latency\s*(\S*)")
+_REMOTE_CACHE = re.compile(
+    r"Remote Socket \S+ HITM\s+latency(?: \(data address homed in (reader|writer) socket\))?"
+)
+_MARKS = ("Intel(R) Memory Latency Checker", "Measuring ", "Each iteration took ")
 _MIX = re.compile(r"(ALL Reads|(\d+):(\d+) Reads-Writes|Stream-triad like)\s*:\s*(\S+)")
 _NUMBER = re.compile(r"\d+\.\d+")  # whole numbers are what is left of a line that was cut
 _RULE = re.compile(r"=+")
@@ -41,16 +51,21 @@ def recognises(text: str) -> bool:
     """Return whether a text has a line that only mlc prints: its name and version, or the title of a
     table.
     """
+    if not any(mark in text for mark in _MARKS):
+        return False
     patterns = (_VERSION, *_TITLES.values())
-    return any(pattern.match(line.strip()) for line in text.splitlines() for pattern in patterns)
+    marked = (line for line in map(str.strip, text.splitlines()) if line.startswith(_MARKS))
+    return any(pattern.match(line) for line in marked for pattern in patterns)
 
 
 def parse(text: str, *, name: str, completed: Completed | None) -> Output:
     """Return the metrics of an output.
 
-    Loaded: `latency.delay_N`, `bandwidth.delay_N`, peak and knee. Between nodes: `latency.from_0.to_1`, the
-    worst of a node to its own memory `latency.local` and to another's `latency.remote`; bandwidths alike.
-    Highest: `bandwidth.mix_3_1`, `bandwidth.stream_triad`. Raises OutputError with file:line:column.
+    Loaded: `latency.delay_N`, `bandwidth.delay_N`, peak and knee. Idle: `latency.idle`. Between nodes:
+    `latency.from_0.to_1`, the worst of a node to its own memory `latency.local` and to another's
+    `latency.remote`; bandwidths alike. Highest: `bandwidth.mix_3_1`, `bandwidth.stream_triad`. Caches:
+    `latency.cache_hit`, `latency.cache_hitm`, and from the writer's node to the reader's
+    `latency.cache_homed_in_writer.from_0.to_1`. Raises OutputError with file:line:column.
     """
     if completed and completed.timed_out:
         raise OutputError(f"{name}: mlc was ended after {completed.seconds:.0f} s without an end in sight")
@@ -59,10 +74,14 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
             f"{name}: mlc ended with status {completed.status}: {_last_message(text, completed)}"
         )
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
-    version = next((match[1] for _, line in lines if (match := _VERSION.match(line))), None)
-    if version is None:
+    versions = [(number, match[1]) for number, line in lines if (match := _VERSION.match(line))]
+    if not versions:
         message = "this is no output of mlc: it does not begin with Intel(R) Memory Latency Checker"
         raise OutputError(message, position=Position(name))
+    if len(versions) > 1:
+        message = f"mlc's first line comes twice: the file holds {len(versions)} runs"
+        remedy = "look at them one by one: iogate show FILE"
+        raise ApartError(message, position=Position(name, versions[1][0]), remedy=remedy)
     sections = _sections(lines, name)
     if not sections:
         message = f"mlc measured nothing: {_last_message(text, completed)}"
@@ -72,8 +91,22 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
         metrics.update(_READERS[title](section, name))
     options = _read_options(lines)
     remarks = [printable(line.strip("* ")) for _, line in lines if line.startswith(_REMARK)]
-    version = f"mlc {printable(version)}"
+    version = f"mlc {printable(versions[0][1])}"
     return Output(metrics, {}, engine_version=version, options=options, remarks=tuple(filter(None, remarks)))
+
+
+def parts(text: str, *, name: str) -> list[Part]:
+    """Return the runs in a text one by one. Raises OutputError."""
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _VERSION.match(line.strip())]
+    found = []
+    for start, end in pairwise([*starts, len(lines)]):
+        try:
+            output = parse("\n".join(lines[start:end]), name=name, completed=None)
+        except OutputError as error:
+            raise error.below(start) from None
+        found.append(Part(f"run in line {start + 1}", output, start + 1, group=str(start)))
+    return found
 
 
 def _last_message(text: str, completed: Completed | None) -> str:
@@ -147,7 +180,7 @@ def _matrix(lines: _Lines, name: str) -> dict[tuple[int, int], float]:
     columns: list[int] = []
     found: dict[tuple[int, int], float] = {}
     for number, line in lines[1:]:
-        match = re.match(r"(?:Numa node|Socket)\b(.*)", line)
+        match = re.match(r"(?:Numa node|Socket|Writer Numa Node)\b(.*)", line)
         words = (match[1] if match else line).split()
         if match:
             columns = [int(word) for word in words if word.isdecimal()] or columns
@@ -198,7 +231,34 @@ def _read_highest(lines: _Lines, name: str) -> dict[str, float]:
     return found
 
 
+def _read_idle(lines: _Lines, name: str) -> dict[str, float]:
+    number, line = lines[0]
+    match = _IDLE.match(line)
+    if not match:
+        message = f"{line!r} does not say a latency in ns"
+        raise OutputError(printable(message), position=Position(name, number))
+    return {"latency.idle": _figure(match[1], _MOST_NS, name, number)}
+
+
+def _read_caches(lines: _Lines, name: str) -> dict[str, float]:
+    """Return the latencies from one cache to another: within a socket, and of nodes by nodes."""
+    found: dict[str, float] = {}
+    for index, (number, line) in enumerate(lines):
+        if local := _LOCAL_CACHE.match(line):
+            found[f"latency.cache_{local[1].lower()}"] = _figure(local[2], _MOST_NS, name, number)
+        elif remote := _REMOTE_CACHE.match(line):
+            key = f"latency.cache_homed_in_{remote[1]}" if remote[1] else "latency.cache_remote"
+            table = _matrix(lines[index:], name)
+            found.update({f"{key}.from_{source}.to_{to}": value for (source, to), value in table.items()})
+    if not found:
+        message = "there is no latency from cache to cache below this"
+        raise OutputError(message, position=Position(name, lines[0][0]))
+    return found
+
+
 _READERS = {
+    "idle": _read_idle,
+    "caches": _read_caches,
     "loaded": _read_loaded,
     "latencies": _read_latencies,
     "between": _read_between,

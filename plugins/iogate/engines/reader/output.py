@@ -128,6 +128,8 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
     report = read_report(ReaderReport, text, name, "reader", completed)
     for item in report.passes:
         _check(report, item, name)
+    if len({item.threads for item in report.passes}) < len(report.passes):
+        raise OutputError(f"{name}: a number of threads is there twice")
     check_status(name, "reader", completed)
     curve = len(report.passes) > 1
     metrics: dict[str, float] = {}
@@ -204,14 +206,26 @@ def _check(report: ReaderReport, item: Pass, name: str) -> None:
         >= max((one.after_ns + one.ns for one in threads), default=0) + item.flush_ns
         > 0,
     }
-    for side in (item.read, item.write, item.pair):
-        if side and side.latency:
-            agree["the histogram does not count each block once"] = _whole(side.latency, blocks)
-    for message, right in agree.items():
+    for message, right in (agree | _check_latencies(item, sides, blocks)).items():
         if not right:
             raise OutputError(f"{name}: {item.threads} threads: {message}")
-    if not any(side and side.latency for side in (item.read, item.write, item.pair)):
-        raise OutputError(f"{name}: {item.threads} threads: there are no latencies")
+
+
+def _check_latencies(item: Pass, sides: Sequence[ReaderSide], blocks: int) -> dict[str, bool]:
+    """Return whether all blocks were timed: in each direction, or reads and writes in pairs."""
+    timed = {
+        direction: side.latency
+        for direction, side in (("read", item.read), ("write", item.write), ("pair", item.pair))
+        if side and side.latency
+    }
+    whole = {
+        f"{direction}: the histogram does not count each block once": _whole(latency, blocks)
+        for direction, latency in timed.items()
+    }
+    return whole | {
+        "there are no latencies": bool(timed),
+        "the latencies of a direction are missing": "pair" in timed or all(side.latency for side in sides),
+    }
 
 
 def _whole(latency: ReaderLatency, blocks: int) -> bool:

@@ -6,7 +6,8 @@ tables in it. Little is known of the machine, so the figures are held against ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from iogate import engines
@@ -50,14 +51,17 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     """
     lines = text.split("\n")
     described = outputs.descriptions(lines)
+    jobs = outputs.by_name(described)
     found: list[Piece] = []
     for engine in engines.recognise(text):
         for line, block in outputs.blocks(engine, "\n".join(lines)):
-            found += outputs.pieces(engine, block, line, name, machine, described)
+            found += outputs.pieces(engine, block, line, name, machine, jobs)
             _blank(lines, line, block)
     read = tables.tables(lines)
     elsewhere = across.rates(text)
-    late = list(clocks.whole_seconds(read, clocks.sizes(lines)))
+    late = defaultdict(list)
+    for finding in clocks.whole_seconds(read, clocks.sizes(lines)):
+        late[finding.line].append(finding)
     context = Context(tuple(described), machine.link)
     found += [_table_piece(table, context, late, elsewhere) for table in read]
     refused = [piece.error for piece in found if piece.error]
@@ -78,11 +82,13 @@ def _blank(lines: list[str], first: int, block: str) -> None:
 
 
 def _table_piece(
-    table: tables.Table, context: Context, late: Iterable[FigureFinding], elsewhere: across.Elsewhere
+    table: tables.Table,
+    context: Context,
+    late: Mapping[int, Sequence[FigureFinding]],
+    elsewhere: across.Elsewhere,
 ) -> Piece:
-    own = {row.line for row in table.rows}
     findings = [finding for row in table.rows for finding in rows.findings(row, context)]
-    findings += [finding for finding in late if finding.line in own]
+    findings += [finding for row in table.rows for finding in late.get(row.line, ())]
     clashes = list(across.unit_clash(table, elsewhere))
     explained = {finding.line for finding in clashes}  # a wrong unit explains an impossible speed
     findings = [

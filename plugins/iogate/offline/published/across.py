@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from itertools import combinations
 from typing import TypeAlias
 
-from iogate.offline.published.cells import unit_factor
+from iogate.offline.published.cells import Quantity, unit_factor
 from iogate.offline.published.findings import FigureFinding, FigureFindings
-from iogate.offline.published.tables import Table
+from iogate.offline.published.tables import Row, Table
 
 _RATE = re.compile(r"\b(\d+\.\d+)\s*((?:k|M|G|Ki|Mi|Gi)B/s(?:ec)?)\b")
 _FEWEST_DIGITS = 5
@@ -36,21 +36,28 @@ def ceiling(table: Table) -> FigureFindings:
 
     Do not compare such rows with each other.
     """
-    figures = [
-        (row, figure)
-        for row in table.rows
-        if row.block and (figure := row.first("bandwidth")) and figure.value > 0
-    ]
-    for (row, figure), (other, twin) in combinations(figures, 2):
-        if row.block != other.block and abs(figure.value / twin.value - 1) < _SAME:
-            yield FigureFinding(
-                other.line,
-                "ceiling",
-                "note",
-                frozenset({"bandwidth"}),
-                f"{other.label}: {twin.text} is what line {row.line} has with other blocks ({figure.text}): "
-                "the limit of a link or controller, which hides the rest",
-            )
+    known: dict[int, dict[int, tuple[Row, Quantity]]] = {}
+    """By speed, in steps of what counts as the same: the first rows of two block sizes, which will do."""
+    for row in table.rows:
+        figure = row.first("bandwidth")
+        if not row.block or not figure or figure.value <= 0:
+            continue
+        step = math.floor(math.log(figure.value) / math.log1p(_SAME))
+        near = [twin for other in (step - 1, step, step + 1) for twin in known.get(other, {}).values()]
+        for other, twin in near:
+            if other.block != row.block and abs(twin.value / figure.value - 1) < _SAME:
+                yield FigureFinding(
+                    row.line,
+                    "ceiling",
+                    "note",
+                    frozenset({"bandwidth"}),
+                    f"{row.label}: {figure.text} is what line {other.line} has with other blocks "
+                    f"({twin.text}): the limit of a link or controller, which hides the rest",
+                )
+                break
+        first = known.setdefault(step, {})
+        if len(first) < 2:
+            first.setdefault(row.block, (row, figure))
 
 
 def unit_clash(table: Table, elsewhere: Elsewhere) -> FigureFindings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 LATENCIES = ("slat", "clat", "lat")
 RATES: Mapping[str, float] = {
@@ -53,6 +54,7 @@ class Quantity:
         return self.value / (unit_factor(self.kind, self.unit.lstrip()) or 1.0)
 
 
+@lru_cache(maxsize=1024)
 def unit_factor(kind: str, unit: str) -> float | None:
     """Return what one `unit` of a kind is in base units; None if it is none. `Mb/s` is taken for
     megabytes.

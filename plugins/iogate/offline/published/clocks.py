@@ -13,6 +13,7 @@ from iogate.offline.published.tables import Row, Table
 
 _CHANCE = 1e-6
 _GROSS = 20
+_MOST_SIZES = 16  # a text that names more of them names one that fits any figure
 _SIZE = re.compile(r"\b(\d{1,4})\s*G(i?)[bB]\b")
 
 
@@ -27,10 +28,15 @@ class _Match:
 
 
 def sizes(lines: Iterable[str]) -> list[float]:
-    """Return the sizes of some GB that a text names, in bytes as people mean them: 10 GB is 10 x 2^30 or
-    10^10.
+    """Return the first sizes of some GB that a text names, in bytes as people mean them: 10 GB is 10 x 2^30
+    or 10^10.
     """
-    counts = {int(match[1]) for line in lines for match in _SIZE.finditer(line)} - {0}
+    named = (int(match[1]) for line in lines if "G" in line for match in _SIZE.finditer(line))
+    counts: dict[int, None] = {}
+    for count in filter(None, named):
+        counts[count] = None
+        if len(counts) == _MOST_SIZES:
+            break
     # The unit of the tables is MB where 10 GB are 10240 MB: then MB and MiB cannot be told apart.
     return sorted({float(count * unit) for count in counts for unit in (1024 * 10**6, 2**30, 10**9)})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from iogate.engines.sections import DescribedJob, Description
@@ -22,13 +23,13 @@ class Context:
     described: tuple[Description, ...] = ()
     link: float | None = None
 
-    @property
+    @cached_property
     def job(self) -> DescribedJob | None:
         """The one job that the text describes with its queue depth, if it is one only."""
         jobs = [job for description in self.described for job in description.jobs if job.in_flight]
         return jobs[0] if len(jobs) == 1 else None
 
-    @property
+    @cached_property
     def size(self) -> int | None:
         """The bytes of a run, if all descriptions that end by size agree."""
         return _common_value(description.size for description in self.described)

@@ -5,11 +5,13 @@ What is wrong with a figure is for `iogate.audit` to say; here is where in the f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from iogate import engines
-from iogate.engines.sections import Description, Section
+from iogate.engines.sections import DescribedJob, Description, Section
 from iogate.errors import OutputError
 from iogate.model import Finding, Output
 from iogate.offline.outputs import findings, job_of, placed, understood_by
@@ -29,10 +31,14 @@ _KINDS: Mapping[str, frozenset[str]] = {
     "latency_sum": frozenset({"latency"}),
     "bandwidth": frozenset({"bandwidth"}),
     "synchronous_engine": frozenset({"queue depth"}),
-    "two_units": frozenset({"bandwidth in MiB/s"}),
     "engine_remarks": frozenset({"remark"}),
 }
 _ALL = frozenset({"iops", "bandwidth", "latency"})
+_WRONG_UNIT = re.compile(r"\d(\w*B/s) is wrong")
+
+
+Jobs: TypeAlias = "Mapping[str, Sequence[DescribedJob]]"
+"""What a text says of jobs of a name."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +84,15 @@ def descriptions(lines: Sequence[str]) -> list[Description]:
     return found
 
 
-def pieces(
-    engine: str, block: str, line: int, name: str, machine: Machine, described: Sequence[Description]
-) -> list[Piece]:
+def by_name(described: Iterable[Description]) -> Jobs:
+    """Return described jobs by their names."""
+    found: dict[str, list[DescribedJob]] = {}
+    for job in (job for description in described for job in description.jobs):
+        found.setdefault(job.name, []).append(job)
+    return found
+
+
+def pieces(engine: str, block: str, line: int, name: str, machine: Machine, described: Jobs) -> list[Piece]:
     """Return the pieces of a run that begins at a line of a file; one of them says what was refused, if
     any of it was.
     """
@@ -97,6 +109,11 @@ def pieces(
             wrong = known.refused if known.parts else None  # what has no jobs says itself what it lacks
     elif known.whole:
         sections = [Section(f"output of {engine}", engine, known.whole, line)]
+    else:
+        sections = [
+            Section(f"output of {engine}, {part.name}", part.name, part.output, part.line)
+            for part in known.parts
+        ]
     told = [_piece(engine, name, _with_options(section, described), machine) for section in sections]
     return [*told, *([refused(engine, wrong, line)] if wrong else [])]
 
@@ -119,9 +136,9 @@ def refused(engine: str, error: OutputError, line: int) -> Piece:
     return Piece(at, f"output of {engine}", "refused", _ALL, (finding,), error=error)
 
 
-def _with_options(section: Section, described: Sequence[Description]) -> Section:
+def _with_options(section: Section, described: Jobs) -> Section:
     """Return a section with the options that the text's job files give a job of its name."""
-    jobs = [job for description in described for job in description.jobs if job.name == section.name]
+    jobs = described.get(section.name, ())
     options = {**(jobs[0].options if len(jobs) == 1 else {}), **section.output.options}
     return replace(section, output=replace(section.output, options=options))
 
@@ -170,5 +187,8 @@ def _of_line(line: int, found: Iterable[Finding], label: str = "") -> Iterable[F
     """Return findings as those about a line of a file; of two that it says one is wrong in any case."""
     for finding in found:
         kinds = _KINDS.get(finding.check, _ALL)
+        if finding.check == "two_units":
+            wrong = _WRONG_UNIT.search(finding.message)
+            kinds = frozenset({f"bandwidth in {wrong[1]}" if wrong else "bandwidth"})
         severity = "invalid" if finding.check == "two_units" else finding.severity
         yield FigureFinding(line, finding.check, severity, kinds, label + finding.message)

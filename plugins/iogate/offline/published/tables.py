@@ -23,7 +23,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
 _PARTS = (("min", r"\bmin"), ("max", r"\bmax"))
-_RULE = re.compile(r"\|?[\s:|>=-]*-{2,}[\s:|>=-]*\|?")
+_RULE = frozenset(" \t:|>=-")
+_LONGEST_CELL = 200
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _LEADING_SIZE = re.compile(r"\d+ ?[kmgtKMGT]?i?[bB]\b")
 
@@ -118,10 +119,8 @@ def _raw_tables(lines: Sequence[str]) -> Iterator[_Raw]:
         if current is None:
             current = _Raw(number, title)
             title = ""  # it belongs to this table only
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if kind == "\t":
-            cells = [cell.strip() for cell in line.rstrip("\n").rstrip().split("\t")]
-        elif _RULE.fullmatch(line.strip()):
+        cells = _cells(line.strip().strip("|") if kind == "|" else line.rstrip(), kind)
+        if kind == "|" and "--" in line and _RULE.issuperset(line.strip()):
             continue
         if (kind == "|" and not current.header) or (
             kind == "\t" and not current.rows and not any(map(_starts_number, cells[1:]))
@@ -131,6 +130,11 @@ def _raw_tables(lines: Sequence[str]) -> Iterator[_Raw]:
             current.rows.append((number, cells))
     if current:
         yield current
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    """Return the cells of a line; one that is too long to be a figure or a name is cut."""
+    return [cell.strip()[:_LONGEST_CELL] for cell in line.split(separator)]
 
 
 def _starts_number(cell: str) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -77,11 +78,35 @@ def test_four_outputs_within_a_report():
 def test_a_line_that_names_two_speeds_is_told_and_the_one_that_fits_is_taken():
     job = only(list(blocks(GLUSTER))[3][1])
     assert job.output.contradictions == (
-        "write BW=70.0MiB/s is not 74.4MB/s; 4277MiB in 60248 ms are 70.99 MiB/s",
+        "write BW=70.0MiB/s is not 74.4MB/s; 4277MiB in 60248 ms are 70.99 MiB/s: 70.0MiB/s is wrong",
     )
     assert job.output.metrics["write.bandwidth"] == pytest.approx(70.95 * 2**20, rel=1e-3)
     (remark,) = job.output.remarks
     assert remark.startswith("the latency distribution adds up to 103.7%")
+
+
+@pytest.mark.parametrize(
+    ("printed", "words"),
+    [
+        ("BW=70.0MiB/s (74.4MB/s)", "70.0MiB/s is wrong"),
+        ("BW=70.9MiB/s (77.0MB/s)", "77.0MB/s is wrong"),
+        ("BW=70.0MiB/s (77.0MB/s)", "which is wrong cannot be told"),
+    ],
+)
+def test_of_two_speeds_the_one_that_is_not_what_was_moved_is_wrong(printed, words):
+    text = list(blocks(GLUSTER))[3][1]
+    ((start, end),) = [match.span() for match in re.finditer(r"BW=70.0MiB/s \(74.4MB/s\)(?=\()", text)]
+    (told,) = only(text[:start] + printed + text[end:]).output.contradictions
+    assert told.endswith(f"70.99 MiB/s: {words}")
+
+
+def test_a_group_of_several_sections_has_the_options_that_all_share():
+    head = GROUPED.partition("\n")[0]
+    other = head.replace("mix:", "other:").replace("iodepth=", "iodepth=9")
+    first, both = only(GROUPED), only(GROUPED.replace(head, f"{head}\n{other}"))
+    assert first.output.jobs > 1
+    assert "iodepth" in first.output.options and "iodepth" not in both.output.options
+    assert both.output.options["bs"] == first.output.options["bs"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """iozone's throughput mode becomes figures in B/s, also where a report damaged its layout."""
 
 import contextlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iogate.engines.iozone.text import blocks, is_throughput
+from iogate.engines.iozone.runs import blocks
+from iogate.engines.iozone.text import is_throughput
 from iogate.engines.iozone.throughput import read
 from iogate.errors import OutputError
 from places import DATA
@@ -42,6 +44,14 @@ def test_a_report_whose_lines_ran_together():
     assert PUBLISHED.split("\n")[random_readers.line - 1].startswith("Children see throughput for 4 random")
 
 
+def test_the_unit_stands_beside_each_figure_of_the_throughput_mode():
+    report = read(SMALL.partition("Command line used")[2].replace("Output is in", ""), name="out.txt")
+    assert report.unit == "kB/sec"
+    assert report.tests == tuple(
+        replace(test, line=test.line - 9) for test in read(SMALL, name="out.txt").tests
+    )
+
+
 def test_a_figure_that_is_lost_is_none_and_the_test_not_whole():
     test = read(SMALL.replace("Max throughput per process", "Mxa", 1), name="out.txt").tests[0]
     assert test.maximum is None and not test.whole
@@ -50,8 +60,8 @@ def test_a_figure_that_is_lost_is_none_and_the_test_not_whole():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SMALL.replace("kB/sec", "ops/sec"), "19: a figure in ops/sec, where the preamble says kB/sec"),
-        (SMALL.replace("Output is in kBytes/sec", ""), "does not say the unit"),
+        (SMALL.replace("kB/sec", "ops/sec"), "19:1: a figure in ops/sec, where the preamble or another"),
+        (SMALL.replace("Output is in", "").replace("kB/sec", "ops/sec", 9), "a figure in kB/sec, where"),
         ("iozone test complete.", "has no figures"),
         (SMALL[: SMALL.index("Children see throughput for 2 random readers") + 50], "was cut off"),
         (SMALL.replace("=    3648.00", "= 11111111111111111111"), "too long"),

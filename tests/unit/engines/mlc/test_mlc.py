@@ -19,6 +19,7 @@ from iogate.offline.show import show
 DATA = places.DATA / "mlc"
 OUTPUTS = sorted(DATA.glob("*.txt"))
 LOADED = (DATA / "v3.5.loaded_latency.txt").read_text()
+IDLE = (DATA / "v3.9a.idle_latency.txt").read_text()
 EVERYTHING = (DATA / "v3.11b.everything.txt").read_text()
 
 
@@ -79,7 +80,39 @@ class TestOutputs:
         assert metrics["bandwidth.mix_1_0"] == 158844.5e6
         assert metrics["bandwidth.from_0.to_1"] == 34393.4e6
         assert metrics["latency.knee"] == 127.88
-        assert not any(value == 115.2 for value in metrics.values()), "caches are not memory"
+        caches = {name: value for name, value in metrics.items() if ".cache_" in name}
+        assert caches == {
+            "latency.cache_hit": 49.5,
+            "latency.cache_hitm": 49.5,
+            "latency.cache_homed_in_writer.from_0.to_1": 115.2,
+            "latency.cache_homed_in_writer.from_1.to_0": 115.5,
+        }, "caches are not memory"
+
+    def test_the_peak_bandwidths_of_3_1_have_another_title(self):
+        metrics = read("v3.1a.everything.txt").metrics
+        assert metrics["bandwidth.mix_1_0"] == 144906.6e6
+        assert metrics["bandwidth.stream_triad"] == 125606.5e6
+        assert metrics["latency.cache_homed_in_reader.from_1.to_2"] == 134.4
+
+    def test_one_idle_latency(self):
+        output = read("v3.9a.idle_latency.txt")
+        assert output.metrics == {"latency.idle": 95.7}
+        assert "So, enabling random access" in output.remarks[1]
+
+    def test_caches_alone(self):
+        text = EVERYTHING.partition("Measuring")[0] + EVERYTHING[EVERYTHING.index("Measuring cache") :]
+        assert len(parse(text).metrics) == 4
+
+    def test_two_runs_in_a_file_are_shown_apart(self, tmp_path):
+        path = tmp_path / "two.txt"
+        path.write_text(LOADED + "\n" + EVERYTHING)
+        text, status = show([path], as_json=False)
+        assert status == 0
+        lines = LOADED.count("\n") + 2
+        assert "run in line 1 " in text and f"run in line {lines} (1 job), mlc 3.11b" in text
+        first, second = engine.parts(path.read_text(), name="two")
+        assert first.output.metrics == parse(LOADED).metrics
+        assert second.output.metrics == parse(EVERYTHING).metrics
 
     @pytest.mark.parametrize("path", OUTPUTS, ids=lambda path: path.stem)
     def test_every_metric_has_a_kind_and_iogate_show_reads_it(self, path):
@@ -113,6 +146,10 @@ class TestWrongOutputs:
             (EVERYTHING.replace("\t 141.0", ""), r"out:5:1: .* has not one figure for each of 2 nodes"),
             (EVERYTHING.replace("82.1\t", "x\t"), "out:5:1"),
             (EVERYTHING.replace("158844.5", "inf"), "out:12:1"),
+            (EVERYTHING.replace("\t49.5", ""), "out:42:1: '' is not a figure"),
+            (IDLE.replace("95.7", "none"), "out:7:1: 'none'"),
+            (IDLE.replace("95.7    ns", ""), "out:7:1: .* does not say a latency in ns"),
+            (IDLE + IDLE.partition("Using")[2], "comes twice"),
         ],
     )
     def test_what_is_damaged_is_refused_with_its_place(self, text, message):

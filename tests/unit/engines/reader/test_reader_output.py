@@ -108,6 +108,47 @@ def test_figures_that_cannot_be_are_refused(path, value, said):
         parse(changed(path, value))
 
 
+BOTH = documents.changed(REPORT, ("rw",), "rw")
+BOTH = json.loads(documents.changed(json.loads(BOTH), ("passes", 0, "write"), SIDE))
+BOTH = json.loads(
+    documents.changed(
+        BOTH,
+        ("passes", 0, "per_thread", 0),
+        {**THREAD, "registered": False, "bytes": 2 * 40960, "operations": 20},
+    )
+)
+
+
+def test_reads_and_writes_are_timed_each_or_in_pairs():
+    assert {"read.lat.p50", "write.lat.p50"} <= parse(json.dumps(BOTH)).metrics.keys()
+    pairs = copy.deepcopy(BOTH)
+    (item,) = pairs["passes"]
+    item["pair"] = copy.deepcopy(SIDE)
+    item["read"]["latency"] = item["write"]["latency"] = None
+    assert {"lat.p50"} <= parse(json.dumps(pairs)).metrics.keys()
+
+
+@pytest.mark.parametrize("direction", ["read", "write"])
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("latency", None, "the latencies of a direction are missing"),
+        ("bins", [[4992, 4]], "{direction}: the histogram does not count each block once"),
+        ("bins", [[9984, 5], [4992, 4], [19968, 1]], "{direction}: the histogram does not count"),
+        ("sum_ns", 10**9, "{direction}: the histogram does not count"),
+    ],
+)
+def test_a_broken_direction_is_refused_whichever_it_is(direction, key, value, said):
+    path = ("passes", 0, direction, *(("latency",) if key == "latency" else ("latency", key)))
+    with pytest.raises(OutputError, match=said.format(direction=direction)):
+        parse(documents.changed(BOTH, path, value))
+
+
+def test_two_passes_of_as_many_threads_are_refused():
+    with pytest.raises(OutputError, match="a number of threads is there twice"):
+        parse(changed(("passes",), [PASS, PASS]))
+
+
 def test_data_that_stayed_in_the_cache_are_refused_unless_it_is_gone_past():
     report = json.loads(changed(("passes", 0, "resident_before"), 4096))
     assert parse(json.dumps(report)).metrics

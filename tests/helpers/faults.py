@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import socket
-import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from loops import Loops, format_device, need
+from nbd import nbdkit, running
+from waiting import eventually
 
 SIZE = "64M"
-
-
-def eventually(condition: Callable[[], object], patience: float = 30.0) -> None:
-    """Wait until it holds."""
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(0.005)
 
 
 class FaultyDevice(contextlib.ExitStack):
@@ -32,21 +21,13 @@ class FaultyDevice(contextlib.ExitStack):
 
     def __init__(self, folder: Path, rate: str = "100%") -> None:
         super().__init__()
-        for program in ("fio", "nbdkit"):
-            if not shutil.which(program):
-                pytest.skip(f"needs {program}")
         self.folder = folder
-        self.socket = folder / "nbd"
         self._trigger, self._control = folder / "fail", folder / "pause"
         rates = (f"error-pread-rate={rate}", f"error-pwrite-rate={rate}")
         filters = ("--filter=pause", "--filter=error")
         settings = ("error=EIO", *rates, f"error-file={self._trigger}", f"pause-control={self._control}")
-        self._start("nbdkit", "--foreground", "--unix", self.socket, *filters, "memory", SIZE, *settings)
-        eventually(lambda: self.socket.exists() and self._control.exists())
-
-    @property
-    def uri(self) -> str:
-        return f"nbd+unix:///?socket={self.socket}"
+        self.uri = self.enter_context(nbdkit(folder / "nbd", *filters, "memory", SIZE, *settings))
+        eventually(self._control.exists)
 
     @contextlib.contextmanager
     def failing(self) -> Iterator[None]:
@@ -71,17 +52,12 @@ class FaultyDevice(contextlib.ExitStack):
         need("mkfs.ext4", "nbdfuse")
         file = self.folder / "disk"
         file.touch()
-        self._start("nbdfuse", file, self.uri)
+        self.enter_context(running("nbdfuse", file, self.uri))
         eventually(lambda: file.stat().st_size > 0)
         loops = self.enter_context(Loops(self.folder))
         device = loops.attach(file, "--direct-io=on")
         format_device("ext4", device)
         return loops.mount(device)
-
-    def _start(self, *argv: object) -> None:
-        process = subprocess.Popen(list(map(str, argv)), stderr=subprocess.DEVNULL)
-        self.callback(process.wait)
-        self.callback(process.terminate)
 
     def _say(self, command: bytes, answer: bytes) -> None:
         """The protocol of nbdkit-pause-filter(1): one byte there, one back."""

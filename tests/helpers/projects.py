@@ -43,6 +43,22 @@ class Result:
         return next(item for item in self.results["workloads"] if item["workload"] == name)
 
 
+def plain(text: str) -> None:
+    """What a user is told is no traceback."""
+    assert "Traceback" not in text, text
+    assert "INTERNALERROR" not in text, text
+
+
+def refused(result: Result | pytest.RunResult, *words: str, status: int | None = None) -> None:
+    """A run of pytest failed, with this status, and said these words in a plain message."""
+    if not isinstance(result, Result):
+        result = Result(int(result.ret), f"{result.stdout}\n{result.stderr}", {}, result.duration)
+    assert result.status == status if status is not None else result.status, result.text
+    for word in words:
+        assert word in result.text, result.text
+    plain(result.text)
+
+
 class Project:
     """A project in a folder of its own; locks of disks are its own, too, unless projects share `locks`."""
 
@@ -70,6 +86,22 @@ class Project:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         return file
+
+    def baseline(self, device: str = "local", suite: str = "demo") -> Path:
+        """Where the baseline of a suite is."""
+        return self.path / "baselines" / device / f"{suite}.yaml"
+
+    def conftest(self, text: str) -> None:
+        """Write a conftest.py."""
+        (self.path / "conftest.py").write_text(text)
+
+    def lose_patience(self) -> None:
+        """Give fio up after a second instead of a minute, and kill what does not end at once."""
+        self.conftest(
+            "from iogate.engines.fio import engine\nfrom iogate.host import process\n"
+            "assert engine._PATIENCE > 1 < process._GRACE_SECONDS\n"
+            "engine._PATIENCE = 1.0\nprocess._GRACE_SECONDS = 0.5\n"
+        )
 
     def argv(self, *arguments: str) -> list[str]:
         """The command that runs pytest here."""

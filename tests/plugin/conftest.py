@@ -6,6 +6,8 @@ import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy can
 import pytest
 import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
+from projects import Project
+
 ENGINES = str(Path(__file__).parent / "engines")
 
 SUITE = """\
@@ -16,38 +18,19 @@ workloads:
 """
 
 
-class Project:
-    """A project that has nothing but suites and baselines, and pytest to run it with."""
+class InProcess(Project):
+    """A project whose tests run in this process: it starts with a suite of two workloads."""
 
     def __init__(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(pytester.path)
         self.pytester = pytester
-        self.path = pytester.path
         self._monkeypatch = monkeypatch
-        (self.path / "pytest.ini").write_text("[pytest]\n")
         self.suite(SUITE)
 
-    def suite(self, text: str, name: str = "demo") -> Path:
-        """Write a suite."""
-        path = self.path / "suites" / f"{name}.yaml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def device(self, name: str, text: str) -> Path:
-        """Write a device's profile."""
-        path = self.path / "baselines" / name / "device.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
     def run(self, *arguments: str, factor: float = 1.0) -> pytest.RunResult:
-        """Run pytest in this process, on a device `factor` times as fast as its baseline."""
+        """Run pytest on a device `factor` times as fast as its baseline."""
         self._monkeypatch.setenv("IOGATE_FAKE_FACTOR", str(factor))
         return self.pytester.runpytest_inprocess("-p", "iogate.plugin", *arguments)
-
-    def baseline(self, device: str = "local", suite: str = "demo") -> Path:
-        """Where the baseline of a suite is."""
-        return self.path / "baselines" / device / f"{suite}.yaml"
 
 
 @pytest.fixture(autouse=True)
@@ -57,5 +40,5 @@ def _fake_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
-    return Project(pytester, monkeypatch)
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> InProcess:
+    return InProcess(pytester, monkeypatch)

@@ -42,6 +42,7 @@ def throttled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
             need(*([f"mkfs.{file_system}"] if file_system else []))
             need_fio()
             loops = stack.enter_context(Loops(tmp_path_factory.mktemp("disk")))
+            loops.into_memory()
             device = loops.device(size, "--direct-io=on")
             point = None
             if file_system:

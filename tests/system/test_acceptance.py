@@ -2,23 +2,23 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
-from projects import PLUGINS, Project, need_fio
+from nbd import nbdkit, need_fio_with_nbd
+from places import PLUGINS
+from projects import Project
 
 pytestmark = pytest.mark.system
 
 SUITE = """\
 description: Random reads of a device that is as fast as its throttle lets it be.
 
-defaults: {engine: fio, ioengine: libaio, direct: true, size: 32M, runtime: 1, time_based: true}
+defaults: {engine: fio, ioengine: libaio, direct: true, size: 32M, runtime: 0.4, time_based: true}
 
 workloads:
   random_read:
@@ -119,7 +119,7 @@ def test_a_loss_accepted_on_purpose_becomes_the_baseline(accepted):
 # ------------------------------------------------------------ one session, tolerances from its noise
 
 FILES = """\
-defaults: {engine: fio, ioengine: libaio, direct: true, size: 16M, runtime: 0.6, time_based: true}
+defaults: {engine: fio, ioengine: libaio, direct: true, size: 16M, runtime: 0.3, time_based: true}
 workloads:
   random_read: {rw: randread, bs: 4k, iodepth: 16}
   random_write: {rw: randwrite, bs: 4k, iodepth: 16}
@@ -147,12 +147,13 @@ def test_a_file_system_is_recorded_then_gated_and_left_as_it_was(throttled, proj
 # ------------------------------------------------------------ without root
 
 NETWORK = """\
-defaults: {{engine: fio, ioengine: nbd, direct: false, size: 16M, runtime: 0.6, time_based: true}}
+defaults: {{engine: fio, ioengine: nbd, direct: false, size: 16M, runtime: 0.3, time_based: true}}
 workloads:
   random_read:
     rw: randread
     bs: 4k
     iodepth: 4
+    gate: {{read.iops: 60%}}
     fio: {{uri: "nbd+unix:///?socket={socket}"}}
 """
 
@@ -170,45 +171,6 @@ def home():
 
 
 @pytest.fixture
-def nbd():
-    """A network block device whose reads take so long: `nbd(socket, delay="8ms")`, one at a time."""
-    need_fio()
-    if not shutil.which("nbdkit"):
-        pytest.skip("needs nbdkit")
-    if "nbd" not in subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=True).stdout:
-        pytest.skip("this fio was built without the ioengine nbd")
-    running = []
-
-    def stop():
-        while running:
-            running[0].terminate()
-            running.pop().wait()
-
-    def start(socket, delay):
-        stop()
-        socket.unlink(missing_ok=True)
-        argv = [
-            "nbdkit",
-            "--foreground",
-            "--unix",
-            socket,
-            "--filter=delay",
-            "memory",
-            "16M",
-            f"rdelay={delay}",
-        ]
-        running.append(subprocess.Popen(argv))
-        deadline = time.monotonic() + 10
-        while not socket.exists():
-            assert running[0].poll() is None and time.monotonic() < deadline, "nbdkit did not start"
-            time.sleep(0.01)
-        socket.chmod(0o666)
-
-    yield start
-    stop()
-
-
-@pytest.fixture
 def unprivileged():
     """Makes of a command one without privileges; root becomes nobody, if nobody can run this Python."""
     tried = as_nobody([sys.executable, "-c", "import numpy, pytest, iogate.plugin"])
@@ -217,18 +179,19 @@ def unprivileged():
     return as_nobody
 
 
-def test_a_user_without_root_records_and_gates(nbd, home, unprivileged):
+def test_a_user_without_root_records_and_gates(home, unprivileged):
+    need_fio_with_nbd()
     project = Project(home / "project")
     socket = home / "socket"
     project.suite(NETWORK.format(socket=socket))
     if unprivileged is as_nobody:
         for path in (project.path, *project.path.rglob("*")):
             os.chown(path, 65534, 65534)
-    nbd(socket, "8ms")
-    recorded = project.run(wrapper=unprivileged)
-    assert (recorded.status, recorded.verdicts) == (0, {"random_read": "recorded"}), recorded.text
-    again = project.run(wrapper=unprivileged)
-    assert again.status == 0, again.text
-    nbd(socket, "16ms")
-    slower = project.run(wrapper=unprivileged)
+    with nbdkit(socket, "--filter=delay", "memory", "16M", "rdelay=10ms"):
+        recorded = project.run(wrapper=unprivileged)
+        assert (recorded.status, recorded.verdicts) == (0, {"random_read": "recorded"}), recorded.text
+        again = project.run(wrapper=unprivileged)
+        assert again.status == 0, again.text
+    with nbdkit(socket, "--filter=delay", "memory", "16M", "rdelay=100ms"):
+        slower = project.run(wrapper=unprivileged)
     assert (slower.status, slower.verdicts) == (1, {"random_read": "regressed"}), slower.text

@@ -8,10 +8,10 @@ import pytest
 
 from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
-from iogate.errors import Position
 from iogate.host import process
-from iogate.model import Place, Workload
+from iogate.model import Place
 from loops import MIB, Loops, need
+from workloads import declared
 
 pytestmark = [
     pytest.mark.system,
@@ -23,15 +23,8 @@ SIZE = 64 * MIB
 def findings(data, folder, *, options=None, link=None):
     """Severity and message by check, of one second of fio on a file or device."""
     fio = engines.load("fio")
-    asked = {
-        "rw": "randread",
-        "size": "64M",
-        "runtime": 1,
-        "time_based": True,
-        "iodepth": 8,
-        **(options or {}),
-    }
-    workload = Workload("w", "s", "fio", fio.options(asked), Position("s.yaml"))
+    asked = {"rw": "randread", "size": "64M", "runtime": 1, "time_based": True, "iodepth": 8}
+    workload = declared("fio", **asked | (options or {}))
     needs = fio.needs(workload)
     command = fio.command(workload, Place(data, None, folder))
     for name, text in command.files.items():

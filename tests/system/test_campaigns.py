@@ -16,15 +16,28 @@ SUITES = ROOT / "suites"
 SCALED = ("--io-size=16M", "--io-runtime=0.2")
 
 
+DEVICE = """\
+target: "."
+overrides:
+  shared_storage: {ramp_time: 0}
+  memory: {buffer_size: 32M, cached: true, delays: [0, 500, 20000], runtime: 0.02}
+"""
+"""What the command line cannot scale down: seconds, gigabytes and curves of 19 points."""
+
+
 @pytest.fixture
 def campaign(project):
-    """Runs workloads of a shipped suite, scaled; a ramp of seconds is none of the test's business."""
+    """Runs workloads of a shipped suite, scaled; `changes` are of its text."""
 
-    def run(name, *workloads, more=("--update-baselines",)):
-        project.suite((SUITES / f"{name}.yaml").read_text(), name)
-        project.device("local", 'target: "."\noverrides: {shared_storage: {ramp_time: 0}}\n')
+    def run(name, *workloads, more=("--update-baselines",), changes=()):
+        text = (SUITES / f"{name}.yaml").read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        project.suite(text, name)
+        project.device("local", DEVICE)
         result = project.run(*(f"suites/{name}.yaml::{item}" for item in workloads), *SCALED, *more)
-        if "had their processors for themselves in only" in result.text:
+        if "had their processors for themselves in only" in result.text or "not idle" in result.text:
             pytest.skip("the machine is too busy to tell what its memory does")
         assert result.status == 0, result.text
         assert not project.leftovers and not project.processes()
@@ -85,13 +98,15 @@ def test_acceptance_runs_by_its_protocol_scaled_down(campaign):
 
 def test_strong_scaling_gives_the_curve_of_one_to_eight_threads(campaign):
     need("cc")
-    result = campaign("strong_scaling", "throughput[bs=8M,rw=read]")
+    smaller = [("min_size: 640M", "min_size: 64M"), ("bs: [8k, 8M, 80M]", "bs: [8k, 8M]")]
+    result = campaign("strong_scaling", "throughput[bs=8M,rw=read]", changes=smaller)
     metrics = result.workload("throughput[bs=8M,rw=read]")["metrics"]
     assert {f"threads_{count}.wall_time" for count in (1, 2, 4, 8)} <= set(metrics)
     assert {"threads_8.speedup", "threads_8.efficiency", "serial_fraction"} <= set(metrics)
 
 
 def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, project):
+    """iozone sleeps for seconds between its tests: it runs once."""
     need("iozone")
     need("cc")
     suite = load_suite(SUITES / "iozone.yaml", limits={"size": "16M", "runtime": 0.2}).workloads
@@ -104,14 +119,17 @@ def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, proje
         "replace",
         source="a device that is faster than this one",
     )
-    judged = ("--io-missing=record", "--io-tolerance=99.999%", "--io-max-repetitions=2")
-    result = campaign("iozone", "direct", "reader[rw=read]", more=judged)
+    judged = ("--io-missing=record", "--io-tolerance=99.999%")
+    once = [
+        ("    direct: true\n    retest: false\n", "    direct: true\n    retest: false\n    repetitions: 1\n")
+    ]
+    result = campaign("iozone", "direct", "reader[rw=read]", more=judged, changes=once)
     assert result.verdicts["direct"] in ("pass", "drift")  # slower, by less than the tolerance
     assert result.verdicts["reader[rw=read]"] == "recorded"
     one = result.workload("direct")["metrics"]["read.bandwidth.parent"]
     other = result.workload("reader[rw=read]")["metrics"]["read.bandwidth"]
     assert one["unit"] == other["unit"] == "B/s"
-    assert 0.01 < one["value"] / other["value"] < 100
+    assert 1 / 30 < one["value"] / other["value"] < 30  # a unit taken for another makes a factor of 1000
 
 
 def test_memory_gives_the_curve_of_latency_over_bandwidth(campaign):
@@ -121,8 +139,11 @@ def test_memory_gives_the_curve_of_latency_over_bandwidth(campaign):
     assert result.verdicts == dict.fromkeys(names, "recorded")
     for name in names:
         metrics = result.workload(name)["metrics"]
-        assert metrics["latency.idle"]["value"] > 0 and metrics["bandwidth.peak"]["value"] > 0
-        assert metrics["bandwidth.delay_0"]["value"] > 2 * metrics["bandwidth.delay_20000"]["value"]
+        idle, peak = metrics["latency.idle"], metrics["bandwidth.peak"]
+        assert (idle["unit"], peak["unit"], peak["gating"]) == ("ns", "B/s", True)
+        assert idle["value"] > 0
+        loaded = metrics["bandwidth.delay_0"]["value"]
+        assert peak["value"] >= loaded > 2 * metrics["bandwidth.delay_20000"]["value"]
 
 
 def test_a_job_file_is_a_workload(project: Project):

@@ -1,4 +1,4 @@
-"""The engine of docs/engines.md as a package of its own, installed: a suite runs with it, and files are read."""
+"""The engine of docs/engines.md as a package, installed: a suite runs with it, and files are read."""
 
 import json
 import re

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 import loops
-from faults import FaultyDevice, eventually
+from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
 from loops import MIB, Loops, need
-from projects import SCRATCH, Project, need_fio
+from projects import SCRATCH, Project, need_fio, plain
+from waiting import eventually
 
 pytestmark = pytest.mark.system
 
@@ -64,8 +65,7 @@ def survived(project, result, *words, verdict="invalid", target=None):
 
 
 def quiet(project, result):
-    assert "Traceback" not in result.text, result.text
-    assert "INTERNALERROR" not in result.text, result.text
+    plain(result.text)
     eventually(lambda: not project.processes())
 
 
@@ -113,17 +113,16 @@ def test_a_disk_begins_to_fail(project, faulty):
     """In the middle of a session, below a file system."""
     device = faulty(rate="1%")
     point = device.mounted()
-    project.suite(FILE)
+    project.suite(FILE.replace("runtime: 0.4", "runtime: 0.2").replace(", repetitions: 2", ""))  # in turns
     update = ("suites", f"--io-target={point}", "--update-baselines")
     recorded = project.run(*update)
     assert (recorded.status, set(recorded.verdicts.values())) == (0, {"recorded"}), recorded.text
     before = (project.path / "baselines/local/demo.yaml").read_bytes()
-    for name in recorded.verdicts:
-        process = project.start(*update, "-k", name)
-        eventually(lambda name=name: len(list(project.path.glob(f".iogate/results/*/{name}*/2/stdout"))) == 2)
-        with device.failing():
-            result = project.finish(process)
-        survived(project, result, "Input/output error", target=point)
+    process = project.start(*update)
+    eventually(lambda: len(list(project.path.glob(".iogate/results/*/*/2/stdout"))) == 2 * 3)
+    with device.failing():
+        result = project.finish(process)
+    survived(project, result, "Input/output error", target=point)
     assert (project.path / "baselines/local/demo.yaml").read_bytes() == before
 
 
@@ -165,11 +164,10 @@ def test_a_device_stands_still_for_good(project, faulty):
     """The engine's patience is a second here instead of a minute."""
     device = faulty()
     project.suite(NETWORK.format(uri=device.uri, more=""))
-    (project.path / "conftest.py").write_text("from iogate.engines import fio\nfio._PATIENCE = 1.0\n")
+    project.lose_patience()
     with device.still():
         result = project.run()
     survived(project, result, "fio hung", "dmesg")
-    assert result.seconds < 15
 
 
 # ------------------------------------------------------------ a full disk

@@ -7,11 +7,12 @@ import pytest
 
 from iogate import engines
 from iogate.declare.suite import load_suite
-from iogate.errors import OutputError, Position
+from iogate.errors import OutputError
 from iogate.host import process
 from iogate.judge.baseline import update
-from iogate.model import Environment, Place, Workload
+from iogate.model import Environment, Place
 from loops import MIB, Loops, format_device
+from workloads import declared
 
 pytestmark = [
     pytest.mark.system,
@@ -72,15 +73,8 @@ def test_files_that_do_not_fit_are_refused_before_the_run(project):
 
 def test_a_full_disk_makes_iozone_hang_until_its_time_is_over(tmp_path):
     """Its parent waits for children that died; nothing of it is left when the time is over."""
-    workload = Workload(
-        "w",
-        "s",
-        "iozone",
-        engines.load("iozone").options(
-            {"size": "64M", "record_size": "64k", "processes": 2, "timeout": 3, "direct": False}
-        ),
-        Position("s.yaml"),
-    )
+    given = {"size": "64M", "record_size": "64k", "processes": 2, "timeout": 3, "direct": False}
+    workload = declared("iozone", **given)
     with Loops(tmp_path) as loops:
         device = loops.device(16 * MIB)
         format_device("ext4", device)
@@ -90,7 +84,6 @@ def test_a_full_disk_makes_iozone_hang_until_its_time_is_over(tmp_path):
         done = process.run(command.argv, folder=tmp_path, timeout=command.timeout)
         with pytest.raises(OutputError, match=r"iozone (hung|ended with status)"):
             engine.parse(done.stdout, name="stdout", completed=done)
-        assert done.seconds < 20
         assert not _users(point)
 
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,13 @@ import pytest
 from iogate.audit import Evidence, audit, snapshot
 from iogate.engines import reader
 from iogate.engines.reader.engine import engine
-from iogate.errors import OutputError, Position
+from iogate.engines.reader.output import serial_fraction
+from iogate.errors import OutputError
 from iogate.host.native import FLAGS, compile_program
 from iogate.host.process import run
-from iogate.model import Place, Workload
+from iogate.model import Place
 from loops import Loops, need
+from workloads import declared
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 pytestmark = [
@@ -34,9 +37,7 @@ MIB = 2**20
 RING = {"ioengine": "io_uring", "iodepth": 7}
 
 
-def workload(**options):
-    given = {"size": "4M", "rw": "read", "direct": False, **options}
-    return Workload("a workload", "suite", "reader", engine.options(given), Position("suite.yaml", 1))
+workload = partial(declared, "reader", size="4M", rw="read", direct=False)
 
 
 @pytest.fixture(scope="session")
@@ -313,7 +314,8 @@ def test_a_curve_has_the_metrics_of_each_point(measure):
         metrics["threads_1.wall_time"] / metrics["threads_4.wall_time"]
     )
     assert metrics["threads_4.efficiency"] == pytest.approx(metrics["threads_4.speedup"] / 4)
-    assert 0 <= metrics["serial_fraction"] <= 1
+    times = {count: metrics[f"threads_{count}.wall_time"] for count in (1, 2, 4)}
+    assert metrics["serial_fraction"] == serial_fraction(times)
     assert output.traffic["read"].bytes == 3 * 4 * MIB
 
 

@@ -25,6 +25,7 @@ from iogate.errors import EngineError
 _MARK = "IOGATE_ENGINE"
 _GRACE_SECONDS = 5.0
 _TICK_SECONDS = 0.25
+_EXECUTION_SECONDS = 0.5
 _OUTPUT_LIMIT = 64 * 2**20
 
 
@@ -165,20 +166,29 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_marked(mark: str) -> None:
-    """End the processes that bear a mark: the environment of a process is that of its parent."""
-    deadline = time.monotonic() + _GRACE_SECONDS
-    while (found := list(_bearers(mark))) and time.monotonic() < deadline:
+    """End the processes that bear a mark: the environment of a process is that of its parent.
+
+    One that is executed at this moment shows no environment for a while, and is looked at again.
+    """
+    started = time.monotonic()
+    while (passed := time.monotonic() - started) < _GRACE_SECONDS:
+        looks = list(_environments())
+        found = [number for number, variables in looks if f"{_MARK}={mark}".encode() in variables]
         for number in found:
             with contextlib.suppress(OSError):
                 os.kill(number, signal.SIGKILL)
+        unclear = any(variables == [b""] for _, variables in looks)
+        if not found and not (unclear and passed < _EXECUTION_SECONDS):
+            return
         time.sleep(0.005)
 
 
-def _bearers(mark: str) -> Iterator[int]:
+def _environments() -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the processes that run a program (no kernel threads, no zombies) with their environments."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # of another user, or gone
-            if f"{_MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
-                yield int(process.name)
+            os.readlink(process / "exe")
+            yield int(process.name), (process / "environ").read_bytes().split(b"\0")
 
 
 def _signal_group(group: int, number: int) -> bool:

@@ -1,16 +1,17 @@
 """The audit holds an output against itself: each check passes what is sound and tells what is not."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 import places
+import workloads
 from iogate import engines
 from iogate.audit import CHECKS, RULES, Evidence, audit
 from iogate.audit.rules import completeness, figures
 from iogate.audit.snapshot import Snapshot
-from iogate.errors import Position
-from iogate.model import Needs, Output, Traffic, Workload
+from iogate.model import Needs, Output, Traffic
 
 DATA = places.DATA / "fio"
 SOUND = sorted(
@@ -328,11 +329,9 @@ def test_a_steady_state_that_was_not_attained_is_suspect():
     assert said(completeness.steady_state, run(replace(output(), steady=True))) == []
 
 
-def workload(**changes):
-    base = Workload(
-        "w", "s", "fio", {"rw": "randread", "bs": "4k", "iodepth": 32, "ioengine": "psync"}, Position("s")
-    )
-    return replace(base, **changes)
+workload = partial(
+    workloads.workload, "fio", options={"rw": "randread", "bs": "4k", "iodepth": 32, "ioengine": "psync"}
+)
 
 
 def audited(work, out):

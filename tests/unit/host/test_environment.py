@@ -1,7 +1,5 @@
 """Environments: read from the kernel's small files, here from trees that look like those of real machines."""
 
-import time
-
 import pytest
 
 from iogate.host.environment import differences, identity_changes, identity_mismatch, observe
@@ -204,16 +202,11 @@ def test_hostile_text_becomes_one_printable_line(tmp_path):
     assert len(machine) == 200
 
 
-def test_this_machine_is_observed_in_a_moment(tmp_path):
-    observe(None, tmp_path)
-    durations = []
-    for _ in range(5):
-        started = time.perf_counter()
-        environment = observe(None, tmp_path)
-        durations.append(time.perf_counter() - started)
+def test_this_machine_is_observed_without_starting_a_program(tmp_path, monkeypatch):
+    monkeypatch.setattr("subprocess.Popen", lambda *argv, **more: pytest.fail("that takes time"))
+    environment = observe(None, tmp_path)
     assert int(environment.identity["cores"]) >= 1
     assert environment.subject["kernel"]
-    assert min(durations) < 0.05  # 2 ms on an idle machine
 
 
 class TestIdentity:

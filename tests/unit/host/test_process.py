@@ -13,6 +13,7 @@ import pytest
 from iogate.errors import EngineError
 from iogate.host.process import find_program, run
 from places import PLUGINS
+from waiting import eventually
 
 SLEEPER = "import time; time.sleep(60)"
 
@@ -25,15 +26,6 @@ def _gone(pid: int) -> bool:
     return state == "Z"
 
 
-def _eventually_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        if _gone(pid):
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def test_status_and_both_streams_are_kept(tmp_path):
     program = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
     done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
@@ -42,19 +34,17 @@ def test_status_and_both_streams_are_kept(tmp_path):
 
 
 def test_a_hung_program_is_ended_with_its_children(tmp_path):
-    child = f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])"
-    program = f"import subprocess, sys; c = {child}; print(c.pid, flush=True); c.wait()"
-    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=1)
+    done = run(["sh", "-c", "sleep 60 & echo $!; wait"], folder=tmp_path, timeout=1)
     assert done.timed_out
     assert done.status == -signal.SIGTERM
-    assert _eventually_gone(int(done.stdout))
+    eventually(lambda: _gone(int(done.stdout)))
 
 
 def test_a_child_that_outlives_its_parent_is_ended(tmp_path):
     program = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]).pid)"
     done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
     assert done.status == 0
-    assert _eventually_gone(int(done.stdout))
+    eventually(lambda: _gone(int(done.stdout)))
 
 
 def test_a_child_that_left_its_group_is_ended_with_a_parent_that_was_killed(tmp_path):
@@ -63,7 +53,7 @@ def test_a_child_that_left_its_group_is_ended_with_a_parent_that_was_killed(tmp_
     program = f"import os, subprocess, sys; print({child}.pid, flush=True); os.kill(os.getpid(), 9)"
     done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
     assert done.status == -signal.SIGKILL
-    assert _eventually_gone(int(done.stdout))
+    eventually(lambda: _gone(int(done.stdout)))
 
 
 @pytest.mark.parametrize("detached", [False, True])
@@ -86,15 +76,12 @@ def test_a_killed_parent_leaves_no_program_behind(tmp_path, detached):
     finally:
         parent.kill()
         parent.wait()
-    assert _eventually_gone(int((tmp_path / "stdout").read_text()))
+    eventually(lambda: _gone(int((tmp_path / "stdout").read_text())))
 
 
 def test_a_program_that_ignores_sigterm_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr("iogate.host.process._GRACE_SECONDS", 0.3)
-    program = (
-        "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-    )
-    done = run([sys.executable, "-c", program], folder=tmp_path, timeout=1)
+    done = run(["sh", "-c", "trap '' TERM; echo up; sleep 60; sleep 60"], folder=tmp_path, timeout=1)
     assert (done.stdout, done.status, done.timed_out) == ("up\n", -signal.SIGKILL, True)
 
 
@@ -102,19 +89,20 @@ def test_an_interrupt_while_waiting_ends_the_program(tmp_path):
     pids = []
 
     def tick(_: float) -> None:
-        pids.append(int((tmp_path / "stdout").read_text()))
+        pids.append(int(eventually((tmp_path / "stdout").read_text)))
         raise KeyboardInterrupt
 
     program = f"import os; print(os.getpid(), flush=True); {SLEEPER}"
     with pytest.raises(KeyboardInterrupt):
         run([sys.executable, "-c", program], folder=tmp_path, timeout=30, tick=tick)
-    assert _eventually_gone(pids[0])
+    eventually(lambda: _gone(pids[0]))
 
 
-def test_a_program_is_over_when_it_ends_and_not_when_it_is_polled(tmp_path):
+def test_a_program_is_over_when_it_ends_and_not_at_the_next_tick(tmp_path, monkeypatch):
+    monkeypatch.setattr("iogate.host.process._TICK_SECONDS", 60.0)
     started = time.monotonic()
-    done = run(["/bin/sleep", "0.3"], folder=tmp_path, timeout=30)
-    assert 0.3 <= done.seconds <= time.monotonic() - started < 0.5
+    done = run(["/bin/sleep", "0.1"], folder=tmp_path, timeout=300)
+    assert 0.1 <= done.seconds <= time.monotonic() - started < 60
 
 
 def test_a_program_that_cannot_start_is_told(tmp_path):

@@ -1,22 +1,18 @@
 """From decisions on metrics to the verdict on a workload."""
 
-from types import MappingProxyType
-
 import pytest
 
-from iogate.errors import Position
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
-from iogate.model import Baseline, Output, Repetition, Tolerance, Workload
+from iogate.model import Baseline, Output, Repetition, Tolerance
+from workloads import workload
 
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
 def judge(gate, metrics, **gate_options):
-    options = MappingProxyType({})
-    workload = Workload("w", "demo", "fio", options, Position("x"), gate=gate)
     return BaselineJudge(
-        workload,
+        workload("fio", options={}, gate=gate),
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),
         GateOptions(**gate_options),

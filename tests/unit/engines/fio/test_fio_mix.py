@@ -2,14 +2,16 @@
 
 import os
 import re
+from functools import partial
 from typing import ClassVar
 
 import pytest
 
 from iogate import engines
 from iogate.declare.suite import load_suite
-from iogate.errors import InputErrors, Position
-from iogate.model import Place, Workload
+from iogate.errors import InputErrors
+from iogate.model import Place
+from workloads import declared
 
 FIO = engines.load("fio")
 MIB = 2**20
@@ -38,8 +40,7 @@ offset=384m
 """
 
 
-def workload(**given):
-    return Workload("w", "s", "fio", FIO.options(given), Position("s.yaml"))
+workload = partial(declared, "fio")
 
 
 @pytest.fixture

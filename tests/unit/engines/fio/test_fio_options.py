@@ -1,32 +1,30 @@
 """fio's options in a suite: one spelling for one meaning, and nothing that leaves the target."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import workloads
 from iogate.declare.workload import declare_workload
 from iogate.engines.fio.engine import engine
 from iogate.engines.fio.job_file import job_file, section_name
-from iogate.errors import EngineError, InputErrors, OptionError, Position
-from iogate.model import Place, Workload
+from iogate.errors import EngineError, InputErrors, Position
+from iogate.model import Place
+from workloads import declared
 
 LEAST = {"rw": "randread", "size": "1G"}
 
 
-def workload(name="a workload", **given):
-    return Workload(name, "quick", "fio", engine.options({**LEAST, **given}), Position("quick.yaml", 3, 5))
+workload = partial(declared, "fio", **LEAST)
 
 
 def place(path, data="data"):
     return Place(path / data, path, path)
 
 
-def refused(**given):
-    """The errors of options, as (path, message)."""
-    with pytest.raises(InputErrors) as caught:
-        engine.options({**LEAST, **given})
-    assert all(isinstance(error, OptionError) for error in caught.value.errors)
-    return [(error.path, error.message) for error in caught.value.errors]
+refused = partial(workloads.refused, "fio", **LEAST)
 
 
 def test_defaults_are_filled_in():
@@ -216,11 +214,11 @@ def test_any_name_makes_one_section(name):
 
 def test_the_job_file_says_everything_and_how_to_run_it_again(tmp_path):
     found = workload(
-        "randread[bs=8k]", bs="8k", iodepth=32, numjobs=8, runtime="1.5s", ramp_time=2, time_based=True,
+        name="randread[bs=8k]", bs="8k", iodepth=32, numjobs=8, runtime="1.5s", ramp_time=2, time_based=True,
         fio={"norandommap": None, "percentile_list": "50:99", "bssplit": ["4k/50:8k/50"]},
     )  # fmt: skip
     lines = job_file(found, place(tmp_path, "a:b")).splitlines()
-    assert lines[0] == "# quick: randread[bs=8k]"
+    assert lines[0] == "# suite: randread[bs=8k]"
     assert "fio --output" in lines[2] and lines[2].startswith("#")
     assert lines[4:6] == ["[randread_bs=8k_]", f"filename={tmp_path}/a\\:b"]
     assert set(lines[6:]) == {

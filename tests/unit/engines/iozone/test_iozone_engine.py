@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 from iogate import engines
 from iogate.audit import Evidence, Snapshot, audit
 from iogate.audit.snapshot.system import System
-from iogate.errors import EngineError, InputErrors, OutputError, Position
+from iogate.errors import EngineError, InputErrors, OutputError
 from iogate.host.process import Completed
-from iogate.model import Needs, Place, Workload, metric
+from iogate.model import Needs, Place, metric
 from iogate.offline.outputs import findings, parse_output
 from iogate.offline.show import show
 from places import DATA
+from workloads import declared
 
 IOZONE = engines.load("iozone")
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -47,8 +49,7 @@ def parse(text, completed=None):
     return IOZONE.parse(text, name="out.txt", completed=completed)
 
 
-def workload(**given):
-    return Workload("w", "s", "iozone", IOZONE.options({"size": "64M", **given}), Position("s.yaml"))
+workload = partial(declared, "iozone", size="64M")
 
 
 def argv(**given):

@@ -1,6 +1,7 @@
 """The engine memory: its options, what it asks of the machine, and what it refuses."""
 
 import os
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -13,14 +14,14 @@ from iogate.engines.memory import engine as module
 from iogate.engines.memory import machine
 from iogate.engines.memory.engine import engine
 from iogate.errors import EngineError, InputErrors, Position
-from iogate.model import Place, Workload, metric
+from iogate.model import Place, metric
+from workloads import declared
 
 MIB = 2**20
 HERE = Position("suite.yaml", 3)
 
 
-def workload(**options):
-    return Workload("w", "s", "memory", engine.options(options), HERE)
+workload = partial(declared, "memory")
 
 
 def files(root, **contents):
@@ -207,7 +208,7 @@ class TestCheck:
 
     def test_a_size_within_the_caches_must_be_meant(self):
         (told,) = self.refused(buffer_size="16M")
-        assert told.startswith("suite.yaml:3:1: w: buffer_size: 16M is not beyond the caches of 16.00 MiB")
+        assert told.startswith("suite.yaml:1:3: w: buffer_size: 16M is not beyond the caches of 16.00 MiB")
         assert not self.refused(buffer_size="16M", cached=True)
 
     def test_memory_that_is_not_there(self):

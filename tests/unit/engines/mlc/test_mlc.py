@@ -4,6 +4,7 @@ It was not at hand: the outputs are those that people have published (tests/data
 """
 
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 import places
 from iogate.engines.mlc.engine import engine
-from iogate.errors import EngineError, InputErrors, OutputError, Position
+from iogate.errors import EngineError, InputErrors, OutputError
 from iogate.host.process import Completed
-from iogate.model import Place, Workload, metric
+from iogate.model import Place, metric
 from iogate.offline.show import show
+from workloads import declared
 
 DATA = places.DATA / "mlc"
 OUTPUTS = sorted(DATA.glob("*.txt"))
@@ -193,8 +195,7 @@ class TestWrongOutputs:
             parse(text)
 
 
-def workload(**options):
-    return Workload("w", "s", "mlc", engine.options(options), Position("suite.yaml", 1))
+workload = partial(declared, "mlc")
 
 
 class TestCommand:

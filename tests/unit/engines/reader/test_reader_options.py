@@ -1,5 +1,7 @@
 """The reader's options in a suite, and what follows from them."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,8 +10,9 @@ from iogate import engines
 from iogate.declare.suite import load_suite
 from iogate.engines.common.cpus import numbers_of
 from iogate.engines.reader.engine import batch, cpus, engine
-from iogate.errors import EngineError, InputErrors, OptionError, Position
-from iogate.model import Workload, metric
+from iogate.errors import EngineError, InputErrors
+from iogate.model import metric
+from workloads import declared, refused
 
 LEAST = {"rw": "read", "size": "1G"}
 
@@ -18,15 +21,7 @@ def options(**given):
     return engine.options({**LEAST, **given})
 
 
-def workload(**given):
-    return Workload("a workload", "suite", "reader", options(**given), Position("suite.yaml", 3, 5))
-
-
-def refused(**given):
-    with pytest.raises(InputErrors) as caught:
-        options(**given)
-    assert all(isinstance(error, OptionError) for error in caught.value.errors)
-    return {error.path[0]: str(error) for error in caught.value.errors}
+workload = partial(declared, "reader", **LEAST)
 
 
 def test_the_engine_is_found_by_name():
@@ -85,7 +80,7 @@ def test_one_meaning_has_one_spelling(one, other):
     ],
 )
 def test_what_cannot_be_done_is_refused(given, key, said):
-    assert said in refused(**given)[key]
+    assert any(path[0] == key and said in message for path, message in refused("reader", **LEAST | given))
 
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8))
@@ -99,7 +94,7 @@ def test_any_options_are_normal_or_refused(given):
     except InputErrors:
         return
     assert engine.options(found) == found
-    needs = engine.needs(Workload("w", "s", "reader", found, Position("s")))
+    needs = engine.needs(workload(**found))
     assert needs.seconds > 0 and needs.size >= needs.block > 0
 
 
@@ -159,7 +154,7 @@ def test_a_cpu_that_is_not_there_is_a_mistake_of_the_suite(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1})
     errors = engine.check([workload(), workload(pin="0-7")])
     assert [str(error).split("\n")[0] for error in errors] == [
-        "suite.yaml:3:5: a workload: pin: there is no CPU 2 for this process; there are 0, 1"
+        "suite.yaml:1:3: w: pin: there is no CPU 2 for this process; there are 0, 1"
     ]
 
 

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iogate.errors import BaselineError, IogateError, Position
+import workloads
+from iogate.errors import BaselineError, IogateError
 from iogate.formats import yamlio
 from iogate.judge.baseline import MAXIMUM_SESSIONS, Change, changes_table, find, load_baselines, update
 from iogate.judge.baseline.storage import hold_lock
-from iogate.model import Environment, Workload
+from iogate.model import Environment
 from places import PLUGINS
 
 DEFINITION = {"engine": "fio", "rw": "write", "size": "16G", "direct": True}
@@ -39,10 +40,9 @@ def path(tmp_path):
     return tmp_path / "baselines/orin/acceptance.yaml"
 
 
-def workload(name="seq", **options):
-    return Workload(
-        name, "acceptance", "fio", options or {"rw": "write", "size": "16G", "direct": True}, Position("s")
-    )
+def workload(**options):
+    options = options or {"rw": "write", "size": "16G", "direct": True}
+    return workloads.workload("fio", options=options, name="seq", suite="acceptance")
 
 
 def store(path, values, session="s1", *, mode="replace", definition=None, names=("seq",), **more):
@@ -184,7 +184,7 @@ class TestStoring:
         path = tmp_path_factory.mktemp("b") / "orin/acceptance.yaml"
         store(path, [1e9], definition=definition)
         options = {key: value for key, value in definition.items() if key != "engine"}
-        measured = Workload("seq", "acceptance", "fio", options, Position("s"))
+        measured = workloads.workload("fio", options=options, name="seq", suite="acceptance")
         assert find(load_baselines(path), measured)[1] == ""
         assert find(load_baselines(path), measured)[0] is not None
 
@@ -497,6 +497,7 @@ class TestFiles:
             fcntl.flock(stream, fcntl.LOCK_EX)
             lock.unlink()
             store(path, [1e9], wait=0.0)
+        assert bandwidths(path) == ((1e9,),)
 
 
 WRITER = """

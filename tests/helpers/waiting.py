@@ -9,7 +9,7 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 
-def eventually(condition: Callable[[], Found], patience: float = 30.0) -> Found:
+def eventually(condition: Callable[[], Found], patience: float = 60.0) -> Found:
     """Wait until it holds; what it then gives."""
     deadline = time.monotonic() + patience
     while not (found := condition()):

@@ -113,7 +113,11 @@ def test_a_disk_begins_to_fail(project, faulty):
     """In the middle of a session, below a file system."""
     device = faulty(rate="1%")
     point = device.mounted()
-    project.suite(FILE.replace("runtime: 0.4", "runtime: 0.2").replace(", repetitions: 2", ""))  # in turns
+    project.suite(
+        FILE.replace("runtime: 0.4", "runtime: 0.2")
+        .replace(", repetitions: 2", "")
+        .replace("bs: 512", "bs: 4k")
+    )
     update = ("suites", f"--io-target={point}", "--update-baselines")
     recorded = project.run(*update)
     assert (recorded.status, set(recorded.verdicts.values())) == (0, {"recorded"}), recorded.text

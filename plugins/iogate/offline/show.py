@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -141,9 +142,8 @@ def _table(metrics: Mapping[str, float]) -> str:
     rows: dict[str, dict[str, str]] = {}
     bare = "total" if any(f"{name}.mean" in metrics for name in metrics) else "mean"
     for name, value in metrics.items():
-        match = _STATISTIC.fullmatch(name)
-        figure, statistic = (match[1], match[2]) if match else (name, bare)
-        rows.setdefault(figure, {})[statistic] = format_quantity(value, metric(name).unit)
+        figure, statistic = _figure(name)
+        rows.setdefault(figure, {})[statistic or bare] = format_quantity(value, metric(name).unit)
     present = {statistic for row in rows.values() for statistic in row}
     columns: list[str] = [name for name in ("total", "mean", "min", "max", "stddev") if name in present]
     columns += _percentiles(present)
@@ -152,6 +152,13 @@ def _table(metrics: Mapping[str, float]) -> str:
     ruled = [["", *columns], ["-" * width for width in widths], *lines]
     padded = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in ruled]
     return "\n".join("  ".join(row).rstrip() for row in padded)
+
+
+@lru_cache(maxsize=1024)
+def _figure(name: str) -> tuple[str, str]:
+    """Return a metric's figure and statistic; no statistic for a figure of the whole run."""
+    match = _STATISTIC.fullmatch(name)
+    return (match[1], match[2]) if match else (name, "")
 
 
 def _percentiles(present: Iterable[str]) -> list[str]:

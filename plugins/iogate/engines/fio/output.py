@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,10 +34,11 @@ _DEFAULT_IOENGINE = "psync"  # on Linux: fio(1), I/O engine
 
 @dataclass(frozen=True)
 class _Job:
-    """One entry of `jobs` or `client_stats`, and what messages call it."""
+    """One entry of `jobs` or `client_stats`, what messages call it, and whether it `alone` has that name."""
 
     label: str
     data: Mapping[str, Any]
+    alone: bool
 
 
 def parse(text: str, *, name: str, completed: Completed | None = None) -> Output:
@@ -91,7 +93,9 @@ def _jobs(report: FioReport) -> list[_Job]:
         raise OutputError(f"{report.name}: is not fio's output: it lists no jobs")
     if not entries:
         raise OutputError(f"{report.name}: fio ran no job{_messages(report.said, None)}")
-    return [_Job(_label(entry), entry) for entry in entries]
+    labels = [_label(entry) for entry in entries]
+    count = Counter(labels)
+    return [_Job(label, entry, count[label] == 1) for label, entry in zip(labels, entries, strict=True)]
 
 
 def _label(entry: Mapping[str, Any]) -> str:
@@ -274,8 +278,7 @@ def _stated_count(report: FioReport, jobs: Sequence[_Job]) -> int:
     """Return how many jobs the options say these are: numjobs of an entry that may stand for a group, else
     one an entry.
     """
-    labels = [_label(entry) for entry in _entries(report)]
-    if len(jobs) > 1 or labels.count(jobs[0].label) > 1:
+    if len(jobs) > 1 or not jobs[0].alone:
         return len(jobs)
     stated = str(_stated(report, jobs).get("numjobs", ""))
     return int(stated) if stated.isdecimal() and 0 < int(stated) < 2**31 else 1

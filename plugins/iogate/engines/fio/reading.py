@@ -91,11 +91,14 @@ def _text() -> ModuleType:
 
 def _with_unique_names(parts: Sequence[Part]) -> list[Part]:
     taken: set[str] = set()
+    last: dict[str, int] = {}
     found = []
     for part in parts:
-        label, count = part.name, 2
+        label, count = part.name, last.get(part.name, 1)
         while label in taken:
-            label, count = f"{part.name} #{count}", count + 1
+            count += 1
+            label = f"{part.name} #{count}"
+        last[part.name] = count
         taken.add(label)
         found.append(replace(part, name=label))
     return found

@@ -22,6 +22,7 @@ from iogate.engines.fio.text_lines import (
     VERSION,
     Done,
     Draft,
+    has_figures,
     options_of,
     read_line,
 )
@@ -122,6 +123,13 @@ class _Reader:
         if not line:
             return
         self.last = number
+        if ": (g" in line or not self.draft or not has_figures(line):
+            self._follow(number, line)
+        elif not self.draft.failed and (wrong := read_line(self.draft, line)):
+            raise self._refusal(number, wrong)
+
+    def _follow(self, number: int, line: str) -> None:
+        """Take a line that says who reports, or how far the run is."""
         if client := CLIENT.match(line):
             line = self._hear(client, line)
         if VERSION.fullmatch(line):
@@ -141,8 +149,6 @@ class _Reader:
             self.draft = None
             if self.source:
                 self.source.ended.add(status[1])
-        elif self.draft and not self.draft.failed and (wrong := read_line(self.draft, line)):
-            raise self._refusal(number, wrong)
 
     def _hear(self, client: re.Match[str], line: str) -> str:
         """Note which client speaks; return what it says. Not all in angle brackets is a client."""

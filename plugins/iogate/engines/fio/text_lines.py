@@ -31,8 +31,8 @@ SUMMARY = re.compile(r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=")
 VERSION = re.compile(r"fio-\d+\.[\w.-]+")
 ABORTED = re.compile(r"fio: terminating on signal (\d+)")
 CLIENT = re.compile(
-    r"hostname=(?P<known>[^\s,]+), be=.*?, fio=(?P<version>fio-[^\s,]+)|"
-    r"<(?P<host>[^<>\s]+)>(?: (?P<rest>.*))?$"
+    r"hostname=(?P<known>[^\s,]+), be=.*, fio=(?P<version>fio-[^\s,]+)|"
+    r"<(?P<host>[^<>\s]+)>( (?P<rest>.*))?$"
 )
 TERSE = re.compile(r"(?P<format>[2-9]);(?P<version>fio-[^;]+);(?P<name>[^;]*);\d+;")
 CHATTER = re.compile(
@@ -154,10 +154,8 @@ def options_of(rw: str, rest: str) -> dict[str, str]:
 
 
 def read_line(draft: Draft, line: str) -> str:
-    """Take the figures of one line of a job. Return what is wrong with it, empty if nothing is."""
-    reader = _READERS.get(line[:2])
-    if reader is None or not has_figures(line):
-        return ""
+    """Take the figures of a line that has some. Return what is wrong with it, empty if nothing is."""
+    reader = _READERS["|" if line[0] == "|" else line[:2]]
     if _TOO_LONG.search(line):
         return "has a number too long to be a figure of fio"
     return "" if reader(draft, line) else f"cannot be read: {line[:80]!r}"
@@ -249,7 +247,7 @@ def _read_issued(draft: Draft, line: str) -> bool:
 _READERS: Mapping[str, Callable[[Draft, str], bool]] = {
     **dict.fromkeys(("re", "wr", "tr", "mi"), _read_done),
     **dict.fromkeys(("sl", "cl", "la", "sy"), _read_latency),
-    **dict.fromkeys(("| ", "|1", "|2", "|3", "|4", "|5", "|6", "|7", "|8", "|9"), _read_percentiles),
+    "|": _read_percentiles,
     **dict.fromkeys(("bw", "io"), _read_sampled),
     "cp": _read_cpu,
     "is": _read_issued,

@@ -108,10 +108,17 @@ class Evidence:
     def given(self, *names: str) -> bool:
         """Return whether any option of these names, or beginning with one that ends in `*`, is set."""
         return any(
-            option == name or (name.endswith("*") and option.startswith(name[:-1]))
-            for option, value in self.options.items()
-            if value not in (None, 0, "0", False)
+            any(option.startswith(name[:-1]) for option in self._set)
+            if name[-1] == "*"
+            else name in self._set
             for name in names
+        )
+
+    @cached_property
+    def _set(self) -> frozenset[str]:
+        """The options that are given and not off."""
+        return frozenset(
+            option for option, value in self.options.items() if value not in (None, 0, "0", False)
         )
 
     @cached_property

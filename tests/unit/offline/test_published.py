@@ -1,6 +1,7 @@
 """`iogate audit` finds what is wrong in published reports, and leaves alone what stands."""
 
 import contextlib
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -278,3 +279,45 @@ def test_no_damage_to_a_report_ends_in_a_traceback(path, place, junk, lost):
 def test_no_table_ends_in_a_traceback(text):
     with contextlib.suppress(IogateError):
         pieces(DEPTH + "\n|---|---|---|---|---|\n" + text, "report.md")
+
+
+def large(unit, size):
+    return unit * (size // len(unit) + 1)
+
+
+def seconds_of(text):
+    """The least processor time of three: what others do on the machine is not in it."""
+    found = []
+    for _ in range(3):
+        started = time.process_time()
+        pieces(text, "report.md")
+        found.append(time.process_time() - started)
+    return min(found)
+
+
+ROWS = "".join(
+    f"| {4 + 4 * (number % 16)}k | 32 | {100 + number}k | {400 + number % 7}.125 MB/s | 320 us |\n"
+    for number in range(64)
+)
+IOZONE = (DATA / "iozone/iozone-3.489.throughput_2_direct.txt").read_text()
+GROWING = {
+    "one table": lambda size: table(large(ROWS, size).rstrip("\n"), head=DEPTH),
+    "many tables": lambda size: large(table(ROWS, head=DEPTH, above="10 GB were read"), size),
+    "runs of iozone": lambda size: large(IOZONE, size),
+    "pieces of iozone": lambda size: large(
+        (DATA / "iozone_excerpts/table_without_banner.txt").read_text() + "and\n", size
+    ),
+    "job files": lambda size: large("[global]\nrw=read\n[one]\niodepth=4\nsize=1g\n\nwords\n", size // 4)
+    + table(large(ROWS, size // 4), head=DEPTH),
+    "blank lines": lambda size: "\n" * size + table(SOUND.format(depth=32), head=DEPTH),
+    "a line of blanks": lambda size: " " * size + "\n" + table(SOUND.format(depth=32), head=DEPTH),
+    "a line of dashes": lambda size: table(f"| {'-' * size} x | 4k |", SOUND.format(depth=32), head=DEPTH),
+    "a cell of blanks": lambda size: table(f"| 4k | 1{' ' * size}! |", SOUND.format(depth=32), head=DEPTH),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GROWING)
+def test_the_time_grows_with_the_text_and_no_faster(kind):
+    small, four = (GROWING[kind](size) for size in (60_000, 240_000))
+    pieces(small, "report.md")
+    assert seconds_of(four) < 6 * seconds_of(small)

@@ -10,6 +10,7 @@ from iogate.engines.sections import DescribedJob, Description
 
 _SECTION = re.compile(r"\[([\w .-]+)\]")
 _OPTION = re.compile(r"([a-z][a-z0-9_-]*)\s*(?:=\s*([^;]*?))?\s*(?:;.*)?")
+_COMMAND = re.compile(r"\s*(?:[$#]\s*)?(sudo )?fio\s+--")
 _VALUELESS = frozenset({"time_based", "group_reporting", "stonewall", "thread"})
 
 
@@ -36,6 +37,8 @@ def _job_files(lines: Sequence[str]) -> list[Description]:
 
     for number, line in enumerate(lines, 1):
         text = line.strip()
+        if not text:
+            continue
         section = _SECTION.match(text)
         option = _OPTION.fullmatch(text)
         if section and (len(section[0]) == len(text) or text[len(section[0]) :].lstrip().startswith(";")):
@@ -46,7 +49,7 @@ def _job_files(lines: Sequence[str]) -> list[Description]:
                 sections.append(DescribedJob(number, section[1], options))
         elif options is not None and option and (option[2] is not None or option[1] in _VALUELESS):
             options[option[1]] = (option[2] or "").strip()
-        elif options is not None and text and not text.startswith((";", "#")):
+        elif options is not None and not text.startswith((";", "#")):
             close()
     close()
     return found
@@ -55,7 +58,7 @@ def _job_files(lines: Sequence[str]) -> list[Description]:
 def _command_lines(lines: Sequence[str]) -> list[Description]:
     found = []
     for number, line in enumerate(lines, 1):
-        if not re.match(r"\s*[$#]?\s*(sudo )?fio\s+--", line):
+        if "fio" not in line or not _COMMAND.match(line):
             continue
         try:
             words = shlex.split(line)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from iogate.engines.iozone import text as _iozone_text
 from iogate.engines.iozone.text import FIGURES, KIB, TABLE, TestRun, Unit, is_complete
@@ -55,6 +56,7 @@ class IozoneTable:
     remarks: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=1)  # jobs, figures and sections are asked for one after another
 def read(text: str, *, name: str) -> IozoneTable:
     """Return the figures of iozone's table: B/s, operations/s or µs per operation. Raises OutputError with
     the line for what is no figure, stands under no column, or may have lost its last digits.

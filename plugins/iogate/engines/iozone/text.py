@@ -113,12 +113,12 @@ def direction(test: str) -> str:
 
 def traffic(runs: Iterable[TestRun]) -> dict[str, Traffic]:
     """Return what runs of tests claim together, by direction; of a mix nobody knows."""
-    found: dict[str, Traffic] = {}
+    found: dict[str, list[float]] = {}
     for test, size, operations, seconds in runs:
         way = direction(test)
         if way and operations:
-            known = found.get(way, Traffic(0, 0, 0.0))
-            found[way] = Traffic(
-                known.bytes + round(size), known.operations + operations, known.seconds + seconds
-            )
-    return found
+            total = found.setdefault(way, [0, 0, 0.0])
+            total[0] += round(size)
+            total[1] += operations
+            total[2] += seconds
+    return {way: Traffic(int(size), int(count), seconds) for way, (size, count, seconds) in found.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -114,6 +115,7 @@ class IozoneReport:
         ]
 
 
+@lru_cache(maxsize=1)  # jobs, figures and sections are asked for one after another
 def read(text: str, *, name: str) -> IozoneReport:
     """Return the figures of iozone's throughput mode, also from a text whose layout was damaged.
 

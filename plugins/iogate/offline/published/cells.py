@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Quantity:
     """A published figure: of a `kind` (iops, bandwidth, slat, clat, lat), a statistic `part` of it (empty:
     the mean), and a `direction` (empty: not said).

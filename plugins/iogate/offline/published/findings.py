@@ -9,7 +9,7 @@ from typing import TypeAlias
 from iogate.model import Severity
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FigureFinding:
     """A finding of a `check` about the figures of `kinds` in a `line` (from 1) of a file.
 

@@ -9,6 +9,7 @@ from iogate.model import Severity
 from iogate.offline.published.outputs import Piece
 
 _SHOWN = 3
+_SPANS_SHOWN = 12
 _ORDER: tuple[Severity, ...] = ("invalid", "suspect", "note")
 _NAMES = {"lat": "latency", "slat": "latency", "clat": "latency", "iops": "IOPS"}
 
@@ -74,4 +75,7 @@ def _spans(lines: Sequence[int]) -> str:
             spans[-1][1] = line
         else:
             spans.append([line, line])
-    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in spans)
+    shown = [f"{first}-{last}" if last > first else str(first) for first, last in spans]
+    if len(shown) > _SPANS_SHOWN:
+        shown = [*shown[: _SPANS_SHOWN - 1], f"... {shown[-1]}"]
+    return ", ".join(shown)

@@ -22,6 +22,7 @@ from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
+_ORDERED = ("bandwidth", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
 
@@ -108,12 +109,12 @@ def order(row: Row, context: Context) -> FigureFindings:
 
     Look for figures of another run, or in another unit.
     """
-    for kind in ("bandwidth", *sorted(LATENCY)):
+    for kind in _ORDERED:
         for direction in row.directions:
             series = [
-                figure for figure in row.figures if (figure.kind, figure.direction) == (kind, direction)
+                figure for figure in row.figures if figure.kind == kind and figure.direction == direction
             ]
-            if len({figure.part for figure in series}) < len(series):
+            if len(series) < 2 or len({figure.part for figure in series}) < len(series):
                 continue  # several columns of one kind: not one series
             by_part = {figure.part: figure for figure in series}
             percentiles = sorted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from iogate.offline.published.cells import LATENCIES, Quantity, quantities, unit_factor, unit_in
 from iogate.units import parse_size
@@ -62,7 +63,7 @@ class Row:
                 return figure
         return None
 
-    @property
+    @cached_property
     def directions(self) -> tuple[str, ...]:
         """The directions that the figures name, or one empty name."""
         return tuple(dict.fromkeys(figure.direction for figure in self.figures)) or ("",)
@@ -106,6 +107,8 @@ def _raw_tables(lines: Sequence[str]) -> Iterator[_Raw]:
     current: _Raw | None = None
     title = ""
     for number, line in enumerate(lines, 1):
+        if not line and not current:
+            continue
         kind = "|" if line.count("|") >= 2 else "\t" if "\t" in line.rstrip("\n") and line.strip() else ""
         if not kind:
             if current:

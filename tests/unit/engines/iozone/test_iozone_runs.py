@@ -1,5 +1,7 @@
 """Texts that hold several runs of iozone, or pieces of one: every run is found, none is made up."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,3 +133,16 @@ def test_a_whole_output_is_one_run(path):
     text = path.read_text()
     ((line, block),) = blocks(text)
     assert line == 1 and block == text[: text.index("iozone test complete") + len("iozone test complete")]
+
+
+def test_the_time_grows_with_the_number_of_runs_and_no_faster():
+    def seconds(count):
+        text = (TABLE + QUESTION) * count
+        found = []
+        for _ in range(3):
+            started = time.process_time()
+            assert len(engine.parts(text, name="out")) == 2 * count
+            found.append(time.process_time() - started)
+        return min(found)
+
+    assert seconds(80) < 6 * seconds(20)

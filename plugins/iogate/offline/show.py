@@ -139,24 +139,30 @@ def _table(metrics: Mapping[str, float]) -> str:
     A rate without a statistic is that of the whole run: it stands under `mean`, which it is over the time,
     or under `total` where the statistics are those of single processes.
     """
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, tuple[str, float]]] = {}
     bare = "total" if any(f"{name}.mean" in metrics for name in metrics) else "mean"
     for name, value in metrics.items():
         figure, statistic = _figure(name)
-        rows.setdefault(figure, {})[statistic or bare] = format_quantity(value, metric(name).unit)
+        statistic = statistic or bare
+        rows.setdefault(figure, {})[statistic] = name, value
     present = {statistic for row in rows.values() for statistic in row}
     columns: list[str] = [name for name in ("total", "mean", "min", "max", "stddev") if name in present]
     columns += _percentiles(present)
-    lines = [[figure, *(row.get(column, "") for column in columns)] for figure, row in rows.items()]
+    lines = [[figure, *(_cell(row.get(column)) for column in columns)] for figure, row in rows.items()]
     widths = [max(map(len, cells)) for cells in zip(["", *columns], *lines, strict=True)]
     ruled = [["", *columns], ["-" * width for width in widths], *lines]
     padded = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in ruled]
     return "\n".join("  ".join(row).rstrip() for row in padded)
 
 
+def _cell(known: tuple[str, float] | None) -> str:
+    """Return the value of a metric as people read it; empty if there is none."""
+    return format_quantity(known[1], metric(known[0]).unit) if known else ""
+
+
 @lru_cache(maxsize=1024)
 def _figure(name: str) -> tuple[str, str]:
-    """Return a metric's figure and statistic; no statistic for a figure of the whole run."""
+    """Return a metric's figure, and its statistic if it names one."""
     match = _STATISTIC.fullmatch(name)
     return (match[1], match[2]) if match else (name, "")
 

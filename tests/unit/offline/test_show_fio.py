@@ -308,3 +308,14 @@ def content(kind, megabytes):
         each = (MIXED.replace(stamp, f"{stamp}{n}") for n in range(size // len(MIXED)))
         return "\n# Notes\n\n".join(each)
     return "It jumps over: (g=0) the {\n{ lazy dog, Run status group 1.\n" * (size // 60)
+
+
+def test_runs_of_the_same_jobs_in_one_file_are_repetitions_and_of_others_are_not():
+    later = json.loads(MIXED[MIXED.index("{") :])
+    later["timestamp_ms"] += 60_000
+    twice = parse_output((MIXED + json.dumps(later)).encode(), "out")
+    assert [job.name for job in twice.jobs] == ["mix70", "mix70"]
+    assert all(not job.beside for job in twice.jobs)
+    later["jobs"][0]["job options"]["bs"] = "64k"
+    other = parse_output((MIXED + json.dumps(later)).encode(), "out")
+    assert [job.name for job in other.jobs] == ["mix70", "mix70 #2"]

@@ -29,6 +29,7 @@ _TOGETHER = 1.25
 """How much longer than the shortest the longest of jobs may run, so that their rates still add up."""
 _EDGE = 1.0  # s
 _SHOWN = 600
+_WORD = re.compile(r"[A-Za-z]{2}")
 _DEFAULT_IOENGINE = "psync"  # on Linux: fio(1), I/O engine
 
 
@@ -244,7 +245,7 @@ def _remarks(*texts: str) -> tuple[str, ...]:
         return ()
     from iogate.engines.fio.text_lines import of_report  # has much to compile, and few runs need it
 
-    return tuple(printable(line) for line in lines if not of_report(line))
+    return tuple(printable(line) for line in lines if _WORD.search(line) and not of_report(line))
 
 
 def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
@@ -289,8 +290,7 @@ def _count(report: FioReport, jobs: Sequence[_Job]) -> int:
     (`job_runtime`, since 3.8) says, if that is more: several sections are in it.
     """
     stated = _stated_count(report, jobs)
-    labels = [_label(entry) for entry in _entries(report)]
-    if len(jobs) > 1 or labels.count(jobs[0].label) > 1:
+    if len(jobs) > 1 or not jobs[0].alone:
         return stated
     data = jobs[0].data
     sides = [data[direction] for direction in (*DIRECTIONS, "mixed") if isinstance(data.get(direction), dict)]

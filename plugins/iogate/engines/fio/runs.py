@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from iogate.engines.fio import json_reader
 from iogate.engines.fio.json_reader import FioDocument
-from iogate.engines.fio.text_lines import HEAD, JOB, STATUS, TERSE, of_report
+from iogate.engines.fio.text_lines import HEAD, JOB, STATUS, TERSE, content, of_report
 
 _MARKS = (": (g=", ": (groupid=", "Run status group ", ";fio-")
 _NOTE = re.compile(r"(?:fio|note): |<")
@@ -115,7 +115,7 @@ def _lines(text: str, start: int, stop: int) -> Iterator[_Line]:
             continue
         first = text.rfind("\n", start, place) + 1 or start
         last = (text.find("\n", place, stop) + 1 or stop + 1) - 1
-        line = text[first:last].rstrip("\r").rpartition("\r")[2].strip()
+        line = content(text[first:last])
         for kind in (JOB, HEAD, STATUS, TERSE):
             if match := kind.match(line):
                 yield _Line(first, last, kind, match)
@@ -188,7 +188,7 @@ def _beginning(text: str, mark: _Mark, floor: int) -> int:
     adjacent = isinstance(mark, FioDocument)
     while place > floor:
         first = text.rfind("\n", floor, place - 1) + 1 or floor
-        line = text[first : place - 1].strip()
+        line = content(text[first : place - 1])
         adjacent = adjacent and bool(line) and not line.startswith(("`", "~", "#", "|"))
         if not (adjacent or not line or _NOTE.match(line) or of_report(line)):
             break
@@ -203,7 +203,7 @@ def _with_end(run: _Run, text: str, limit: int) -> _Run:
     while place < limit:
         after = text.find("\n", place + 1, limit)
         after = limit if after < 0 else after
-        line = text[place:after].strip()
+        line = content(text[place:after])
         if line and not (line.startswith("fio: ") or (run.jobs and of_report(line))):
             break
         place = after

@@ -22,6 +22,7 @@ from iogate.engines.fio.text_lines import (
     VERSION,
     Done,
     Draft,
+    content,
     has_figures,
     options_of,
     read_line,
@@ -81,7 +82,7 @@ def read(text: str, *, name: str) -> TextRun:
     """
     reader = _Reader(name)
     for number, line in enumerate(text.split("\n"), 1):
-        reader.read(number, line.rstrip("\r").rpartition("\r")[2].strip())
+        reader.read(number, content(line))
     return reader.end()
 
 

@@ -32,7 +32,7 @@ VERSION = re.compile(r"fio-\d+\.[\w.-]+")
 ABORTED = re.compile(r"fio: terminating on signal (\d+)")
 CLIENT = re.compile(
     r"hostname=(?P<known>[^\s,]+), be=.*, fio=(?P<version>fio-[^\s,]+)|"
-    r"<(?P<host>[^<>\s]+)>( (?P<rest>.*))?$"
+    r"<(?P<host>[^<>\s]+)>(?: (?P<rest>.*))?$"
 )
 TERSE = re.compile(r"(?P<format>[2-9]);(?P<version>fio-[^;]+);(?P<name>[^;]*);\d+;")
 CHATTER = re.compile(
@@ -128,6 +128,11 @@ class Draft:
 
     def set(self, metric: str, value: float) -> None:
         self.metrics[intern(metric)] = value
+
+
+def content(line: str) -> str:
+    """Return what a line says: what a terminal shows of it, without the mark of a quotation."""
+    return line.rstrip("\r").rpartition("\r")[2].strip().lstrip(">").strip()
 
 
 def has_figures(line: str) -> bool:

@@ -109,7 +109,7 @@ def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, proje
     """iozone sleeps for seconds between its tests: it runs once."""
     need("iozone")
     need("cc")
-    suite = load_suite(SUITES / "iozone.yaml", limits={"size": "16M", "runtime": 0.2}).workloads
+    suite = load_suite(SUITES / "iozone.yaml", cli_overrides={"size": "16M", "runtime": 0.2}).workloads
     (direct,) = (item for item in suite if item.name == "direct")
     figures = tuple(direct.gate)
     update(

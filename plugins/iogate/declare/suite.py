@@ -61,20 +61,22 @@ def load_suite(
     *,
     name: str | None = None,
     overrides: Mapping[str, Any] | None = None,
-    limits: Mapping[str, Any] | None = None,
+    cli_overrides: Mapping[str, Any] | None = None,
     allow_exec: bool = False,
 ) -> Suite:
     """Return the suite of a file; `name` is what messages call the file.
 
-    `overrides` (a device's) replace options of every workload; `limits` (the command line's size and runtime)
-    replace those that a workload's engine knows; `allow_exec` lets options run commands. Raises InputErrors,
-    each with file:line:column.
+    `overrides` (a device's) replace options of every workload; `cli_overrides` (size and runtime of the
+    command line) replace those that a workload's engine knows; `allow_exec` lets options run commands. Raises
+    InputErrors, each with file:line:column.
     """
     document = load(path, name)
     entries = check_document(SuiteFile, document)
     mistakes: list[InputError] = []
     workloads: list[Workload] = []
-    declare = partial(declare_workload, limits=limits or {}, allow_exec=allow_exec, folder=path.parent)
+    declare = partial(
+        declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=path.parent
+    )
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:

@@ -160,12 +160,12 @@ def declare_workload(
     suite: str,
     data: Mapping[str, Any],
     position: Position,
-    limits: Mapping[str, Any],
+    cli_overrides: Mapping[str, Any],
     *,
     allow_exec: bool = False,
     folder: Path | None = None,
 ) -> Workload:
-    """Make the workload that these keys declare. `limits` replace those options that its engine knows.
+    """Make the workload that these keys declare. `cli_overrides` replace those options that its engine knows.
     Options that run commands are refused unless `allow_exec`; those that name files are read below `folder`.
 
     Raises InputErrors of OptionError, with paths within `data`.
@@ -181,7 +181,7 @@ def declare_workload(
         raise InputErrors([OptionError(error.message, ("engine",), remedy=error.remedy)]) from error
     given = dict(entry.model_extra or {})
     procedure = _procedure(entry)
-    if given.get("runtime") == "auto" and "runtime" not in limits:
+    if given.get("runtime") == "auto" and "runtime" not in cli_overrides:
         procedure["runtime"] = "auto"
         given["runtime"] = PILOT_SECONDS
         if "time_based" in engines.known_options(entry.engine):
@@ -189,7 +189,9 @@ def declare_workload(
     try:
         given |= _attachments(engine, given, folder)
         options = engine.options(given)
-        known = {key: value for key, value in limits.items() if key in engines.known_options(entry.engine)}
+        known = {
+            key: value for key, value in cli_overrides.items() if key in engines.known_options(entry.engine)
+        }
         if known:
             options = engine.options({**given, **known, **_shorter_rest(options, known)})
         if "runtime" in procedure and "runtime" not in options:
@@ -235,9 +237,9 @@ def _attachments(
     return found
 
 
-def _shorter_rest(options: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
+def _shorter_rest(options: Mapping[str, Any], cli_overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rest before a run whose length the command line sets: no longer than the run itself."""
-    rest, runtime = options.get("startdelay") or 0, limits.get("runtime")
+    rest, runtime = options.get("startdelay") or 0, cli_overrides.get("runtime")
     return {"startdelay": runtime} if runtime is not None and rest > runtime else {}
 
 

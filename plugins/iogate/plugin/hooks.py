@@ -60,7 +60,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         parent,
         path=file_path,
         overrides=overrides,
-        limits=run.limits,
+        cli_overrides=run.cli_overrides,
         allow_exec=run.settings.allow_exec,
         shown=_display_path(file_path, config),
     )

@@ -82,20 +82,20 @@ class WorkloadItem(pytest.Function):
 
 
 class SuiteModule(pytest.Module):
-    """A suite file. `overrides`, `limits` and `allow_exec` are those of `iogate.declare.suite.load_suite`."""
+    """A suite file. `overrides`, `cli_overrides` and `allow_exec` are those of `load_suite`."""
 
     def __init__(
         self,
         *,
         overrides: Mapping[str, Any],
-        limits: Mapping[str, Any],
+        cli_overrides: Mapping[str, Any],
         allow_exec: bool,
         shown: str,
         **rest: Any,
     ) -> None:
         super().__init__(**rest)
         self.overrides = overrides
-        self.limits = limits
+        self.cli_overrides = cli_overrides
         self.allow_exec = allow_exec
         self.shown = shown
         self.fixtures: dict[Callable[..., None], Any] = {}
@@ -116,7 +116,7 @@ class SuiteModule(pytest.Module):
             self.path,
             name=self.shown,
             overrides=self.overrides,
-            limits=self.limits,
+            cli_overrides=self.cli_overrides,
             allow_exec=self.allow_exec,
         )
         if not self.config.option.io_plan:

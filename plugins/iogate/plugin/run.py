@@ -66,7 +66,7 @@ class PytestRun:
         return {**self.device.overrides.get("*", {}), **self.device.overrides.get(suite, {})}
 
     @property
-    def limits(self) -> dict[str, Any]:
+    def cli_overrides(self) -> dict[str, Any]:
         """The engine options that the command line sets."""
         given = {"size": self.settings.size, "runtime": self.settings.runtime}
         return {key: value for key, value in given.items() if value is not None}
@@ -188,7 +188,7 @@ class PytestRun:
         label = f"{item.name}.{name}" if name else item.name
         position = Position(path, (line or 0) + 1)
         data, allow_exec = {**declaration, **self.overrides(suite)}, self.settings.allow_exec
-        workload = declare_workload(label, suite, data, position, self.limits, allow_exec=allow_exec)
+        workload = declare_workload(label, suite, data, position, self.cli_overrides, allow_exec=allow_exec)
         trial = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
         result = self.session.decide([trial]).result
         assert result is not None

@@ -195,7 +195,7 @@ class TestMixed7030:
 @pytest.mark.parametrize("name", ["nvme_sweep", "shared_storage", "mixed_70_30", "iozone"])
 def test_every_campaign_scales_to_a_small_machine(name):
     full = load_suite(ROOT / f"suites/{name}.yaml").workloads
-    scaled = load_suite(ROOT / f"suites/{name}.yaml", limits={"size": "64M", "runtime": 0.2}).workloads
+    scaled = load_suite(ROOT / f"suites/{name}.yaml", cli_overrides={"size": "64M", "runtime": 0.2}).workloads
     assert [item.name for item in scaled] == [item.name for item in full]
     for item in scaled:
         needs = engines.load(item.engine).needs(item)

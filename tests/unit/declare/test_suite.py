@@ -113,15 +113,15 @@ def test_a_mistake_of_the_profile_is_told_as_such(tmp_path):
 
 def test_the_command_line_replaces_size_and_runtime(tmp_path):
     text = "workloads: {a: {rw: read, bs: 4k, size: 16G, runtime: 60}}"
-    options = load(tmp_path, text, limits={"size": "64M", "runtime": 1.0}).workloads[0].options
+    options = load(tmp_path, text, cli_overrides={"size": "64M", "runtime": 1.0}).workloads[0].options
     assert (options["size"], float(options["runtime"])) == ("64M", 1.0)
 
 
 def test_a_shorter_run_rests_no_longer_than_it_runs(tmp_path):
     text = "workloads: {a: {rw: read, bs: 4k, size: 16G, runtime: 60, startdelay: 60}}"
-    options = load(tmp_path, text, limits={"runtime": 2.0}).workloads[0].options
+    options = load(tmp_path, text, cli_overrides={"runtime": 2.0}).workloads[0].options
     assert (float(options["runtime"]), float(options["startdelay"])) == (2.0, 2.0)
-    longer = load(tmp_path, text, limits={"runtime": 90.0}).workloads[0].options
+    longer = load(tmp_path, text, cli_overrides={"runtime": 90.0}).workloads[0].options
     assert float(longer["startdelay"]) == 60.0
 
 

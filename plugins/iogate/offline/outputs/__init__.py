@@ -8,7 +8,7 @@ from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_out
 from iogate.offline.outputs.text import (
     Understood,
     blocks,
-    placed,
+    locate_run,
     read_bytes,
     runs,
     text_of,
@@ -25,8 +25,8 @@ __all__ = [
     "findings",
     "flags_of",
     "job_of",
+    "locate_run",
     "parse_output",
-    "placed",
     "read_bytes",
     "read_output",
     "refuse_twice",

@@ -121,15 +121,11 @@ def understood_by(name_of_engine: str, text: str, name: str, line: int = 1) -> U
     except ApartError as error:
         return Understood(name_of_engine, parts, None, str(error), line)
     except OutputError as error:
-        return Understood(name_of_engine, parts, None, line=line, refused=placed(error, name, line))
+        return Understood(name_of_engine, parts, None, line=line, refused=locate_run(error, name, line))
 
 
-def placed(error: OutputError, name: str, line: int) -> OutputError:
-    """Return an error about a run that begins at a line, with its place in the file."""
-    position = error.position
-    if position:
-        position = replace(position, line=position.line + line - 1)
-    elif line > 1:
-        position = Position(name, line)
+def locate_run(error: OutputError, name: str, line: int) -> OutputError:
+    """Give an error about a run that begins at a line its place in the file."""
+    position = error.below(line - 1).position or (Position(name, line) if line > 1 else None)
     message = error.message.removeprefix(f"{name}: ") if position else error.message
     return OutputError(message, position=position, remedy=error.remedy)

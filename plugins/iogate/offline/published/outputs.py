@@ -14,7 +14,7 @@ from iogate import engines
 from iogate.engines.sections import DescribedJob, Description, Section
 from iogate.errors import OutputError
 from iogate.model import Finding, Output
-from iogate.offline.outputs import findings, job_of, placed, understood_by
+from iogate.offline.outputs import findings, job_of, locate_run, understood_by
 from iogate.offline.published.findings import FigureFinding
 from iogate.units import format_quantity
 
@@ -104,7 +104,7 @@ def pieces(engine: str, block: str, line: int, name: str, machine: Machine, desc
         try:
             sections = [_shift(section, line - 1) for section in found.sections(block, name=name)]
         except OutputError as error:
-            wrong = placed(error, name, line)
+            wrong = locate_run(error, name, line)
         else:
             wrong = known.refused if known.parts else None  # what has no jobs says itself what it lacks
     elif known.whole:

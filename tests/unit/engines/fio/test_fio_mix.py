@@ -67,11 +67,11 @@ def job_file(tmp_path, monkeypatch):
 def suite(tmp_path):
     """Loads a suite of one workload beside job files."""
 
-    def make(text, limits=None, **files):
+    def make(text, cli_overrides=None, **files):
         for name, content in files.items():
             (tmp_path / f"{name}.fio").write_text(content)
         (tmp_path / "demo.yaml").write_text(f"workloads:\n  w: {text}\n")
-        (item,) = load_suite(tmp_path / "demo.yaml", name="demo.yaml", limits=limits).workloads
+        (item,) = load_suite(tmp_path / "demo.yaml", name="demo.yaml", cli_overrides=cli_overrides).workloads
         return item
 
     return make
@@ -165,7 +165,9 @@ class TestJobFile:
 
     def test_keys_beside_it_and_the_command_line_replace_those_of_every_section(self, suite):
         item = suite(
-            "{jobfile: a.fio, bs: 8k}", limits={"size": "4M", "runtime": 2.0}, a="[x]\nsize=1g\nbs=4k\n"
+            "{jobfile: a.fio, bs: 8k}",
+            cli_overrides={"size": "4M", "runtime": 2.0},
+            a="[x]\nsize=1g\nbs=4k\n",
         )
         assert {key: item.options["jobs"]["x"][key] for key in ("bs", "size", "runtime")} == {
             "bs": "8k",

@@ -158,11 +158,13 @@ def test_a_cpu_that_is_not_there_is_a_mistake_of_the_suite(monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("limits", [{}, {"size": "16M"}])
-def test_the_suite_of_strong_scaling_is_the_published_protocol(request, limits):
-    suite = load_suite(request.config.rootpath / "suites" / "strong_scaling.yaml", limits=limits)
+@pytest.mark.parametrize("cli_overrides", [{}, {"size": "16M"}])
+def test_the_suite_of_strong_scaling_is_the_published_protocol(request, cli_overrides):
+    suite = load_suite(
+        request.config.rootpath / "suites" / "strong_scaling.yaml", cli_overrides=cli_overrides
+    )
     points = {(item.options["bs"], item.options["rw"]) for item in suite.workloads}
     assert points == {(bs, rw) for bs in ("8", "8k", "8M", "80M") for rw in ("rw", "read", "randread")}
     assert {tuple(item.options["threads"]) for item in suite.workloads} == {(1, 2, 4, 8)}
     sizes = {item.options["size"] for item in suite.workloads}
-    assert sizes == ({"16M", "640M"} if limits else {"10G"})
+    assert sizes == ({"16M", "640M"} if cli_overrides else {"10G"})

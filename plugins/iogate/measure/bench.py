@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """Whoever wants to know what goes on while the bench is at work: the terminal, or nobody."""
+    """A listener to what goes on while the bench is at work, such as the terminal."""
 
     def tick(self, elapsed: float, bandwidth: float | None) -> None:
         """Hear that it has been running for `elapsed` seconds, with the target's bandwidth now in bytes/s."""

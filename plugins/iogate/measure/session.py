@@ -33,7 +33,7 @@ def new_session_id() -> str:
 
 
 class SessionWatcher(Watcher, Protocol):
-    """Whoever wants to know how a session goes on: the terminal, or nobody."""
+    """A listener to how a session goes on, such as the terminal."""
 
     def repetition(
         self, workload: Workload, label: int | str, limit: int, seconds: float, left: float

@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from iogate.host import sysfs
+
 _SECTOR = 512
 
 
@@ -41,8 +43,8 @@ class Meter:
         """
         if self._path is None:
             return None
+        fields = sysfs.text(self._path).split()
         try:
-            fields = self._path.read_text(encoding="ascii").split()
             return time.monotonic(), (int(fields[2]) + int(fields[6])) * _SECTOR
-        except (OSError, ValueError, IndexError):
+        except (ValueError, IndexError):
             return None

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.host import sysfs
 from iogate.host.flock import lock, unlock
 from iogate.host.mounts import PROC
 from iogate.host.openers import process_text
@@ -113,8 +114,8 @@ def holder(descriptor: int, proc: Path = PROC) -> str:
     status = os.fstat(descriptor)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     found: dict[str, int] = {}
-    with contextlib.suppress(OSError, ValueError):
-        for line in (proc / "locks").read_text().splitlines():
+    with contextlib.suppress(ValueError):
+        for line in sysfs.text(proc / "locks").splitlines():
             fields = line.split()  # 1: FLOCK ADVISORY WRITE 4711 fe:00:131 0 EOF
             if len(fields) >= 8 and fields[1] == "FLOCK":
                 where, _, inode = fields[5].rpartition(":")

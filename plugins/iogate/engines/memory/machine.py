@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iogate.engines.common.cpus import allowed_cpus, check_pinned, numbers_of
 from iogate.errors import EngineError
+from iogate.host import sysfs
 from iogate.units import parse_size
 
 _LINE = 64
@@ -21,7 +22,7 @@ def cache_size(root: Path = Path("/")) -> int:
     """
     found: dict[tuple[str, str, str], int] = {}
     for folder in root.glob("sys/devices/system/cpu/cpu[0-9]*/cache/index[0-9]*"):
-        level, kind, shared, size = map(_text, (folder / name for name in _CACHE_FILES))
+        level, kind, shared, size = map(sysfs.text, (folder / name for name in _CACHE_FILES))
         if level.isdecimal() and int(level) > 1 and kind != "Instruction" and re.fullmatch(r"\d+[KMG]", size):
             found[level, kind, shared] = parse_size(size)
     return sum(found.values())
@@ -32,7 +33,7 @@ _CACHE_FILES = ("level", "type", "shared_cpu_list", "size")
 
 def cache_line(root: Path = Path("/")) -> int:
     """Return bytes of a cache line: 64 where the machine does not say."""
-    text = _text(root / "sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size")
+    text = sysfs.text(root / "sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size")
     return int(text) if text.isdecimal() and int(text) >= _LINE else _LINE
 
 
@@ -64,7 +65,7 @@ def _core(cpu: int, root: Path) -> set[int]:
     width.
     """
     try:
-        siblings = _text(root / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        siblings = sysfs.text(root / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
         return {cpu, *numbers_of(siblings)}
     except ValueError:
         return {cpu}
@@ -78,26 +79,19 @@ def free_memory(root: Path = Path("/")) -> int | None:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    match = re.search(r"^MemAvailable:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
+    match = re.search(r"^MemAvailable:\s+(\d+) kB", sysfs.text(root / "proc/meminfo"), re.MULTILINE)
     if match:
         yield int(match[1]) * 1024
     for name in ("memory.max", "memory/memory.limit_in_bytes"):  # cgroup v2, v1
-        limit = _text(root / "sys/fs/cgroup" / name)
+        limit = sysfs.text(root / "sys/fs/cgroup" / name)
         if limit.isdecimal():
             yield int(limit)
 
 
 def has_huge_pages(size: int, root: Path = Path("/")) -> bool:
     """Return whether `size` bytes of huge pages can be had: transparent ones, or as many reserved ones."""
-    transparent = _text(root / "sys/kernel/mm/transparent_hugepage/enabled")
+    transparent = sysfs.text(root / "sys/kernel/mm/transparent_hugepage/enabled")
     if transparent and "[never]" not in transparent:
         return True
-    meminfo = dict(re.findall(r"^(\w+):\s+(\d+)", _text(root / "proc/meminfo"), re.MULTILINE))
+    meminfo = dict(re.findall(r"^(\w+):\s+(\d+)", sysfs.text(root / "proc/meminfo"), re.MULTILINE))
     return int(meminfo.get("HugePages_Free", 0)) * int(meminfo.get("Hugepagesize", 0)) * 1024 >= size > 0
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""

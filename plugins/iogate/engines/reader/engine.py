@@ -18,6 +18,7 @@ from iogate.engines.common.json_report import is_of
 from iogate.engines.reader import output as _reader_output
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.formats.schema import Schema, Size, check
+from iogate.host import sysfs
 from iogate.host.native import compile_program, program_path
 from iogate.host.process import Completed
 from iogate.model import Command, Needs, Output, Place, Workload
@@ -212,9 +213,9 @@ def cpus(options: Mapping[str, Any], threads: int) -> list[str]:
 def _node(node: int, allowed: Sequence[int]) -> str:
     """Return the CPUs of a NUMA node, of those that this process may use."""
     try:
-        text = (_NODES / f"node{node}" / "cpulist").read_text(encoding="ascii").strip()
+        text = sysfs.text(_NODES / f"node{node}" / "cpulist")
         found = [cpu for cpu in numbers_of(text) if cpu in allowed]
-    except (OSError, ValueError):
+    except ValueError:
         raise EngineError(f"numa: there is no node {node} here (see {_NODES})") from None
     if not found:
         raise EngineError(f"numa: node {node} has no CPU that this process may use")

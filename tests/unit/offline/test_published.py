@@ -1,12 +1,12 @@
 """`iogate audit` finds what is wrong in published reports, and leaves alone what stands."""
 
 import contextlib
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from iogate.cli import main
 from iogate.errors import IogateError
 from iogate.offline.published import Machine, audit_files, pieces
@@ -285,16 +285,6 @@ def large(unit, size):
     return unit * (size // len(unit) + 1)
 
 
-def seconds_of(text):
-    """The least processor time of three: what others do on the machine is not in it."""
-    found = []
-    for _ in range(3):
-        started = time.process_time()
-        pieces(text, "report.md")
-        found.append(time.process_time() - started)
-    return min(found)
-
-
 ROWS = "".join(
     f"| {4 + 4 * (number % 16)}k | 32 | {100 + number}k | {400 + number % 7}.125 MB/s | 320 us |\n"
     for number in range(64)
@@ -319,5 +309,4 @@ GROWING = {
 @pytest.mark.parametrize("kind", GROWING)
 def test_the_time_grows_with_the_text_and_no_faster(kind):
     small, four = (GROWING[kind](size) for size in (60_000, 240_000))
-    pieces(small, "report.md")
-    assert seconds_of(four) < 6 * seconds_of(small)
+    assert growth(lambda: pieces(small, "report.md"), lambda: pieces(four, "report.md")) < LINEAR

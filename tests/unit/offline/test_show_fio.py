@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from itertools import pairwise
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import places
+from growth import LINEAR, growth
 from iogate.errors import InputError, OutputError
 from iogate.offline.importing import import_outputs
 from iogate.offline.outputs import parse_output
@@ -278,22 +278,12 @@ class TestJson:
 
 
 class TestSize:
-    """The time is in proportion to the size: four times as much takes at most six times as long."""
+    """The time is in proportion to the size."""
 
     @pytest.mark.parametrize("kind", ["runs", "jobs", "documents", "prose"])
     def test_reading(self, tmp_path, kind):
         small, large = (write(tmp_path, content(kind, size), f"{size}") for size in (1, 4))
-        show([small], as_json=False)
-        assert best(large) <= 6 * best(small)
-
-
-def best(path):
-    times = []
-    for _ in range(2):
-        begun = time.process_time()
-        show([path], as_json=False)
-        times.append(time.process_time() - begun)
-    return min(times)
+        assert growth(lambda: show([small], as_json=False), lambda: show([large], as_json=False), 2) < LINEAR
 
 
 def content(kind, megabytes):

@@ -1,11 +1,10 @@
 """Texts that hold several runs of iozone, or pieces of one: every run is found, none is made up."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from iogate.engines.iozone.engine import engine
 from iogate.engines.iozone.runs import blocks
 from iogate.errors import OutputError
@@ -136,13 +135,9 @@ def test_a_whole_output_is_one_run(path):
 
 
 def test_the_time_grows_with_the_number_of_runs_and_no_faster():
-    def seconds(count):
+    def parts(count):
         text = (TABLE + QUESTION) * count
-        found = []
-        for _ in range(3):
-            started = time.process_time()
-            assert len(engine.parts(text, name="out")) == 2 * count
-            found.append(time.process_time() - started)
-        return min(found)
+        return lambda: engine.parts(text, name="out")
 
-    assert seconds(80) < 6 * seconds(20)
+    assert len(parts(20)()) == 40
+    assert growth(parts(20), parts(80)) < LINEAR

@@ -19,7 +19,7 @@ _Value = TypeVar("_Value")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 1 if files were refused or something regressed, 2 for
-    wrong use, 3 if nobody can tell.
+    wrong use, 3 if it is inconclusive.
     """
     parser = _parser()
     given = parser.parse_args(arguments)

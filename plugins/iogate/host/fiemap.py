@@ -36,7 +36,7 @@ def unwritten_bytes(file: int | Path) -> int | None:
     """Return bytes of a regular file that no read takes from the device: holes, and extents that are
     allocated only.
 
-    None where nobody can tell: not a regular file, or a file system without FIEMAP (tmpfs, NFS, ZFS and
+    None where it cannot be told: not a regular file, or a file system without FIEMAP (tmpfs, NFS, ZFS and
     others). Data that are in the page cache only count as written once they have a place (delayed
     allocation); call fsync(2) before to be sure of the rest. Raises OSError.
     """

@@ -83,9 +83,7 @@ def _lock_disk(number: str) -> int | None:
 
 
 def _lock_file(number: str) -> int | None:
-    """Return the lock file of a disk, made if need be. Whoever may read it can lock it: nobody needs to
-    write.
-    """
+    """Return the lock file of a disk, made if need be. To lock it takes no more than the right to read it."""
     file = Path(tempfile.gettempdir()) / f"iogate-{number.replace(':', '-')}.lock"
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with contextlib.suppress(OSError):

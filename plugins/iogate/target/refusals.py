@@ -94,7 +94,7 @@ def _direct_works(folder: Path) -> bool:
     """Return whether a file there can be opened past the page cache, tried with a file that never gets a
     name.
 
-    Where such files cannot be made nobody knows yet: laying out will tell.
+    Where such files cannot be made it is not known yet: laying out will tell.
     """
     flags = os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC
     with contextlib.suppress(OSError):

@@ -32,7 +32,7 @@ class Wear:
         self._file = root / ".iogate" / f"wear-{device.name}.json"
 
     def check(self, planned: int | None) -> None:
-        """Return whether `planned` more bytes may be written; None (nobody knows how many) is refused only
+        """Return whether `planned` more bytes may be written; None (an unknown number) is refused only
         when a limit is reached already.
 
         Raises TargetError (`wear`).

@@ -199,8 +199,8 @@ def short_run(evidence: Evidence) -> Findings:
 def few_operations(evidence: Evidence) -> Findings:
     """Find a percentile that too few I/Os decide (99.99 needs 100,000 of them).
 
-    `suspect` if fewer than ten I/Os lie beyond a percentile that gates. `note` in an output of which nobody
-    says what gates; it names the lowest such percentile.
+    `suspect` if fewer than ten I/Os lie beyond a percentile that gates. `note` in an output of which
+    it is not said what gates; it names the lowest such percentile.
 
     Take a longer `runtime`, or gate a lower percentile.
     """

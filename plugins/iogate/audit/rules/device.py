@@ -202,7 +202,7 @@ def not_counted(evidence: Evidence) -> Findings:
 
 
 def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
-    """Return what the target and its whole disk moved during the run; None if nobody counted."""
+    """Return what the target and its whole disk moved during the run; None if it was not counted."""
     before, after = (reading.disk if reading else None for reading in (evidence.before, evidence.after))
     if before is None or after is None or before.name != after.name or not after.counted:
         return None

@@ -18,7 +18,7 @@ from iogate.errors import OutputError, Position
 from iogate.units import printable
 
 TWICE = object()
-"""Stands for a figure that was stated twice, differently: nobody knows which one is true."""
+"""Stands for a figure that was stated twice, differently: it is not known which one is true."""
 
 UNKNOWN_TIME_LEFT = 2**31 - 1
 """What `eta` says where fio cannot tell."""

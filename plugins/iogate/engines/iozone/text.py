@@ -112,7 +112,7 @@ def direction(test: str) -> str:
 
 
 def traffic(runs: Iterable[TestRun]) -> dict[str, Traffic]:
-    """Return what runs of tests claim together, by direction; of a mix nobody knows."""
+    """Return what runs of tests claim together, by direction; those of a mix are not known."""
     found: dict[str, list[float]] = {}
     for test, size, operations, seconds in runs:
         way = direction(test)

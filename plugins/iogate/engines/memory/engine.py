@@ -83,7 +83,7 @@ class Memory:
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
         """Return CPUs and memory that are asked for by name and are not here, and sizes within the caches.
 
-        What nobody asked for by name is told when the workload runs: a machine of one CPU has other suites.
+        What was not asked for by name is told when the workload runs: a machine of one CPU has other suites.
         """
         problems: list[InputError] = []
         for workload in workloads:

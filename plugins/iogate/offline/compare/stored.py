@@ -57,8 +57,8 @@ def _tolerances(record: WorkloadRecord) -> dict[str, Tolerance]:
 
 
 def _repetitions(record: WorkloadRecord, position: Position) -> tuple[Repetition, ...]:
-    """Return the repetitions; a metric that some of them lack is left out: nobody knows which, in documents
-    that list no repetitions.
+    """Return the repetitions; a metric that some of them lack is left out: documents that list no
+    repetitions do not say which.
     """
     whole = {name: _finite(item) for name, item in record.metrics.items() if _is_known(name, item, position)}
     values = {name: known for name, known in whole.items() if len(known) == record.repetitions}

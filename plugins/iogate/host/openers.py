@@ -33,9 +33,7 @@ def process_text(pid: int, proc: Path = PROC) -> str:
 
 
 def _openers(matches: Callable[[Path, str], bool], proc: Path) -> Iterator[int]:
-    """Yield Processes with a matching link; names are read first, since to follow a link may hang (a dead
-    NFS).
-    """
+    """Yield the processes with a matching link. Names are read first: to follow a link may hang (NFS)."""
     for process in proc.glob("[0-9]*"):
         pid = int(process.name)
         if pid != os.getpid() and any(matches(link, name) for link, name in _links(process / "fd")):

@@ -89,8 +89,9 @@ class Fio:
             )
 
     def command(self, workload: Workload, place: Place) -> Command:
-        """Return fio on a job file that anybody can run again by hand. Raises EngineError if fio is missing,
-        or if the target's path cannot be said in a job file.
+        """Return the call of fio on a job file that can be run again by hand.
+
+        Raises EngineError if fio is missing, or if the target's path cannot be said in a job file.
         """
         return Command(
             argv=(

@@ -79,8 +79,9 @@ class Iozone:
         )
 
     def command(self, workload: Workload, place: Place) -> Command:
-        """Return iozone in the scratch folder. Raises EngineError if it is missing, or if there is no
-        folder.
+        """Return the call of iozone in the scratch folder.
+
+        Raises EngineError if it is missing, or if there is no folder.
         """
         program = find_program(self.program, self.package)
         if place.scratch is None:

@@ -263,8 +263,9 @@ def _whole_file(report: IozoneReport) -> int | None:
 
 
 def _runs(report: IozoneReport) -> Iterator[TestRun]:
-    """Yield writers go on after the first is done, so that the readers find whole files; readers stop
-    then.
+    """Yield what each test moved, and in which time.
+
+    Writers go on after the first is done, so that the readers find whole files; readers stop then.
     """
     if not report.file_size or not report.record:
         return

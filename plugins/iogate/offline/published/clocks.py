@@ -75,8 +75,9 @@ def _matches(table: Table, size: float) -> list[_Match]:
 
 
 def _match(row: Row, figure: Quantity, size: float) -> _Match | None:
-    """Return each thread may leave out its last, incomplete block: then a little less than the size was
-    moved.
+    """Return the whole seconds in which a size was moved at this rate; None if there are none that fit.
+
+    Each thread may leave out its last, incomplete block: then a little less than the size was moved.
     """
     seconds = size / figure.value
     lost = seconds * ((row.block or 0) * (row.jobs or 1)) * 1.06 / size

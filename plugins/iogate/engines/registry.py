@@ -49,13 +49,25 @@ def recognise(text: str) -> list[str]:
     found, broken = [], []
     for name in names():
         try:
-            if load(name).recognises(text):
+            if _recognises(name, text):
                 found.append(name)
         except InputError as error:
             broken.append(error)
     if broken and not found:
         raise broken[0]
     return found
+
+
+def _recognises(name: str, text: str) -> bool:
+    """Ask an engine whether it knows a text. Raises InputError if one of another package fails at it."""
+    engine = load(name)
+    try:
+        return engine.recognises(text)
+    except Exception as error:  # whatever a package of others raises
+        if name in _OWN:
+            raise
+        message = f"the engine {name!r} of an installed package failed when it was shown a file: {error!r}"
+        raise InputError(printable(message), remedy="repair or remove that package") from error
 
 
 @cache

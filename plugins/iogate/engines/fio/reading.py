@@ -33,7 +33,8 @@ def parse(text: str, *, name: str, completed: Completed | None = None) -> Output
     sound and do not add up.
     """
     if completed is None and _is_text(text):
-        return _text().whole(text, name=name)  # type: ignore[no-any-return]
+        found: Output = _text().whole(text, name=name)
+        return found
     return output.parse(text, name=name, completed=completed)
 
 

@@ -1,5 +1,6 @@
 """The audit holds an output against itself: each check passes what is sound and tells what is not."""
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -396,3 +397,16 @@ def test_one_section_in_one_entry_still_is(factor):
     found = said(figures.little_law, replace(evidence, output=replace(evidence.output, metrics=slower)))
     assert evidence.possible == 32
     assert [severity for severity, _ in found] == ([] if factor == 1 else ["invalid"])
+
+
+@pytest.mark.parametrize("ioengines, severities", [(("libaio", "io_uring"), []), ((None, None), ["suspect"])])
+def test_jobs_of_several_ioengines_are_not_taken_for_the_default_one(ioengines, severities):
+    document = json.loads((places.DATA / "fio/fio-3.33.jobfile_75_25.json").read_text())
+    for index, job in enumerate(document["jobs"]):
+        ioengine = ioengines[index % 2]
+        document.get("global options", {}).pop("ioengine", None)
+        job["job options"].pop("ioengine", None)
+        job["job options"].update({"iodepth": "8", **({"ioengine": ioengine} if ioengine else {})})
+    found = engines.load("fio").parse(json.dumps(document), name="out")
+    evidence = Evidence(found, found.options, Needs(), declared=False)
+    assert [severity for severity, _ in said(figures.synchronous_engine, evidence)] == severities

@@ -220,7 +220,7 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
         options=options,
         steady=_steady(jobs),
         complete=bool(options),
-        synchronous=_DEFAULT_IOENGINE if options else "",
+        synchronous=_DEFAULT_IOENGINE if options and not _any_states(report, jobs, "ioengine") else "",
         remarks=_remarks(report.said, completed.stderr if completed else ""),
         histograms=histograms,
     )
@@ -259,6 +259,21 @@ def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
 
 
 def _stated(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
+    found = _stated_by_each(report, jobs)
+    return {
+        printable(key): printable(value) if isinstance(value, str) else value
+        for key, value in found[0].items()
+        if all(one.get(key) == value for one in found)
+    }
+
+
+def _any_states(report: FioReport, jobs: Sequence[_Job], key: str) -> bool:
+    """Return whether any job states an option, be it another value than the other jobs do."""
+    return any(key in one for one in _stated_by_each(report, jobs))
+
+
+def _stated_by_each(report: FioReport, jobs: Sequence[_Job]) -> list[dict[str, Any]]:
+    """Return the options that each job states, its own on top of the global ones."""
     shared = report.data.get("global options")
     if isinstance(shared, list):
         shared = shared[0] if shared else None
@@ -268,11 +283,7 @@ def _stated(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
         found.append(
             {**(shared if isinstance(shared, dict) else {}), **(own if isinstance(own, dict) else {})}
         )
-    return {
-        printable(key): printable(value) if isinstance(value, str) else value
-        for key, value in found[0].items()
-        if all(one.get(key) == value for one in found)
-    }
+    return found
 
 
 def _stated_count(report: FioReport, jobs: Sequence[_Job]) -> int:

@@ -115,7 +115,7 @@ def sum_of_squares(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values)
 
 
-def _rough_scale(sessions: Sequence[Sequence[float]]) -> float:
+def rough_scale(sessions: Sequence[Sequence[float]]) -> float:
     """Return standard deviation from the median difference of two repetitions of a session: blind to
     stalls.
     """
@@ -141,7 +141,7 @@ def baseline_noise(sessions: tuple[tuple[float, ...], ...], assumed: float | Non
     count = len(sessions)
     degrees = float(sum(map(len, sessions)) - count)
     resolution = _resolution([value for session in sessions for value in session])
-    rough = max(_rough_scale(sessions), resolution / math.sqrt(12))
+    rough = max(rough_scale(sessions), resolution / math.sqrt(12))
     reach = rough * outlier_limit(degrees / 2) if rough > 0 else math.inf
     within = 0.0
     centres = []
@@ -213,7 +213,7 @@ def _without_replication(noise: Noise, candidate: Sequence[float], assumed: floa
     """
     n = len(candidate)
     own = sum_of_squares(candidate) / (n - 1) if n > 1 else 0.0
-    scale = _rough_scale([candidate]) if n > 2 else 0.0
+    scale = rough_scale([candidate]) if n > 2 else 0.0
     centre = huber(candidate, max(scale, math.sqrt(noise.session)))
     worse = centre - noise.centre
     if noise.young:
@@ -231,7 +231,7 @@ def own_difference(candidate: Sequence[float]) -> Difference:
     """Return a candidate's distance from 0 by its own repetitions alone."""
     n = len(candidate)
     own = max(sum_of_squares(candidate) / (n - 1) if n > 1 else 0.0, NOISE_FLOOR**2)
-    scale = _rough_scale([candidate]) if n > 2 else 0.0
+    scale = rough_scale([candidate]) if n > 2 else 0.0
     centre = huber(candidate, scale) if scale > 0 else math.fsum(candidate) / n
     return Difference(centre, 0.0, own, max(1.0, n - 1.0))
 

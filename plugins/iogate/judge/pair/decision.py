@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TOLERANCE = 0.05
 MAX_BLOCKS = 60
+ROUNDING = 1e-9  # of floating point: less is no change
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,13 @@ class PairCase:
         """Return the verdict of this look, and why."""
         least, most = self._bounds
         between = "between {} and {}".format(*map(self._words, self._interval))
-        if most < 0:
+        if most < -ROUNDING:
             return "improved", f"better, {between}"
         if most < self.margin:
-            if self._interval[0] > 0:
+            if self._interval[0] > ROUNDING:
                 return "drift", f"{between}, so within the tolerance but not unchanged"
             return "pass", f"{between}, so within the tolerance"
-        if least > 0:
+        if least > ROUNDING:
             return "regressed", f"worse beyond doubt, {between}"
         if not last:
             return "continue", f"still open, {between}"

@@ -119,6 +119,12 @@ class TestPlaces:
         assert decision.place_effect == pytest.approx(0.1, abs=0.002)
         assert "a place effect of 1" in decision.reason
 
+    def test_blocks_without_noise_pass_and_rounding_is_no_change(self):
+        decision = last_decision([1.1, 1 / 1.1] * 7, [False, True] * 7)
+        assert decision.verdict == "pass"
+        assert decision.noise == pytest.approx(0)
+        assert last_decision([1.0] * 20).verdict == "pass"
+
     def test_a_latency_has_the_place_effect_as_the_number_moves(self):
         decision = last_decision([1.1, 1 / 1.1] * 7, [False, True] * 7, direction="lower")
         assert decision.place_effect == pytest.approx(0.1)

@@ -14,6 +14,7 @@ from iogate.judge.gate.spending import nominal_levels
 # Spent is alpha t and beta t^0.75 at a share t of the most blocks: early, since most pairs are decided early
 # and looks are cheap. docs/paired.md has the comparison.
 ALPHA_POWER, BETA_POWER = 1.0, 0.75
+EXCESS = 1.06  # ranks of few blocks cross boundaries for normal increments up to so much more often
 
 
 @dataclass(frozen=True)
@@ -27,18 +28,26 @@ class PairLooks:
 
     def levels(self, n: int) -> tuple[float, float]:
         """Return the one-sided p values that the look after `n` blocks may use to fail and to pass."""
-        return self._level(self.alpha, ALPHA_POWER, n), self._level(self.beta, BETA_POWER, n)
+        return self._level(*self._failing, n), self._level(*self._passing, n)
 
     @property
     def first(self) -> int | None:
         """The number of blocks after which a verdict is possible; None if they are too few for any."""
-        firsts = (self._first(self.alpha, ALPHA_POWER), self._first(self.beta, BETA_POWER))
+        firsts = (self._first(*self._failing), self._first(*self._passing))
         return min((first for first in firsts if first is not None), default=None)
 
     @property
     def fails(self) -> bool:
         """Whether a loss can be shown at all."""
-        return self._first(self.alpha, ALPHA_POWER) is not None
+        return self._first(*self._failing) is not None
+
+    @property
+    def _failing(self) -> tuple[float, float]:
+        return self.alpha / EXCESS, ALPHA_POWER
+
+    @property
+    def _passing(self) -> tuple[float, float]:
+        return self.beta, BETA_POWER
 
     def _level(self, error: float, power: float, n: int) -> float:
         first = self._first(error, power)
@@ -47,8 +56,8 @@ class PairLooks:
         return nominal_levels(error, power, 0.0, first, self.last)[n - first]
 
     def _first(self, error: float, power: float) -> int | None:
-        """Return the first look whose most extreme ranks are rare enough."""
-        for n in range(2, self.last + 1):
+        """Return the first look whose most extreme ranks are rare enough; both arrangements weigh equally."""
+        for n in range(2, self.last + 1, 2 if self.crossover else 1):
             rarest = 1 / math.comb(n, n // 2) if self.crossover else 0.5**n
             if rarest <= error * (n / self.last) ** power:
                 return n

@@ -1,7 +1,7 @@
 """How often the paired gate is right: verdicts on simulated and on recorded blocks, beside other tests.
 
-    python benchmarks/paired_characteristics.py                 about four minutes on one core
-    python benchmarks/paired_characteristics.py --quick         half a minute, wider bounds
+    python benchmarks/paired_characteristics.py                 two minutes of one core
+    python benchmarks/paired_characteristics.py --quick         a quarter of a minute, wider bounds
     python benchmarks/paired_characteristics.py --recorded=FILE.json
 
 Every verdict is on a pair drawn anew: up to 60 blocks, whose log ratios have noise of a given kind and

@@ -110,7 +110,7 @@ class PairCase:
             reason = "the arms have not changed places yet, so nothing tells them from their places"
             return self._decision("inconclusive" if last else "continue", reason)
         if not (shift.balanced or last):
-            return self._decision("continue", f"{self._said}: one more block of the other arrangement is due")
+            return self._decision("continue", f"{self._said}: the other arrangement has fewer blocks")
         verdict, judged = self._verdict(last)
         return self._decision(verdict, "; ".join([f"{self._said}: {judged}", *self._remarks()]))
 

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from iogate.errors import TargetError
 from iogate.host.flock import lock
+from iogate.host.loop import release_below
 from iogate.host.openers import openers_below, process_text
 from iogate.model import Needs
 from iogate.target.layout import Tick, intact, lay_out, refusal
@@ -169,6 +170,7 @@ def remove_leftovers(parent: int, path: Path) -> list[str]:
                 rule="locked",
                 remedy="end that process, or wait for it",
             )
+        release_below(path / name)
         if _remove_quietly(parent, name):
             removed.append(name)
     return removed
@@ -188,14 +190,17 @@ def reclaimable(path: Path) -> int:
             if name.startswith(PREFIX):
                 with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
                     if os.fstat(folder).st_uid == os.geteuid():
-                        total += sum(_allocated_bytes(folder, file) for file in os.listdir(folder))
+                        total += _allocated_bytes(folder)
+                        with _open_folder(folder, "engine") as inner:
+                            total += _allocated_bytes(inner)
     finally:
         os.close(parent)
     return total
 
 
-def _allocated_bytes(folder: int, name: str) -> int:
-    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_blocks * 512
+def _allocated_bytes(folder: int) -> int:
+    entries = (os.stat(name, dir_fd=folder, follow_symlinks=False) for name in os.listdir(folder))
+    return sum(entry.st_blocks * 512 for entry in entries)
 
 
 def _is_abandoned(parent: int, name: str) -> bool:

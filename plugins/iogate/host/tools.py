@@ -1,0 +1,60 @@
+"""Asking a small tool of the system: found in PATH or where the system's own lie, without a shell, in plain
+English.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from iogate.errors import TargetError
+from iogate.units import printable
+
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a tool said; `reason` is its last line on stderr, fit for a message."""
+
+    status: int
+    stdout: str
+    reason: str
+
+
+def find_tool(name: str, package: str) -> str:
+    """Return the absolute path of a tool. Raises TargetError (`tool`) that names Debian's package of it."""
+    path = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    if path is None:
+        remedy = f"install it, on Debian and Ubuntu: apt-get install {package}"
+        raise TargetError(f"{name} is not installed", rule="tool", remedy=remedy)
+    return os.path.abspath(path)
+
+
+def ask(name: str, package: str, *arguments: str, seconds: float | None = _SECONDS) -> Answer:
+    """Run a tool to its end. Raises TargetError: `tool` if it is not installed (Debian has it in `package`)
+    or does not answer within so many seconds.
+    """
+    path = find_tool(name, package)
+    try:
+        done = subprocess.run(
+            [path, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TargetError(f"{name} did not answer within {seconds:.0f} s", rule="tool") from error
+    except OSError as error:
+        raise TargetError(f"cannot start {path}: {error.strerror}", rule="tool") from error
+    reason = last_line(done.stderr.decode(errors="replace")) or f"{name} ended with status {done.returncode}"
+    return Answer(done.returncode, done.stdout.decode(errors="replace"), reason)
+
+
+def last_line(text: str) -> str:
+    """Return the last line of what a tool said, fit for a message; empty if it said nothing."""
+    return (printable(text).strip().splitlines() or [""])[-1]

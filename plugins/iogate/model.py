@@ -94,7 +94,7 @@ class Workload:
     empty where the engine's default holds. `repetitions` is the number that a fixed protocol asks for (None:
     as many as the gate needs, at most `max_repetitions` if given). `procedure` says how the target is
     brought to rest before (steady state, precondition), `waive` which checks of the audit do not count here,
-    and why.
+    and why. `against` are the options of the same workload that it is held against, if it is.
     """
 
     name: str
@@ -109,6 +109,7 @@ class Workload:
     max_repetitions: int | None = None
     waive: Mapping[str, str] = field(default_factory=_empty)
     procedure: Mapping[str, Any] = field(default_factory=_empty)
+    against: Mapping[str, Any] | None = None
 
     @property
     def fixed(self) -> bool:
@@ -251,10 +252,30 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Slice:
+    """A fraction of a second in which one arm of a pair (`A` or `B`) worked and the other was stopped.
+
+    `start` and `seconds` are on the clock of the block; `read` and `written` are the bytes that the arm
+    moved, `other` those of the arm that was stopped.
+    """
+
+    arm: str
+    start: float
+    seconds: float
+    read: int
+    written: int
+    other: int = 0
+
+
+@dataclass(frozen=True)
 class Repetition:
     """One engine invocation of a workload; `seconds` is its wall time, `folder` holds its raw files.
 
     `series` is the target's bandwidth (bytes/s) second by second, by its own counters.
+
+    In a pair it is a block: this is what arm B did, `base` is what arm A did in the same time, both in fresh
+    processes, and `seconds` is the wall time of both. `slices` are those that they worked in (none: whole
+    runs by turns), in an order that came of `seed`; `swapped` where the arms had changed places.
     """
 
     output: Output
@@ -262,6 +283,10 @@ class Repetition:
     folder: str
     findings: tuple[Finding, ...] = ()
     series: tuple[float, ...] = ()
+    base: Repetition | None = None
+    swapped: bool = False
+    seed: int = 0
+    slices: tuple[Slice, ...] = ()
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -330,7 +355,9 @@ class MetricVerdict:
     """What the gate says of one metric; `change`, `interval` and `tolerance` are relative and signed as the
     number moved.
 
-    `bound` is the value beyond which it fails, `values` the judged repetitions.
+    `bound` is the value beyond which it fails, `values` the judged repetitions. Of a pair: `place_effect` is
+    by how much the place of arm B is better for the number than that of A (it is not in `change`), `noise`
+    by how much a block scatters.
     """
 
     metric: Metric
@@ -345,6 +372,8 @@ class MetricVerdict:
     tolerance: float | None = None
     bound: float | None = None
     minimum_detectable: float | None = None
+    place_effect: float | None = None
+    noise: float | None = None
 
 
 @dataclass(frozen=True)
@@ -363,12 +392,23 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class PairFacts:
+    """How a pair was measured: what arm A is, what the places are (`iogate.measure.bench.Places`), and why it
+    was by whole runs (empty: by slices).
+    """
+
+    base: str
+    places: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class WorkloadResult:
     """All that a session found out about one workload; `id` is its pytest id.
 
     `failure` says why the measurement cannot be trusted (then the verdict is `invalid`), or is None.
     `warmup` are the repetitions before the device was steady, kept and not judged. `device_seconds` is the
-    wall time of all engine runs.
+    wall time of all engine runs. `pair` is there where it was judged against an arm A.
     """
 
     id: str
@@ -379,3 +419,4 @@ class WorkloadResult:
     warmup: tuple[Repetition, ...] = ()
     device_seconds: float = 0.0
     differences: tuple[str, ...] = ()
+    pair: PairFacts | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,7 +12,9 @@ from iogate import engines
 from iogate.errors import Position, TargetError
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions, Judge
+from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
+from iogate.measure.bench import Pair, Places
 from iogate.measure.session import Session
 from iogate.measure.trial import Trial
 from iogate.model import Baseline, Environment, Finding, Needs, Output, Repetition, Verdict, Workload
@@ -46,6 +49,9 @@ class FakeBench:
 
     name = "fake"
     target = Target(Path("/fake"), "directory", "8:0", "ext4", 10**12, 512)
+    places: Places = "one"
+    base = "another place"
+    slice = 0.064
 
     def __init__(self, **says: Iterable[float | BaseException]) -> None:
         self.environment = Environment(identity={"machine": "fake"})
@@ -56,6 +62,8 @@ class FakeBench:
         self.taken = False
         self.runs: list[tuple[str, int | str]] = []
         self.ran: list[tuple[Workload, tuple[str, ...]]] = []
+        self.pairs: list[Pair] = []
+        self.place = 1.0
         self._says = {name: iter(script) for name, script in says.items()}
 
     def observe(self) -> Environment:
@@ -67,7 +75,9 @@ class FakeBench:
     def open(self) -> None:
         self.taken = True
 
-    def repeat(self, id: str, workload: Workload, label: int | str, gating: Sequence[str]) -> Repetition:
+    def repeat(
+        self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
+    ) -> Repetition:
         self.runs.append((workload.name, label))
         self.ran.append((workload, tuple(gating)))
         figure = next(self._says.setdefault(workload.name, figures()))
@@ -79,12 +89,34 @@ class FakeBench:
         folder = f"results/{workload.name}/{label}"
         return Repetition(output, seconds, folder, (found,) if found else (), (figure,) * int(seconds))
 
+    def alternate(self, id: str, pair: Pair, label: int | str, gating: Sequence[str]) -> Repetition:
+        """Arm B says the next figure of the workload by its name, arm A that of its name with `-A`. One place
+        is `place` times as good as the other.
+        """
+        self.pairs.append(pair)
+        base, candidate = pair.workloads
+        first = self.repeat(id, replace(base, name=f"{base.name}-A"), label, gating, 0)
+        second = self.repeat(id, candidate, label, gating)
+        effect = self.place ** (-0.5 if pair.swapped else 0.5)
+        return replace(
+            _times(second, effect),
+            base=_times(first, 1 / effect),
+            swapped=pair.swapped,
+            seed=pair.seed,
+            seconds=2.5,
+        )
+
     def close(self) -> None:
         self.taken = False
 
     def labels(self, name: str) -> list[int | str]:
         """What the repetitions of a workload were called, in their order."""
         return [label for one, label in self.runs if one == name]
+
+
+def _times(repetition: Repetition, factor: float) -> Repetition:
+    metrics = {name: value * factor for name, value in repetition.metrics.items()}
+    return replace(repetition, output=replace(repetition.output, metrics=metrics))
 
 
 class Unsure(Recorder):
@@ -124,6 +156,11 @@ class FakeJudges:
         metrics: Mapping[str, Any] = dict.fromkeys(gating, known)
         baseline = Baseline(workload.name, {}, metrics, sessions, environment=self.environment)
         return BaselineJudge(workload, baseline, gating, self.options)
+
+    def appoint_for_pair(
+        self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
+    ) -> Judge:
+        return PairJudge(workload, gating, self.options, against, crossover=crossover)
 
 
 class FakeWatcher:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from iogate.audit.snapshot import Snapshot
-from iogate.model import Finding, Needs, Output, Severity, Traffic, Workload
+from iogate.model import Finding, Needs, Output, Severity, Slice, Traffic, Workload
 from iogate.units import parse_size
 
 Findings: TypeAlias = Iterator[Finding]
@@ -31,7 +31,8 @@ class Evidence:
     for an existing output), `before` and `after` are the readings around it, `link` is the limit of the link
     in B/s (None: what /sys says), `memory` the machine's in bytes where nothing was read, `file_system` the
     type of the target's (empty: none, or not known), `gating` the metrics that will be judged. `declared` is
-    False for an existing output of which no workload is known.
+    False for an existing output of which no workload is known. `beside` is what another engine of ours did on
+    the same disk at the time, by direction, and `slices` those of this arm of a pair.
     """
 
     output: Output
@@ -46,6 +47,8 @@ class Evidence:
     file_system: str = ""
     gating: tuple[str, ...] = ()
     declared: bool = True
+    beside: Mapping[str, Traffic] = field(default_factory=dict)
+    slices: Sequence[Slice] = ()
 
     @classmethod
     def of(

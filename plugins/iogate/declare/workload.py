@@ -152,6 +152,9 @@ class WorkloadEntry(Schema):
     max_repetitions: int | None = Field(None, ge=2, le=1000, description="the most repetitions to ask for")
     steady_state: SteadyState | None = Field(None, description="repeat until steady, and judge from there")
     precondition: Precondition | None = Field(None, description="bring the device to rest before")
+    against: dict[str, Any] | None = Field(
+        None, description="options of the same workload that it is held against, measured by turns"
+    )
     waive: Waivers = Field({}, description="checks of the audit that do not count here, with the reason")
 
 
@@ -194,11 +197,14 @@ def declare_workload(
         }
         if known:
             options = engine.options({**given, **known, **_shorter_rest(options, known)})
+        against = _against(entry, engine, {**given, **known}) if entry.against is not None else None
         if "runtime" in procedure and "runtime" not in options:
             raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
         if entry.precondition and "size" not in options:
             raise InputErrors([OptionError("precondition is for workloads of one size", ("precondition",))])
-        commands = engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
+        commands = _commands(engine, options)
+        if against:
+            commands += [_within_against(item, entry.against or {}) for item in _commands(engine, against)]
         if commands and not allow_exec:
             raise InputErrors(commands)
     except InputErrors as errors:
@@ -216,7 +222,43 @@ def declare_workload(
         max_repetitions=entry.max_repetitions,
         waive=entry.waive,
         procedure=procedure,
+        against=against,
     )
+
+
+def _commands(engine: engines.Engine, options: Mapping[str, Any]) -> list[OptionError]:
+    """Return the options that run commands."""
+    return engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
+
+
+def _against(entry: WorkloadEntry, engine: engines.Engine, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of the base: the workload's own, but for those that `against` names; None takes one
+    away. Raises InputErrors.
+    """
+    changed = entry.against or {}
+    names = sorted({"engine", *WorkloadEntry.model_fields} & changed.keys())
+    if names or not changed:
+        what = f"{names[0]} is no option of an engine" if names else "names no option that differs"
+        raise InputErrors([OptionError(f"against: {what}", ("against", *names[:1]))])
+    base = {key: value for key, value in {**given, **changed}.items() if value is not None}
+    passed, own = changed.get("fio"), given.get("fio")
+    if isinstance(passed, Mapping) and isinstance(own, Mapping):
+        base["fio"] = {key: value for key, value in {**own, **passed}.items() if value is not None}
+    try:
+        options = engine.options(base)
+    except InputErrors as errors:
+        raise InputErrors([_within_against(error, changed) for error in errors.errors]) from None
+    if options == engine.options(given):
+        raise InputErrors([OptionError("against: these are the workload's own options", ("against",))])
+    return options
+
+
+def _within_against(error: Exception, changed: Mapping[str, Any]) -> OptionError:
+    """Return the same error at the place below `against` where its option is."""
+    assert isinstance(error, OptionError)
+    if not error.path or error.path[0] not in changed:
+        return error
+    return OptionError(error.message, ("against", *error.path), key=error.key, remedy=error.remedy)
 
 
 def _attachments(

@@ -6,6 +6,7 @@ tells how a package of its own adds one.
 """
 
 from iogate.engines.protocol import (
+    Alternates,
     BringsToRest,
     Engine,
     PreparesProgram,
@@ -19,6 +20,7 @@ from iogate.engines.registry import DEFAULT, known_options, load, names, precond
 
 __all__ = [
     "DEFAULT",
+    "Alternates",
     "BringsToRest",
     "Engine",
     "PreparesProgram",

@@ -66,33 +66,64 @@ def run(
     call (time limit, Ctrl-C, an error in `tick`), the program and all that it started are gone then.
     Raises EngineError if the program cannot be started.
     """
-    started = time.monotonic()
-    out_path, err_path = folder / "stdout", folder / "stderr"
+    with start([(argv, folder)]) as (program,):
+        program.wait(timeout, tick)
+    return program.completed()
+
+
+class Program:
+    """A program that was started, in a session of its own; see `start`."""
+
+    def __init__(self, argv: Sequence[str], folder: Path, mark: str) -> None:
+        self.started = time.monotonic()
+        self._folder = folder
+        self._timed_out = False
+        try:
+            with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+                self.process = subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    cwd=folder,
+                    env={**os.environ, _MARK: mark},
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
+
+    def wait(self, timeout: float, tick: Callable[[float], None] | None = None) -> None:
+        """Wait for its end, or until `timeout` seconds after its start."""
+        self._timed_out = _wait(self.process, self.started, timeout, tick)
+        self._seconds = time.monotonic() - self.started
+
+    def completed(self) -> Completed:
+        """Return what it did, once it was waited for and has ended."""
+        out, err = _read(self._folder / "stdout"), _read(self._folder / "stderr")
+        return Completed(self.process.returncode, out, err, self._seconds, self._timed_out)
+
+
+@contextlib.contextmanager
+def start(calls: Sequence[tuple[Sequence[str], Path]]) -> Iterator[tuple[Program, ...]]:
+    """Start programs side by side, each given by its argv and folder; at the end of the context, however it
+    comes, they and all that they started are gone.
+
+    stdout and stderr are written to files of those names in the folders. Raises EngineError if one cannot be
+    started.
+    """
     guard, mark = _guard(), secrets.token_hex(12)
+    programs: list[Program] = []
     try:
-        with out_path.open("wb") as out, err_path.open("wb") as err:
-            _tell(guard, mark)
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                cwd=folder,
-                env={**os.environ, _MARK: mark},
-                start_new_session=True,
-            )
-    except OSError as error:
-        raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
-    try:
-        timed_out = _wait(process, started, timeout, tick)
+        _tell(guard, mark)
+        for argv, folder in calls:
+            programs.append(Program(argv, folder, mark))
+        yield tuple(programs)
     finally:
-        _end_group(process)
-        if process.returncode:
+        for program in programs:
+            _end_group(program.process)
+        if len(programs) != len(calls) or any(program.process.returncode for program in programs):
             _end_marked(mark)
         _tell(guard, "")
-    return Completed(
-        process.returncode, _read(out_path), _read(err_path), time.monotonic() - started, timed_out
-    )
 
 
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
@@ -155,6 +186,7 @@ def _wait(
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """End every process of the group, children that outlived their parent included, and reap the leader."""
     _signal_group(process.pid, signal.SIGTERM)
+    _signal_group(process.pid, signal.SIGCONT)  # one that is stopped takes no other signal but SIGKILL
     try:
         process.wait(_GRACE_SECONDS)
     except subprocess.TimeoutExpired:

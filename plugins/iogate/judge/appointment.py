@@ -11,6 +11,7 @@ from iogate import engines
 from iogate.judge.baseline import find, load_baselines
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions, Judge
+from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Verdict, Workload
 
@@ -53,6 +54,11 @@ class BaselineJudges:
         why = why or f"{self._folder.name} has no baseline of this workload"
         remedy = "record one with --update-baselines (or see --io-missing)"
         return Verdict("no_baseline", f"{why}; {remedy}")
+
+    def appoint_for_pair(
+        self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
+    ) -> Judge:
+        return PairJudge(workload, gating, self._options, against, crossover=crossover)
 
     def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
         """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
 from iogate.judge.judge import Expectation, GateOptions
-from iogate.judge.metrics import note_metrics, typical_value
+from iogate.judge.metrics import note_metrics, typical_value, worst_of
 from iogate.model import (
     Baseline,
     Direction,
@@ -30,8 +30,6 @@ from iogate.units import format_change, format_quantity
 if TYPE_CHECKING:
     from iogate.judge.gate import Decision
 
-# Worst first: a workload is what its worst gating metric is.
-_ORDER: tuple[VerdictName, ...] = ("invalid", "regressed", "inconclusive", "drift", "improved", "pass")
 _NO_TOLERANCE = Tolerance()
 _USUAL = 3  # repetitions that a quiet device takes
 
@@ -151,7 +149,7 @@ class BaselineJudge:
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)
         judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
-        worst = min((item.verdict for item in judged), key=_ORDER.index)
+        worst = worst_of(item.verdict for item in judged)
         guilty = [item for item in judged if item.verdict == worst]
         reasons = [*map(_sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
         others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)

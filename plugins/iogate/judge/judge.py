@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 class GateOptions:
     """How sure the gate has to be: error rates, and the repetitions that it may ask for.
 
-    `tolerance` replaces those of the suites (None: theirs hold). `metrics` counts the gating metrics of the
-    whole session, among which a false alarm is shared out.
+    `max_blocks` are the most blocks of a pair. `tolerance` replaces those of the suites (None: theirs hold).
+    `metrics` counts the gating metrics of the whole session, among which a false alarm is shared out.
     """
 
     alpha: float = 0.01
     beta: float = 0.05
     max_repetitions: int = 12
+    max_blocks: int = 60
     tolerance: float | None = None
     metrics: int = 1
 
@@ -97,5 +98,13 @@ class Judges(Protocol):
         """Return the judge of a workload, or the verdict on it if there is no point in measuring.
 
         Raises IogateError if what it would be held against cannot be read.
+        """
+        ...
+
+    def appoint_for_pair(
+        self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
+    ) -> Judge:
+        """Return the judge of a workload that is measured by turns with an arm A, `against` in a few words;
+        `crossover` if the arms change places.
         """
         ...

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from iogate.model import Metric, MetricVerdict, Repetition, metric
+from iogate.model import Metric, MetricVerdict, Repetition, VerdictName, metric
+
+_WORST_FIRST: tuple[VerdictName, ...] = ("invalid", "regressed", "inconclusive", "drift", "improved", "pass")
+
+
+def worst_of(verdicts: Iterable[VerdictName]) -> VerdictName:
+    """Return the worst verdict: a workload is what its worst gating metric is."""
+    return min(verdicts, key=_WORST_FIRST.index)
 
 
 def note_metrics(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from iogate import engines
 from iogate.errors import TargetError
@@ -18,6 +18,26 @@ from iogate.model import Environment, Needs, Repetition, Workload
 
 if TYPE_CHECKING:
     from iogate.target.resolve import Target
+
+Places = Literal["one", "copies", "targets", "images"]
+"""Where the arms of a pair work: on the same data, on two copies of them on one target, on two targets, or in
+the file systems of two images that lie in two slots.
+"""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two workloads, A and B, that one block alternates; their options are those of A and B in the block.
+
+    `slices` is the number of slices that there are time for, of whole runs by turns None. `swapped` says that
+    the arms have changed places, `seed` chooses the order.
+    """
+
+    workloads: tuple[Workload, Workload]
+    places: Places
+    seed: int
+    swapped: bool = False
+    slices: int | None = None
 
 
 class Watcher(Protocol):
@@ -43,6 +63,21 @@ class Bench(Protocol):
         """Where the I/O goes, as it was found."""
         ...
 
+    @property
+    def places(self) -> Places:
+        """Where pairs work; `one` where only options can differ."""
+        ...
+
+    @property
+    def base(self) -> str:
+        """What people call the place of arm A, where it is another than that of arm B; empty if not."""
+        ...
+
+    @property
+    def slice(self) -> float:
+        """The length of a slice of a pair, in seconds."""
+        ...
+
     def observe(self) -> Environment:
         """Return what the machine is, what runs on it, and in which state it is now.
 
@@ -58,13 +93,22 @@ class Bench(Protocol):
         """Take the target, unless it is taken already. Raises TargetError if another run has it."""
         ...
 
-    def repeat(self, id: str, workload: Workload, label: int | str, gating: Sequence[str]) -> Repetition:
+    def repeat(
+        self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
+    ) -> Repetition:
         """Lay out the data, run one repetition, keep its raw files, and audit what it says.
 
         `id` is the pytest id of the workload, `label` tells its repetitions apart, `gating` names the metrics
-        that will be judged.
+        that will be judged. It is where arm B of a pair works, or arm A (0).
 
         Raises EngineError, OutputError or TargetError; findings of the audit are in the repetition.
+        """
+        ...
+
+    def alternate(self, id: str, pair: Pair, label: int | str, gating: Sequence[str]) -> Repetition:
+        """Measure one block of a pair in fresh processes, as `repeat` does one repetition.
+
+        Raises EngineError, OutputError or TargetError; findings of the audit of both arms are in the block.
         """
         ...
 

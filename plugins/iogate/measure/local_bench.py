@@ -2,45 +2,105 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
+import statistics
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
+from iogate.audit.snapshot import Snapshot
 from iogate.errors import EngineError, InputError, TargetError
 from iogate.host import process
+from iogate.host.alternation import ARMS, Call, Turns, alternate
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
-from iogate.measure.bench import Watcher
+from iogate.host.process import Completed
+from iogate.measure.bench import Pair, Places, Watcher
+from iogate.measure.pairing import SLICE, figures_of_slices
 from iogate.measure.settings import Settings
-from iogate.model import Device, Environment, Needs, Output, Place, Repetition, Workload
-from iogate.target import check_unchanged, open_target, refusals, resolve
-from iogate.target.scratch import Scratch
+from iogate.measure.sites import Site, sites_of
+from iogate.model import (
+    Command,
+    Device,
+    Environment,
+    Finding,
+    Needs,
+    Output,
+    Place,
+    Repetition,
+    Slice,
+    Workload,
+)
+from iogate.target import Target
 from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
+_LONG = 1.5  # seconds of a run of both arms from which on a block has but one of each
+
+
+@dataclass(frozen=True)
+class _Invocation:
+    """An engine invocation that may begin: its data are laid out."""
+
+    workload: Workload
+    needs: Needs
+    site: Site
+    place: Place
+    command: Command
+    gating: Sequence[str]
+
+    @property
+    def folder(self) -> Path:
+        return self.place.folder
+
+    def look(self) -> Snapshot:
+        """Return what the machine's counters say now."""
+        return snapshot(self.site.target.number, self.place.data)
 
 
 class LocalBench:
-    """This machine as a bench. The target is opened when first needed; at `close` it is as it was.
+    """This machine as a bench. Targets are opened when first needed; at `close` they are as they were.
 
-    `folder` keeps the raw files of repetitions. Raises TargetError if the target cannot be found.
+    `folder` keeps the raw files of repetitions. Raises TargetError if a target cannot be found.
     """
 
-    def __init__(self, settings: Settings, device: Device, folder: Path, watcher: Watcher) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        device: Device,
+        folder: Path,
+        watcher: Watcher,
+        handicap: tuple[float, float] = (0.0, 0.0),
+    ) -> None:
         self.name = device.name
-        self.target = resolve(device, settings.root, settings.target)
+        self._sites = sites_of(settings, device)
         self._device = device
-        self._consent = settings.destroy
         self._folder = folder
         self._watcher = watcher
+        self._turns = Turns(settings.slice or SLICE, handicap=handicap)
         self._wear = Wear(device, settings.root)
         self._laid_out = 0
-        self._scratch: Scratch | None = None
-        self._stack = contextlib.ExitStack()
+
+    @property
+    def target(self) -> Target:
+        return self._sites.candidate.target
+
+    @property
+    def places(self) -> Places:
+        return self._sites.places
+
+    @property
+    def base(self) -> str:
+        return self._sites.base
+
+    @property
+    def slice(self) -> float:
+        return self._turns.slice
 
     def observe(self) -> Environment:
         environment = observe(self.target.number, self.target.path)
@@ -54,70 +114,175 @@ class LocalBench:
         return environment
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
-        return refusals(self.target, needs, device=self._device, consent=self._consent)
+        return self._sites.refusals(needs)
 
     def open(self) -> None:
-        self._take()
+        self._sites.open()
 
     def close(self) -> None:
-        self._scratch = None
-        self._stack.close()
+        self._sites.close()
 
-    def repeat(self, id: str, workload: Workload, label: int | str, gating: Sequence[str]) -> Repetition:
+    def repeat(
+        self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
+    ) -> Repetition:
+        folder = self._folder / folder_name(id) / str(label)
+        return self._run(self._prepare(workload, folder, gating, *self._sites.arm(arm, swapped=False)))
+
+    # ------------------------------------------------------------ one engine invocation
+
+    def _prepare(
+        self, workload: Workload, folder: Path, gating: Sequence[str], site: Site, copy: int = 0
+    ) -> _Invocation:
+        """Lay out the data and write the job file. Raises EngineError or TargetError."""
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
-        folder = self._folder / folder_name(id) / str(label)
         self._wear.check(needs.written)
-        place = self._place(needs, folder)
+        place = site.place(needs, folder, self._watcher.laying_out, copy)
         if isinstance(engine, engines.PreparesProgram):
             engine.prepare()
         command = engine.command(workload, place)
         _put(folder, command.files)
-        meter = Meter(self.target.number if needs.target else None)
-        before = snapshot(self.target.number, place.data)
+        return _Invocation(workload, needs, site, place, command, gating)
+
+    def _run(self, run: _Invocation) -> Repetition:
+        before = run.look()
+        meter = Meter(run.site.target.number if run.needs.target else None)
         completed = process.run(
-            command.argv,
-            folder=folder,
-            timeout=command.timeout,
+            run.command.argv,
+            folder=run.folder,
+            timeout=run.command.timeout,
             tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
         )
-        if needs.target:
-            check_unchanged(self.target)
-        after = snapshot(self.target.number, place.data)
-        text = _read(folder / command.output) if command.output else completed.stdout
-        output = engine.parse(text, name=str(folder / (command.output or "stdout")), completed=completed)
-        self._count_written(output)
-        evidence = Evidence.of(
-            workload,
-            output,
-            needs,
-            gating=gating,
-            seconds=completed.seconds,
-            before=before,
-            after=after,
-            link=self._device.link,
-        )
-        findings = audit(evidence, workload.waive)
-        return Repetition(output, completed.seconds, str(folder), findings, tuple(meter.series))
+        output = self._read(run, completed)
+        findings = self._audit(run, output, completed, before)
+        return Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
 
-    def _take(self) -> Scratch:
-        if self._scratch is None:
-            self._scratch = self._stack.enter_context(
-                open_target(self.target, device=self._device, consent=self._consent)
-            )
-        return self._scratch
-
-    def _count_written(self, output: Output) -> None:
-        laid_out = self._scratch.written if self._scratch else 0
+    def _read(self, run: _Invocation, completed: Completed) -> Output:
+        """Return what an engine says, and count what it wrote. Raises TargetError or OutputError."""
+        if run.needs.target:
+            run.site.check()
+        command = run.command
+        text = _read(run.folder / command.output) if command.output else completed.stdout
+        name = str(run.folder / (command.output or "stdout"))
+        output = engines.load(run.workload.engine).parse(text, name=name, completed=completed)
         written = output.traffic["write"].bytes if "write" in output.traffic else 0
+        laid_out = self._sites.laid_out
         self._wear.record(laid_out - self._laid_out + written)
         self._laid_out = laid_out
+        return output
 
-    def _place(self, needs: Needs, folder: Path) -> Place:
-        if not needs.target:
-            return Place(folder, None, folder)
-        scratch = self._take()
-        return Place(scratch.data(needs, tick=self._watcher.laying_out), scratch.folder, folder)
+    def _audit(
+        self,
+        run: _Invocation,
+        output: Output,
+        completed: Completed,
+        before: Snapshot,
+        beside: Output | None = None,
+        slices: Sequence[Slice] = (),
+    ) -> tuple[Finding, ...]:
+        """Return what the audit finds; `beside` is the output of another engine that used the disk, too."""
+        evidence = Evidence.of(
+            run.workload,
+            output,
+            run.needs,
+            gating=run.gating,
+            seconds=completed.seconds,
+            before=before,
+            after=run.look(),
+            link=self._device.link,
+            beside=beside.traffic if beside else {},
+            slices=slices,
+        )
+        return audit(evidence, run.workload.waive)
+
+    # ------------------------------------------------------------ a block of a pair
+
+    def alternate(self, id: str, pair: Pair, label: int | str, gating: Sequence[str]) -> Repetition:
+        folder = self._folder / folder_name(id) / str(label)
+        begun = time.monotonic()
+        if pair.slices:
+            block = self._by_slices(pair, folder, gating, pair.slices)
+        else:
+            block = self._by_runs(pair, folder, gating)
+        seconds = time.monotonic() - begun
+        return replace(block, seconds=seconds, swapped=pair.swapped, seed=pair.seed)
+
+    def _arms(self, pair: Pair, folder: Path, gating: Sequence[str]) -> tuple[_Invocation, _Invocation]:
+        first, second = (
+            self._prepare(workload, folder / ARMS[arm], gating, *self._place(pair, arm))
+            for arm, workload in enumerate(pair.workloads)
+        )
+        return first, second
+
+    def _place(self, pair: Pair, arm: int) -> tuple[Site, int]:
+        """Return where an arm works in this block."""
+        if pair.places == "one":
+            return self._sites.arm(1, swapped=False)
+        return self._sites.arm(arm, pair.swapped)
+
+    def _by_slices(self, pair: Pair, folder: Path, gating: Sequence[str], slices: int) -> Repetition:
+        """Return a block of slices: both engines run side by side, one of them is always stopped."""
+        runs = self._arms(pair, folder, ())
+        before = [run.look() for run in runs]
+        meter = Meter(runs[1].site.target.number)
+        calls = tuple(_call(run, self._turns.lasting(slices)) for run in runs)
+        done = alternate(
+            (calls[0], calls[1]),
+            self._turns,
+            pair.seed,
+            tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
+        )
+        outputs = [self._read(run, each) for run, each in zip(runs, done.completed, strict=True)]
+        shared = runs[0].site.target.number == runs[1].site.target.number
+        arms = []
+        for number, run in enumerate(runs):
+            beside = outputs[1 - number] if shared else None
+            own = [item for item in done.slices if item.arm == ARMS[number]]
+            found = self._audit(run, outputs[number], done.completed[number], before[number], beside, own)
+            output = figures_of_slices(outputs[number], own, ARMS[number])
+            arms.append(Repetition(output, sum(item.seconds for item in own), str(run.folder), found))
+        return _block(arms, done.slices)
+
+    def _by_runs(self, pair: Pair, folder: Path, gating: Sequence[str]) -> Repetition:
+        """Return a block of whole runs by turns: of short ones two each."""
+        first = Random(pair.seed).randrange(2)
+        order = (first, 1 - first)
+        kept: tuple[list[Repetition], list[Repetition]] = ([], [])
+        for round, turn in enumerate((order, order[::-1])):
+            for arm in turn:
+                place = self._place(pair, arm)
+                within = folder / ARMS[arm] / str(round + 1)
+                kept[arm].append(self._run(self._prepare(pair.workloads[arm], within, gating, *place)))
+            if sum(item.seconds for arm in kept for item in arm) > _LONG:
+                break
+        return _block([_together(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())
+
+
+def _call(run: _Invocation, lasting: float) -> Call:
+    engine = engines.load(run.workload.engine)
+    assert isinstance(engine, engines.Alternates)
+    processes = engine.processes(run.workload.options)
+    return Call(run.command.argv, run.folder, processes, lasting, run.command.timeout)
+
+
+def _together(runs: Sequence[Repetition], folder: Path) -> Repetition:
+    """Return the runs of one arm in a block as one: the mean of each metric that all have."""
+    names = [name for name in runs[0].metrics if all(name in run.metrics for run in runs)]
+    metrics = {name: statistics.fmean(run.metrics[name] for run in runs) for name in names}
+    output = replace(runs[-1].output, metrics=metrics, histograms={})
+    findings = tuple(dict.fromkeys(item for run in runs for item in run.findings))
+    return Repetition(output, sum(run.seconds for run in runs), str(folder), findings)
+
+
+def _block(arms: Sequence[Repetition], slices: tuple[Slice, ...]) -> Repetition:
+    """Return a block of both arms: what B did, with what A did as its base; findings say which arm it is."""
+    base, candidate = arms
+    named = [
+        replace(item, message=f"{name}: {item.message}")
+        for name, arm in zip(ARMS, arms, strict=True)
+        for item in arm.findings
+    ]
+    return replace(candidate, findings=tuple(named), base=base, slices=slices)
 
 
 def folder_name(id: str) -> str:

@@ -16,10 +16,11 @@ from typing import Protocol
 
 from iogate.errors import IogateError, MeasurementError
 from iogate.judge.appointment import gating_metrics
-from iogate.judge.judge import Judges
+from iogate.judge.judge import Judge, Judges
 from iogate.judge.metrics import note_metrics
 from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm, Bench, Watcher
+from iogate.measure.pairing import Pairing
 from iogate.measure.trial import Trial
 from iogate.model import Finding, Repetition, Verdict, Workload, WorkloadResult
 
@@ -102,16 +103,25 @@ class Session:
     # ------------------------------------------------------------ before measuring
 
     def _trial(self, id: str, workload: Workload) -> Trial:
-        """Return the trial of a workload: it is recorded, until another judge is appointed."""
-        gating = gating_metrics(workload)
-        return Trial(id, (Arm(self.bench.name, workload, self.bench),), gating, Recorder(workload, gating))
+        """Return the trial of a workload: it is recorded, until another judge is appointed.
+
+        It has two arms where it is held against another place, or against itself with other options.
+        """
+        gating, bench, own = gating_metrics(workload), self.bench, workload.against
+        judge = Recorder(workload, gating)
+        if own is None and bench.places == "one":
+            return Trial(id, (Arm(bench.name, workload, bench),), gating, judge)
+        base = workload if own is None else replace(workload, options=own)
+        places = bench.places if own is None else "one"
+        pairing = Pairing.of((base, workload), gating, places, bench.slice)
+        return Trial(id, (Arm("A", base, bench), Arm("B", workload, bench)), gating, judge, pairing)
 
     def _prepare(self, trial: Trial) -> WorkloadResult | None:
         """Find who judges a workload; a result if it need not or cannot be measured."""
-        refused = trial.arm.bench.refusals(trial.needs)
+        refused = [error for arm in trial.arms for error in arm.bench.refusals(arm.needs)]
         if refused:
             return self._fail(trial, refused[0])
-        judge = self._judges.appoint(trial.workload, trial.gating)
+        judge = self._appoint(trial)
         if isinstance(judge, Verdict):
             return self._complete(trial, judge, None)
         trial.judge = judge
@@ -121,15 +131,25 @@ class Session:
             return self._fail(trial, error)
         return None
 
+    def _appoint(self, trial: Trial) -> Judge | Verdict:
+        if trial.pairing is None:
+            return self._judges.appoint(trial.workload, trial.gating)
+        return self._judges.appoint_for_pair(
+            trial.workload,
+            trial.gating,
+            trial.base,
+            crossover=bool(trial.pairing.crossover),
+        )
+
     # ------------------------------------------------------------ measuring
 
     def _next(self, trials: Sequence[Trial]) -> Trial:
         """Return the workload whose turn it is: in rounds; by need, once each can be judged, if device time
         is short.
         """
-        if trials[0].workload.fixed:
+        if trials[0].apart:
             return trials[0]
-        loose = itertools.takewhile(lambda trial: not trial.workload.fixed, trials)
+        loose = itertools.takewhile(lambda trial: not trial.apart, trials)
         if self._budget is None:
             return min(itertools.islice(loose, _ROUND), key=lambda trial: len(trial.repetitions))
         return min(loose, key=_urgency)
@@ -145,10 +165,10 @@ class Session:
             return True
         if suite not in self._until:
             open_trials = [item for item in self.trials if item.result is None]
-            need = sum(item.usual * item.needs.seconds for item in open_trials)
-            own = sum(item.usual * item.needs.seconds for item in open_trials if item.workload.suite == suite)
+            need = sum(item.usual * item.seconds for item in open_trials)
+            own = sum(item.usual * item.seconds for item in open_trials if item.workload.suite == suite)
             self._until[suite] = spent + (self._budget - spent) * (own / need if need else 1)
-        return spent + trial.needs.seconds <= self._until[suite]
+        return spent + trial.seconds <= self._until[suite]
 
     def _advance(self, trial: Trial) -> None:
         """Measure one more repetition of a workload, and ask whether it was the last."""
@@ -158,19 +178,39 @@ class Session:
         if trial.needs.target:
             trial.arm.bench.open()
         try:
-            for label, workload in trial.preparations():
-                trial.preparation.append(self._repeat(trial, workload, label))
-            trial.take(self._repeat(trial, trial.workload, trial.label))
+            for label, workload, arm in trial.preparations():
+                trial.preparation.append(self._repeat(trial, workload, label, arm))
+            trial.take(
+                self._block(trial) if trial.pairing else self._repeat(trial, trial.workload, trial.label)
+            )
             if trial.sure:
                 trial.result = self._record(trial)
         except IogateError as error:
             trial.result = self._fail(trial, error)
 
-    def _repeat(self, trial: Trial, workload: Workload, label: int | str) -> Repetition:
+    def _repeat(self, trial: Trial, workload: Workload, label: int | str, arm: int = 1) -> Repetition:
         """Return one repetition. Raises MeasurementError if the audit finds that it cannot be trusted."""
-        self._watcher.repetition(workload, label, trial.limit, trial.needs.seconds, self._left())
+        self._watcher.repetition(workload, label, trial.limit, trial.seconds, self._left())
         gating = trial.gating if workload is trial.workload else ()
-        repetition = trial.arm.bench.repeat(trial.id, workload, label, gating)
+        return self._heard(
+            trial, workload, label, trial.arm.bench.repeat(trial.id, workload, label, gating, arm)
+        )
+
+    def _block(self, trial: Trial) -> Repetition:
+        """Return one block of a pair. Raises MeasurementError if the audit finds that it cannot be
+        trusted.
+        """
+        workload, label = trial.workload, trial.label
+        self._watcher.repetition(workload, label, trial.limit, trial.seconds, self._left())
+        block = trial.arm.bench.alternate(trial.id, trial.pair(self.id), label, trial.gating)
+        return self._heard(trial, workload, label, block)
+
+    def _heard(
+        self, trial: Trial, workload: Workload, label: int | str, repetition: Repetition
+    ) -> Repetition:
+        """Return the same repetition, once all was told of it that there is to tell. Raises
+        MeasurementError.
+        """
         self._watcher.repeated(workload, label, repetition)
         self._note_version(workload.engine, repetition.output.engine_version)
         invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
@@ -190,9 +230,7 @@ class Session:
         usual.
         """
         open_trials = [trial for trial in self.trials if trial.result is None]
-        return sum(
-            trial.needs.seconds * max(1, trial.usual - len(trial.repetitions)) for trial in open_trials
-        )
+        return sum(trial.seconds * max(1, trial.usual - len(trial.repetitions)) for trial in open_trials)
 
     # ------------------------------------------------------------ deciding
 
@@ -224,6 +262,7 @@ class Session:
             tuple(trial.warmup),
             trial.spent,
             tuple(trial.judge.differences(self.environment)),
+            trial.facts,
         )
 
 

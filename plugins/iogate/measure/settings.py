@@ -14,11 +14,12 @@ Missing = Literal["fail", "skip", "record"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of one run; DESIGN names them and docs/options.md explains them.
+    """The options of one run; docs/design.md names them.
 
-    `missing` None leaves it to the device's profile. `budget` is device time in seconds. `runtime` (seconds)
-    and `size` replace those of the suites. `destroy` is the block device that may be written to,
-    `allow_exec` lets suites run commands.
+    `against` is the target of arm A (`same`: a second copy of the data; None: workloads have baselines),
+    `slice` the length of a slice in seconds. `missing` None leaves it to the device's profile. `budget` is
+    device time in seconds. `runtime` (seconds) and `size` replace those of the suites. `destroy` is the block
+    device that may be written to, `allow_exec` lets suites run commands.
     """
 
     root: Path
@@ -26,6 +27,7 @@ class Settings:
     baselines: Path = Path("baselines")
     results: Path = Path(".iogate/results")
     target: str | None = None
+    against: str | None = None
     update: UpdateMode | None = None
     reason: str = ""
     missing: Missing | None = None
@@ -36,3 +38,4 @@ class Settings:
     budget: float | None = None
     destroy: str | None = None
     allow_exec: bool = False
+    slice: float | None = None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iogate import engines
 from iogate.errors import MeasurementError
 from iogate.judge.judge import Judge
-from iogate.measure.bench import Arm
+from iogate.measure.bench import Arm, Pair
+from iogate.measure.pairing import Pairing
 from iogate.measure.steady import Criterion, steadiness
-from iogate.model import Finding, Needs, Repetition, Workload, WorkloadResult
+from iogate.model import Finding, Needs, PairFacts, Repetition, Workload, WorkloadResult
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Trial:
     arms: tuple[Arm, ...]
     gating: tuple[str, ...]
     judge: Judge
+    pairing: Pairing | None = None
     repetitions: list[Repetition] = field(default_factory=list)
     warmup: list[Repetition] = field(default_factory=list)
     preparation: list[Repetition] = field(default_factory=list)
@@ -34,9 +36,8 @@ class Trial:
 
     @property
     def arm(self) -> Arm:
-        """The arm that is measured: so far a trial has one."""
-        (arm,) = self.arms
-        return arm
+        """The arm that is judged: the only one, or B."""
+        return self.arms[-1]
 
     @property
     def workload(self) -> Workload:
@@ -47,6 +48,37 @@ class Trial:
     def needs(self) -> Needs:
         """What one repetition asks of the target."""
         return self.arm.needs
+
+    @property
+    def seconds(self) -> float:
+        """What one repetition takes at most, in seconds; of a pair a block."""
+        return self.pairing.seconds if self.pairing else self.needs.seconds
+
+    @property
+    def apart(self) -> bool:
+        """True where repetitions run back to back, apart from other workloads."""
+        return self.workload.fixed and not self.pairing
+
+    @property
+    def base(self) -> str:
+        """What arm A is, in a few words."""
+        if self.pairing is None:
+            return ""
+        if self.workload.against is None:
+            return self.arm.bench.base
+        return "the same data with " + ", ".join(_differences(self.workload))
+
+    @property
+    def facts(self) -> PairFacts | None:
+        """How a pair is measured."""
+        return PairFacts(self.base, self.pairing.places, self.pairing.why) if self.pairing else None
+
+    def pair(self, session: str) -> Pair:
+        """Return what the next block alternates, in a session of this name. Raises IogateError."""
+        assert self.pairing
+        first, second = self.arms
+        number = len(self.repetitions)
+        return self.pairing.pair((first.workload, second.workload), number, f"{session} {self.id}")
 
     @property
     def sure(self) -> bool:
@@ -76,7 +108,8 @@ class Trial:
 
     @property
     def _needs_pilot(self) -> bool:
-        return self.workload.procedure.get("runtime") == "auto" and not self.warmup
+        automatic = self.workload.procedure.get("runtime") == "auto"
+        return automatic and not self.pairing and not self.warmup
 
     @property
     def spent(self) -> float:
@@ -85,9 +118,11 @@ class Trial:
 
     @property
     def criterion(self) -> Criterion | None:
-        """When the device is steady enough for this workload; None if it need not be."""
+        """When the device is steady enough for this workload; None if it need not be, as what changes befalls
+        both arms of a pair.
+        """
         asked = self.workload.procedure.get("steady_state")
-        if asked is None:
+        if asked is None or self.pairing:
             return None
         return Criterion(asked["rounds"], asked["range"], asked["slope"], asked["max_rounds"])
 
@@ -126,13 +161,19 @@ class Trial:
                 remedy="precondition the device for longer, or allow more rounds",
             )
 
-    def preparations(self) -> Iterator[tuple[str, Workload]]:
-        """Yield what to run before the first repetition, with labels: sequential fills, then random writes
-        until steady. The caller appends each to `preparation`.
+    def preparations(self) -> Iterator[tuple[str, Workload, int]]:
+        """Yield what to run before the first repetition, with labels, and where, by the number of the arm:
+        sequential fills, then random writes until steady. The caller appends each to `preparation`.
         """
         asked = self.workload.procedure.get("precondition")
         if not asked or self.preparation:
             return
+        apart = self.pairing is not None and self.pairing.places != "one"
+        for arm in (0, 1) if apart else (1,):
+            for label, workload in self._bring_to_rest(asked):
+                yield f"{self.arms[arm].name}-{label}" if apart else label, workload, arm
+
+    def _bring_to_rest(self, asked: Mapping[str, Any]) -> Iterator[tuple[str, Workload]]:
         engine = engines.load(engines.preconditioner())
         assert isinstance(engine, engines.BringsToRest)
         for number in range(1, asked["fill"] + 1):
@@ -152,3 +193,11 @@ class Trial:
     def _preparation(self, options: dict[str, Any]) -> Workload:
         own = self.workload
         return Workload(own.name, own.suite, engines.preconditioner(), options, own.position)
+
+
+def _differences(workload: Workload) -> Iterator[str]:
+    """Yield the options of arm A that differ from the workload's own."""
+    base, own = workload.against or {}, workload.options
+    for name in dict.fromkeys([*base, *own]):
+        if base.get(name) != own.get(name):
+            yield f"{name}: {base[name]}" if name in base else f"no {name}"

@@ -57,6 +57,14 @@ OPTIONS = (
     _Option("--io-results", "where raw outputs are kept (default: .iogate/results/)", "DIR"),
     _Option("--io-target", "a directory or block device instead of the profile's", "PATH"),
     _Option(
+        "--io-against",
+        "instead of a baseline, measured by turns: a directory, a block device, an image, or `same` for a "
+        "second copy of the data",
+        "BASE",
+    ),
+    _Option("--io-max-blocks", "the most blocks of a pair (default: 60)", "N", _repetitions),
+    _Option("--io-slice", "length of a slice of a pair (default: 64ms)", "TIME", _seconds),
+    _Option(
         "--io-missing",
         "a workload without a baseline (default: fail)",
         "fail|skip|record",
@@ -137,10 +145,15 @@ def path_of(config: pytest.Config, flag: str, default: str | None = None) -> Pat
     the root.
     """
     value = value_of(config, flag)
-    given = config.getoption(f"io_{flag.lstrip('-').replace('-', '_').removeprefix('io_')}") is not None
     if value is None:
         return config.rootpath / default if default else None
-    return (config.invocation_params.dir if given else config.rootpath) / str(value)
+    return _folder_of(config, flag) / str(value)
+
+
+def _folder_of(config: pytest.Config, flag: str) -> Path:
+    """Return the folder against which an option's path is meant."""
+    given = config.getoption(f"io_{flag.lstrip('-').replace('-', '_').removeprefix('io_')}") is not None
+    return config.invocation_params.dir if given else config.rootpath
 
 
 def settings_of(config: pytest.Config) -> Settings:
@@ -152,6 +165,7 @@ def settings_of(config: pytest.Config) -> Settings:
         alpha=value_of(config, "--io-alpha") or usual.alpha,
         beta=value_of(config, "--io-beta") or usual.beta,
         max_repetitions=value_of(config, "--io-max-repetitions") or usual.max_repetitions,
+        max_blocks=value_of(config, "--io-max-blocks") or usual.max_blocks,
         tolerance=value_of(config, "--io-tolerance"),
     )
     target = path_of(config, "--io-target")
@@ -161,6 +175,8 @@ def settings_of(config: pytest.Config) -> Settings:
         baselines=path_of(config, "--io-baselines", "baselines") or Path(),
         results=path_of(config, "--io-results", ".iogate/results") or Path(),
         target=str(target) if target else None,
+        against=_against(config),
+        slice=value_of(config, "--io-slice"),
         update=config.getoption("io_update"),
         reason=value_of(config, "--io-reason") or "",
         missing=value_of(config, "--io-missing"),
@@ -172,3 +188,14 @@ def settings_of(config: pytest.Config) -> Settings:
         destroy=value_of(config, "--io-destroy"),
         allow_exec=config.getoption("io_allow_exec"),
     )
+
+
+def _against(config: pytest.Config) -> str | None:
+    """Return what `--io-against` names: `same`, or a path (after `place:` if so said). Raises UsageError."""
+    value: str | None = value_of(config, "--io-against")
+    if value and config.getoption("io_update"):
+        raise pytest.UsageError("--io-against measures its base now: there is no baseline to update")
+    if value is None or value == "same":
+        return value
+    prefix, path = ("place:", value[6:]) if value.startswith("place:") else ("", value)
+    return f"{prefix}{_folder_of(config, '--io-against') / path}"

@@ -37,7 +37,8 @@ def failure_text(result: WorkloadResult) -> str:
     """
     verdict = result.verdict
     first, *rest = verdict.reason.splitlines()
-    count = f" ({verdict.repetitions} repetitions)" if verdict.repetitions else ""
+    unit = "blocks" if result.pair else "repetitions"
+    count = f" ({verdict.repetitions} {unit})" if verdict.repetitions else ""
     lines = [f"{verdict.verdict}: {first}{count}", *(f"  {line}" for line in rest)]
     doubtful = [item for item in verdict.findings if item.severity != "note"]
     lines += [f"  {item.severity} {item.check}: {item.message}" for item in doubtful]

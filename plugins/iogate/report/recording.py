@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from iogate import __version__
-from iogate.model import Environment, MetricVerdict, Repetition, WorkloadResult
+from iogate.model import Environment, MetricVerdict, Repetition, Slice, WorkloadResult
 from iogate.report.results import (
     SCHEMA,
     GateRecord,
@@ -82,6 +83,7 @@ def record_workload(result: WorkloadResult, gate_options: GateOptions) -> Worklo
         warmup=tuple(map(_repetition, result.warmup)),
         folders=tuple(item.folder for item in result.repetitions),
         measured=tuple(map(_repetition, result.repetitions)),
+        pair=result.pair,
     )
 
 
@@ -113,6 +115,8 @@ def _metric(item: MetricVerdict, tolerance_from: ToleranceSource) -> MetricRecor
         minimum_detectable=_finite(item.minimum_detectable),
         verdict=item.verdict,
         reason=item.reason,
+        place_effect=_finite(item.place_effect),
+        noise=_finite(item.noise),
     )
 
 
@@ -124,7 +128,15 @@ def _repetition(item: Repetition) -> RepetitionRecord:
         findings=item.findings,
         series=tuple(round(value) for value in item.series),
         histograms=item.output.histograms,
+        base=_repetition(item.base) if item.base else None,
+        swapped=item.swapped,
+        seed=item.seed,
+        slices=tuple(map(_rounded, item.slices)),
     )
+
+
+def _rounded(item: Slice) -> Slice:
+    return replace(item, start=round(item.start, 5), seconds=round(item.seconds, 5))
 
 
 def _finite(value: float | None) -> float | None:

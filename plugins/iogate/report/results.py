@@ -21,7 +21,7 @@ from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
 from iogate.formats.schema import check_value
-from iogate.model import Direction, Environment, Finding, Histogram, VerdictName
+from iogate.model import Direction, Environment, Finding, Histogram, PairFacts, Slice, VerdictName
 from iogate.units import printable
 
 SCHEMA: Final = 1
@@ -40,7 +40,8 @@ _Flag = Annotated[bool, Field(strict=True)]
 class MetricRecord:
     """What was measured of a metric and what the gate says of it, as `iogate.model.MetricVerdict` has it.
 
-    `values` are those of the repetitions that have the metric. `tolerance_from` says who chose the
+    `values` are those of the repetitions that have the metric. Of a pair `value` is arm B's, `baseline` arm
+    A's. `tolerance_from` says who chose the
     tolerance: the command line, the suite, or the data of the baseline.
     """
 
@@ -58,6 +59,8 @@ class MetricRecord:
     minimum_detectable: _Measured = None
     verdict: VerdictName = "recorded"
     reason: str = ""
+    place_effect: _Measured = None
+    noise: _Measured = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ class RepetitionRecord:
     """One engine invocation: the folder of its raw files, its wall time in seconds, and what it measured.
 
     `series` is the target's bandwidth second by second (bytes/s), `histograms` are latencies by direction
-    and kind (`read.clat`).
+    and kind (`read.clat`). Of a pair it is a block, as `iogate.model.Repetition` has it: `base` is what arm A
+    did in it.
     """
 
     metrics: Mapping[str, _Measured]
@@ -74,6 +78,10 @@ class RepetitionRecord:
     findings: tuple[Finding, ...] = ()
     series: tuple[_Number, ...] = ()
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    base: RepetitionRecord | None = None
+    swapped: _Flag = False
+    seed: _Count = 0
+    slices: tuple[Slice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class WorkloadRecord:
 
     `gate` holds the tolerances that the suite declares: worse and better. `measured` are the repetitions
     that count, `repetitions` of them, in `folders`; documents of older versions have none. `warmup` are
-    those before the device was steady.
+    those before the device was steady. `pair` says what arm A is, where there was one.
     """
 
     id: str
@@ -103,6 +111,7 @@ class WorkloadRecord:
     warmup: tuple[RepetitionRecord, ...] = ()
     folders: tuple[str, ...] = ()
     measured: tuple[RepetitionRecord, ...] = ()
+    pair: PairFacts | None = None
 
     @property
     def gating(self) -> dict[str, MetricRecord]:

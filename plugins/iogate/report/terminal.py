@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import format_change, format_duration, format_quantity, printable
 
 _HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance", "runs", "verdict")
+_OF_PAIRS = ("workload", "metric", "B", "A", "change", "tolerance", "blocks", "verdict")
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,44 @@ class TerminalSummary:
 
 
 def results_table(results: Results) -> str:
-    """Return one row for each gating metric; a workload without measurements has a row that says why."""
+    """Return one row for each gating metric; a workload without measurements has a row that says why. Pairs
+    have a table of their own.
+    """
+    pairs = [workload for workload in results.workloads if workload.pair]
+    others = [workload for workload in results.workloads if not workload.pair]
+    tables = [_table(_HEADERS, others)] if others else []
+    if pairs:
+        tables += [_table(_OF_PAIRS, pairs), "\n".join(_ways(pairs))]
+    return "\n\n".join(tables)
+
+
+def _table(headers: tuple[str, ...], workloads: Sequence[WorkloadRecord]) -> str:
     from tabulate import tabulate
 
-    rows = [row for workload in results.workloads for row in _rows(workload)]
+    rows = [row for workload in workloads for row in _rows(workload)]
     alignment = ("left", "left", "right", "right", "left", "right", "right", "left")
     return printable(
-        tabulate(rows, headers=_HEADERS, tablefmt="simple", colalign=alignment, disable_numparse=True)
+        tabulate(rows, headers=headers, tablefmt="simple", colalign=alignment, disable_numparse=True)
     )
+
+
+def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
+    """Yield what A and B are, and how they were measured, each thing once."""
+    of_base: dict[str, list[str]] = {}
+    for workload in pairs:
+        assert workload.pair
+        of_base.setdefault(workload.pair.base, []).append(workload.workload)
+    for base, names in of_base.items():
+        which = "" if len(of_base) == 1 else f" ({', '.join(names)})"
+        yield printable(f"A is {base}{which}")
+    if any(workload.pair and workload.pair.places == "targets" for workload in pairs):
+        yield "their places are a part of what is compared"
+    whole: dict[str, list[str]] = {}
+    for workload in pairs:
+        if workload.pair and workload.pair.why:
+            whole.setdefault(workload.pair.why, []).append(workload.workload)
+    for why, names in whole.items():
+        yield printable(f"by whole runs, not slices: {', '.join(names)}: {why}")
 
 
 def summary_lines(results: Results, width: int = 100) -> list[str]:

@@ -41,8 +41,10 @@ class Scratch(Protocol):
     written: int
     """Bytes laid out so far."""
 
-    def data(self, needs: Needs, tick: Tick | None = None) -> Path:
-        """Return what the engine works on. Everything is checked again right here. Raises TargetError."""
+    def data(self, needs: Needs, tick: Tick | None = None, copy: int = 0) -> Path:
+        """Return what the engine works on; `copy` tells data of one size apart. Everything is checked again
+        right here. Raises TargetError.
+        """
         ...
 
 
@@ -56,9 +58,10 @@ class FolderScratch:
         self.written = 0
         self._home = home
         self._check = check
-        self._sizes: list[int] = []
+        self._laid_out: list[tuple[int, int]] = []
+        """The size and copy of each data file."""
 
-    def data(self, needs: Needs, tick: Tick | None = None) -> Path:
+    def data(self, needs: Needs, tick: Tick | None = None, copy: int = 0) -> Path:
         """Return a file of `needs.size` bytes; without a size, a path where the engine may make its own
         file.
         """
@@ -67,32 +70,35 @@ class FolderScratch:
             if needs.space:
                 self._make_room(needs)
             return self._home / "engine" / "data"
-        file = self._file(needs.size)
-        if needs.size in self._sizes and intact(file, needs.size):
+        file = self._file(needs.size, copy)
+        if (needs.size, copy) in self._laid_out and intact(file, needs.size):
             return file
-        self._make_room(needs)
+        self._make_room(needs, copy)
         lay_out(file, needs.size, direct=needs.direct, tick=tick)
-        self._sizes.append(needs.size)
+        self._laid_out.append((needs.size, copy))
         self.written += needs.size
         return file
 
-    def _make_room(self, needs: Needs) -> None:
+    def _make_room(self, needs: Needs, copy: int = 0) -> None:
         """Remove data of other sizes, largest first, before a workload is refused for lack of space."""
         try:
-            self._forget(needs.size)
-            while self._sizes and room(self._home) < needs.size + needs.space:
-                self._forget(max(self._sizes))
+            self._forget(needs.size, copy)
+            while room(self._home) < needs.size + needs.space:
+                others = [known for known in self._laid_out if known[0] != needs.size]
+                if not others:
+                    break
+                self._forget(*max(others))
         except OSError as error:
             raise refusal(error, f"cannot make room in {self._home}") from error
         self._check(needs)
 
-    def _file(self, size: int) -> Path:
-        return self._home / f"data-{size}"
+    def _file(self, size: int, copy: int) -> Path:
+        return self._home / (f"data-{size}-{copy}" if copy else f"data-{size}")
 
-    def _forget(self, size: int) -> None:
-        self._sizes = [other for other in self._sizes if other != size]
+    def _forget(self, size: int, copy: int) -> None:
+        self._laid_out = [known for known in self._laid_out if known != (size, copy)]
         with contextlib.suppress(FileNotFoundError):
-            self._file(size).unlink()
+            self._file(size, copy).unlink()
 
 
 def room(path: Path) -> int:

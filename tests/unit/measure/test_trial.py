@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -178,10 +177,3 @@ def test_an_error_while_preconditioning_is_that_workloads():
 
 
 # ------------------------------------------------------------ arms
-
-
-def test_a_trial_has_one_arm_so_far():
-    one = trial_of(reads("a"))
-    one.arms *= 2
-    with pytest.raises(ValueError, match="too many values"):
-        _ = one.arm

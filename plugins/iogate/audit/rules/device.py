@@ -206,11 +206,18 @@ def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
     before, after = (reading.disk if reading else None for reading in (evidence.before, evidence.after))
     if before is None or after is None or before.name != after.name or not after.counted:
         return None
-    return _difference(before.target, after.target), _difference(before.whole, after.whole)
+    return (
+        _difference(before.target, after.target, evidence),
+        _difference(before.whole, after.whole, evidence),
+    )
 
 
-def _difference(before: Counters, after: Counters) -> Counters:
-    return Counters(after.read - before.read, after.written - before.written)
+def _difference(before: Counters, after: Counters, evidence: Evidence) -> Counters:
+    """Return what was moved between two readings, less what another engine of ours moved."""
+    read, written = (
+        evidence.beside[name].bytes if name in evidence.beside else 0 for name in ("read", "write")
+    )
+    return Counters(after.read - before.read - read, after.written - before.written - written)
 
 
 CHECKS: tuple[Check, ...] = (

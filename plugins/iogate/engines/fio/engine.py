@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
-from iogate.engines.fio import reading, stated
 from iogate.engines.fio.job_file import job_file
 from iogate.engines.fio.jobs import MIXED, jobs
 from iogate.engines.fio.options import ELSEWHERE, FioOptions, block_sizes, normalise_options
@@ -140,6 +140,23 @@ class Fio:
             gating = _gating([given])
             names += [name.replace(f"{pattern}.", f"{direction}.", 1) for name in gating]
         return tuple(names)
+
+    def indivisible(self, options: Mapping[str, Any], gating: Sequence[str]) -> str:
+        return alternation.indivisible(options, gating)
+
+    def lasting(
+        self, options: Mapping[str, Any], seconds: float, seed: int, half: int | None
+    ) -> dict[str, Any]:
+        return alternation.lasting(options, seconds, seed, half)
+
+    def shortened(self, options: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        return alternation.shortened(options, seconds)
+
+    def halves(self, options: Mapping[str, Any]) -> bool:
+        return alternation.halves(options)
+
+    def processes(self, options: Mapping[str, Any]) -> int:
+        return alternation.processes(options)
 
     def fill(self, options: Mapping[str, Any]) -> dict[str, Any]:
         return self.options({**_FILL, "size": options["size"]})

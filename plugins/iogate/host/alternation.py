@@ -1,0 +1,248 @@
+"""Two programs by turns: one is always stopped, the other works for a fraction of a second.
+
+Whatever the machine does in such a short time befalls both, and cancels in the ratio of what they move. They
+are stopped by SIGSTOP: it takes effect within 0.1 ms, needs neither root nor a cgroup, and a stopped process
+still dies of SIGKILL, which one in a frozen cgroup of version 1 does not. What each moved is in
+/proc/PID/io (proc(5)): direct I/O counts when it is submitted, in the process that submits it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iogate.errors import EngineError
+from iogate.host.process import Completed, Program, start
+from iogate.model import Slice
+
+ARMS = ("A", "B")
+_POLL = 0.005
+_STARTING = 30.0  # seconds that engines get to begin their I/O
+_LEAST = 3  # balanced turns of a block, below which it says nothing
+
+
+@dataclass(frozen=True)
+class Call:
+    """A program to run: `argv` in a `folder`.
+
+    At work it is `processes` processes; it ends by itself `lasting` seconds after it has begun, within
+    `timeout` of its start.
+    """
+
+    argv: Sequence[str]
+    folder: Path
+    processes: int
+    lasting: float
+    timeout: float
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How long a turn of one arm is, in seconds: nobody works for `gap`, what comes in the next `settle` does
+    not count, and then comes the slice.
+
+    `handicap` is the share of each slice in which arms A and B are stopped although it is theirs: a loss that
+    is known, to try the method with.
+    """
+
+    slice: float = 0.064
+    settle: float = 0.004
+    gap: float = 0.002
+    handicap: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def seconds(self) -> float:
+        """The length of a turn."""
+        return self.gap + self.settle + self.slice
+
+    def lasting(self, turns: int) -> float:
+        """Return how long programs must go on for so many turns, with a margin for their start."""
+        return turns * self.seconds * 1.03 + 0.1
+
+
+@dataclass(frozen=True)
+class Alternated:
+    """What two programs did, A and B, and in which slices."""
+
+    completed: tuple[Completed, Completed]
+    slices: tuple[Slice, ...]
+    seconds: float
+
+
+def alternate(
+    calls: tuple[Call, Call], turns: Turns, seed: int, tick: Callable[[float], None] | None = None
+) -> Alternated:
+    """Run two programs side by side, by turns, as long as they last.
+
+    The order is ABBA or BAAB, each time chosen by a generator of this `seed`, so that what changes evenly
+    over four turns cancels. `tick` is called after each four with the seconds since the start. However this
+    ends, both programs and all that they started are gone, stopped or not.
+
+    Raises EngineError if they cannot be started, do no I/O, or end too early.
+    """
+    with start([(call.argv, call.folder) for call in calls]) as programs:
+        trees = tuple(_Tree(program, call) for program, call in zip(programs, calls, strict=True))
+        begun = programs[0].started
+        try:
+            end = _wait_for_io(trees, begun) + min(call.lasting for call in calls)
+            slices = tuple(_slices(trees, turns, random.Random(seed), begun, end, tick))
+        finally:
+            for tree in trees:
+                tree.resume()
+        for program, call, tree in zip(programs, calls, trees, strict=True):
+            program.wait(call.timeout, tick=tree.wake)
+    first, second = (program.completed() for program in programs)
+    if len(slices) < 4 * _LEAST and not (first.status or second.status):
+        raise EngineError(
+            f"only {len(slices)} slices of {turns.slice * 1000:.0f} ms came about: the engines began too "
+            "late, or ended too early",
+            remedy="is the machine overloaded? See stdout and stderr in the folders of both arms",
+        )
+    return Alternated((first, second), slices, time.monotonic() - begun)
+
+
+def _slices(
+    trees: Sequence[_Tree],
+    turns: Turns,
+    order: random.Random,
+    begun: float,
+    end: float,
+    tick: Callable[[float], None] | None,
+) -> Iterator[Slice]:
+    """Yield the slices, four turns after four, as long as there is time for them and both programs live."""
+    for tree in trees:
+        tree.stop()
+    while time.monotonic() + 4 * turns.seconds <= end and all(tree.alive for tree in trees):
+        first = order.randrange(2)
+        four = [_turn(trees, arm, turns, begun) for arm in (first, 1 - first, 1 - first, first)]
+        if not all(tree.alive for tree in trees):
+            return  # of the last turn nobody knows how much of it was work
+        yield from four
+        if tick:
+            tick(time.monotonic() - begun)
+
+
+def _turn(trees: Sequence[_Tree], arm: int, turns: Turns, begun: float) -> Slice:
+    tree, other = trees[arm], trees[1 - arm]
+    time.sleep(turns.gap)
+    resting = tree.moved()
+    tree.resume()
+    time.sleep(turns.settle)
+    if tree.moved() == resting:
+        tree.wake()
+    stopped, before, start = other.moved(), tree.moved(), time.monotonic()
+    _work(tree, turns.slice, turns.handicap[arm])
+    after, now, idle = tree.moved(), time.monotonic(), other.moved()
+    tree.stop()
+    return Slice(
+        ARMS[arm],
+        start - begun,
+        now - start,
+        after[0] - before[0],
+        after[1] - before[1],
+        sum(idle) - sum(stopped),
+    )
+
+
+def _work(tree: _Tree, seconds: float, handicap: float) -> None:
+    """Let a program work for so long, but for a share of the time in the middle."""
+    if not handicap:
+        time.sleep(seconds)
+        return
+    time.sleep(seconds * (1 - handicap) / 2)
+    tree.stop()
+    time.sleep(seconds * handicap)
+    tree.resume()
+    time.sleep(seconds * (1 - handicap) / 2)
+
+
+def _wait_for_io(trees: Sequence[_Tree], begun: float) -> float:
+    """Return when the first of the programs began its I/O, once all have. Raises EngineError."""
+    first = 0.0
+    waiting = list(trees)
+    while waiting:
+        if time.monotonic() - begun > _STARTING:
+            raise EngineError(
+                f"no I/O within {_STARTING:.0f} s of the start",
+                remedy="see stdout and stderr in the folder of the arm",
+            )
+        time.sleep(_POLL)
+        waiting = [tree for tree in waiting if tree.alive and not tree.at_work()]
+        if len(waiting) < len(trees) and not first:
+            first = time.monotonic()
+    return first
+
+
+class _Tree:
+    """A program and all that it started, which is looked for each time: it may start more."""
+
+    def __init__(self, program: Program, call: Call) -> None:
+        self._root = program.process
+        self._processes = call.processes
+        self._at_first: int | None = None
+
+    @property
+    def alive(self) -> bool:
+        """True until the program ends; it is not reaped, so that its figures stay."""
+        return os.waitid(os.P_PID, self._root.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+    def at_work(self) -> bool:
+        """Return whether all of its processes are there, and have done I/O since."""
+        if len(self._members()) < self._processes:
+            return False
+        moved = sum(self.moved())
+        if self._at_first is None:
+            self._at_first = moved
+        return moved > self._at_first
+
+    def stop(self) -> None:
+        """Stop it, children that come about meanwhile included."""
+        stopped: set[int] = set()
+        while members := set(self._members()) - stopped:
+            self._signal(members, signal.SIGSTOP)
+            stopped |= members
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._signal(self._members(), signal.SIGCONT)
+
+    def wake(self, elapsed: float = 0.0) -> None:
+        """Interrupt what it waits for. fio's libaio waits for ever where io_getevents(2) was interrupted with
+        some of the I/Os for which a job waits at the end of its data: it then asks for as many again.
+        """
+        self.stop()
+        self.resume()
+
+    def moved(self) -> tuple[int, int]:
+        """Return the bytes read and written so far, by living processes and by those that it has reaped."""
+        read = written = 0
+        for member in self._members():
+            with contextlib.suppress(OSError):
+                for line in Path(f"/proc/{member}/io").read_text().splitlines():
+                    name, _, value = line.partition(": ")
+                    read += int(value) if name == "read_bytes" else 0
+                    written += int(value) if name == "write_bytes" else 0
+        return read, written
+
+    def _members(self) -> list[int]:
+        found, new = [], [self._root.pid]
+        while new:
+            member = new.pop()
+            found.append(member)
+            with contextlib.suppress(OSError):
+                for task in os.listdir(f"/proc/{member}/task"):
+                    with contextlib.suppress(OSError):
+                        text = Path(f"/proc/{member}/task/{task}/children").read_text()
+                        new += map(int, text.split())
+        return found
+
+    def _signal(self, members: Sequence[int] | set[int], number: signal.Signals) -> None:
+        for member in members:
+            with contextlib.suppress(OSError):
+                os.kill(member, number)

@@ -1,0 +1,137 @@
+"""How the two arms of a trial are alternated, block by block.
+
+docs/paired.md says why: short slices cancel the machine's noise, a block has fresh processes, and what two
+places differ by goes away when the arms change places (a crossover).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from random import Random
+from typing import Any, Literal
+
+from iogate import engines
+from iogate.errors import EngineError
+from iogate.measure.bench import Pair, Places
+from iogate.model import Output, Slice, Workload
+
+SLICE = 0.064
+"""Seconds of a slice, unless the user says otherwise."""
+_SWITCH = 0.006  # what a turn takes beyond its slice
+_SLICES = 28  # of a block: two seconds, of which the start of the engines takes a part that is worth it
+_STARTED = 0.5  # seconds that the engines take to start and to end
+_SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
+_HALF = 6  # blocks of one arrangement, where a change of places takes long
+Crossover = Literal["", "blocks", "halves"]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How the arms of a trial are alternated: by `slices` in a block, or by whole runs (None) and `why`.
+
+    The arms change places from block to block (`blocks`), half-way (`halves`), or not at all. `seconds` is
+    what a block takes, about.
+    """
+
+    places: Places
+    slices: int | None
+    crossover: Crossover
+    seconds: float
+    why: str = ""
+
+    @classmethod
+    def of(
+        cls, workloads: Sequence[Workload], gating: Sequence[str], places: Places, slice: float = SLICE
+    ) -> Pairing:
+        """Choose for arms A and B."""
+        whole = ((item, engines.load(item.engine)) for item in workloads)
+        why = next(filter(None, (_indivisible(item, engine, gating) for item, engine in whole)), "")
+        crossovers: Mapping[Places, Crossover] = {"copies": "blocks", "images": "halves"}
+        crossover = crossovers.get(places, "")
+        if why:
+            seconds = sum(_needs_seconds(_shortened(item)) for item in workloads)
+            return cls(places, None, crossover, seconds * (2 if seconds <= 1.5 else 1), why)
+        if places == "one" and any(_alternating(item).halves(item.options) for item in workloads):
+            crossover = "blocks"
+        return cls(places, _SLICES, crossover, _SLICES * (slice + _SWITCH) + _STARTED)
+
+    def pair(self, workloads: tuple[Workload, Workload], number: int, seed: str) -> Pair:
+        """Return what block `number` (from 0) of a trial alternates; `seed` is the trial's."""
+        own = _number(f"{seed} {number}")
+        swapped = self._swapped(number, seed)
+        if self.slices is None:
+            first, second = map(_shortened, workloads)
+            return Pair((first, second), self.places, own, swapped)
+        seconds = self.seconds - _STARTED + 0.15
+        halved = self.places == "one" and self.crossover == "blocks"
+        first, second = (
+            _lasting(workload, seconds, own + arm, (arm ^ swapped) if halved else None)
+            for arm, workload in enumerate(workloads)
+        )
+        return Pair((first, second), self.places, own, swapped, self.slices)
+
+    def _swapped(self, number: int, seed: str) -> bool:
+        """Return whether the arms have changed places in a block: of two blocks in one, chosen at random, or
+        in the second half of twelve, then in the first of the next, so that they change seldom.
+        """
+        if self.crossover == "blocks":
+            return bool(Random(f"{seed} {number // 2}").randrange(2) ^ (number % 2))
+        return self.crossover == "halves" and bool((number + _HALF) // (2 * _HALF) % 2)
+
+
+def figures_of_slices(output: Output, slices: Sequence[Slice], arm: str) -> Output:
+    """Return the output of an arm with what it did in its slices as its only metrics: the engine's rates are
+    over a time in which it was stopped, and its latencies contain the stops.
+
+    Raises EngineError if it moved nothing in a direction in which it claims to have worked.
+    """
+    seconds = sum(item.seconds for item in slices)
+    metrics: dict[str, float] = {}
+    for direction, traffic in output.traffic.items():
+        moved = sum(item.read if direction == "read" else item.written for item in slices)
+        if not traffic.operations or direction not in ("read", "write"):
+            continue
+        if not moved:
+            raise EngineError(
+                f"arm {arm}: the kernel counted no {direction} in {len(slices)} slices, the engine claims "
+                f"{traffic.bytes} bytes in all of its run",
+                remedy="longer slices (--io-slice) hold more I/Os",
+            )
+        metrics[f"{direction}.bandwidth"] = moved / seconds
+        metrics[f"{direction}.iops"] = moved / seconds / (traffic.bytes / traffic.operations)
+    return replace(output, metrics=metrics, histograms={})
+
+
+def _alternating(workload: Workload) -> engines.Alternates:
+    engine = engines.load(workload.engine)
+    assert isinstance(engine, engines.Alternates)
+    return engine
+
+
+def _indivisible(workload: Workload, engine: engines.Engine, gating: Sequence[str]) -> str:
+    if not isinstance(engine, engines.Alternates):
+        return f"a run of {workload.engine} is a whole"
+    return engine.indivisible(workload.options, gating)
+
+
+def _lasting(workload: Workload, seconds: float, seed: int, half: int | None) -> Workload:
+    options = _alternating(workload).lasting(workload.options, seconds, seed, half)
+    return replace(workload, options=options)
+
+
+def _shortened(workload: Workload) -> Workload:
+    engine = engines.load(workload.engine)
+    if not isinstance(engine, engines.Alternates):
+        return workload
+    options: dict[str, Any] = engine.shortened(workload.options, _SHORT)
+    return replace(workload, options=options)
+
+
+def _needs_seconds(workload: Workload) -> float:
+    return engines.load(workload.engine).needs(workload).seconds
+
+
+def _number(text: str) -> int:
+    return int(sha256(text.encode()).hexdigest()[:7], 16)

@@ -125,7 +125,7 @@ class Unsure(Recorder):
     def __init__(self, uncertainty: float = 1.0, maximum: int = 12) -> None:
         super().__init__(reads("any"), ())
         self.uncertainty = uncertainty
-        self.maximum = maximum
+        self.minimum, self.maximum = 2, maximum
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         return False

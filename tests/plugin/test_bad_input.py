@@ -2,6 +2,7 @@
 
 import pytest
 
+from iogate.plugin.options import OPTIONS
 from projects import refused
 
 
@@ -49,9 +50,13 @@ def test_a_device_cannot_climb_out_of_its_folder(project, name):
     refused(project.run("suites", f"--device={name}"), name, status=pytest.ExitCode.USAGE_ERROR)
 
 
-def test_no_name_of_a_device_is_that_of_no_option(project):
-    project.run("suites", "--device=").assert_outcomes(passed=2)
-    assert project.baseline("local").exists()
+@pytest.mark.parametrize("option", [option.flag for option in OPTIONS])
+def test_an_empty_value_of_an_option_is_refused(project, option):
+    refused(project.run("suites", f"{option}="), f"argument {option}: is empty", status=4)
+    ini = option.lstrip("-").replace("-", "_")
+    (project.path / "pytest.ini").write_text(f"[pytest]\n{ini} =\n")
+    refused(project.run("suites"), f"{ini}: is empty", status=4)
+    assert not project.baseline("local").exists()
 
 
 def test_a_device_of_another_machine_gives_no_verdict(project):

@@ -17,6 +17,7 @@ import pytest
 
 import loops
 import projects
+from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
 from places import PLUGINS
 from projects import Project, need_fio, plain
@@ -66,7 +67,7 @@ def fake(project, text, start=GOOD_FIO):
     project.environment["PATH"] = f"{program.parent}:{os.environ['PATH']}"
 
 
-def refused(project, result, *words, status=1):
+def refused(project, result, *words, status=STATUSES["invalid"]):
     """The run failed with this status, said these words in a plain message, and left nothing behind."""
     projects.refused(result, *words, status=status)
     clean(project, result)

@@ -16,6 +16,7 @@ import pytest
 import loops
 from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
+from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
 from projects import SCRATCH, Project, need_fio, plain
 from waiting import eventually
@@ -56,7 +57,7 @@ def faulty(tmp_path):
 
 def survived(project, result, *words, verdict="invalid", target=None):
     """No workload passed, the reason is told in words, and nothing is left."""
-    assert result.status == 1, result.text
+    assert result.status == STATUSES[verdict], result.text
     assert set(result.verdicts.values()) == {verdict}, result.text
     for word in words:
         assert word in result.text, result.text

@@ -45,7 +45,8 @@ class BaselineJudges:
     def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
         """Return the judge of a workload, or the verdict that it has no baseline. Raises BaselineError."""
         if self._update:
-            return Recorder(workload, gating)
+            known = self._of(workload.suite).get(workload.name)
+            return Recorder(workload, gating, max(known.sessions, default="") if known else "")
         baseline, why = self._find(workload)
         if baseline:
             return BaselineJudge(workload, baseline, gating, self._options)
@@ -59,6 +60,10 @@ class BaselineJudges:
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
     ) -> Judge:
         return PairJudge(workload, gating, self._options, against, crossover=crossover)
+
+    def stored(self, suites: Iterable[str]) -> dict[str, Mapping[str, Baseline]]:
+        """Return the baselines of suites, by workload. Raises BaselineError."""
+        return {suite: self._of(suite) for suite in suites}
 
     def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
         """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""
@@ -74,6 +79,9 @@ class BaselineJudges:
 
     def _find(self, workload: Workload) -> tuple[Baseline | None, str]:
         """Return the baseline of a workload, or the reason why the one of its name does not fit."""
-        if workload.suite not in self._baselines:
-            self._baselines[workload.suite] = load_baselines(self._folder / f"{workload.suite}.yaml")
-        return find(self._baselines[workload.suite], workload)
+        return find(self._of(workload.suite), workload)
+
+    def _of(self, suite: str) -> Mapping[str, Baseline]:
+        if suite not in self._baselines:
+            self._baselines[suite] = load_baselines(self._folder / f"{suite}.yaml")
+        return self._baselines[suite]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Decision
 
 _NO_TOLERANCE = Tolerance()
+_MINIMUM = 2  # repetitions from which on the gate looks
 _USUAL = 3  # repetitions that a quiet device takes
 
 
@@ -62,6 +63,14 @@ class BaselineJudge:
     def maximum(self) -> int:
         """The most repetitions that this workload gets."""
         return self.workload.repetitions or self.workload.max_repetitions or self.gate_options.max_repetitions
+
+    @property
+    def minimum(self) -> int:
+        return min(self.maximum, _MINIMUM)
+
+    @property
+    def newest(self) -> str:
+        return max(self.baseline.sessions, default="")
 
     @property
     def usual(self) -> int:

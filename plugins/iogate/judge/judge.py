@@ -50,6 +50,16 @@ class Judge(Protocol):
         ...
 
     @property
+    def minimum(self) -> int:
+        """The fewest repetitions that can be decided about."""
+        ...
+
+    @property
+    def newest(self) -> str:
+        """The newest session known of the workload: its name, which begins with its time; empty if none."""
+        ...
+
+    @property
     def maximum(self) -> int:
         """The most repetitions that the workload gets."""
         ...

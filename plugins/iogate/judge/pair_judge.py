@@ -35,6 +35,8 @@ class PairJudge:
     `against` is what A is, in a few words, `crossover` whether the arms change places.
     """
 
+    newest = ""
+
     def __init__(
         self,
         workload: Workload,
@@ -53,6 +55,15 @@ class PairJudge:
         self._crossover = crossover
         self._decisions: dict[str, PairDecision] = {}
         self._lacking = ""
+
+    @property
+    def minimum(self) -> int:
+        from iogate.judge.pair import fewest_blocks
+
+        options, crossover = self._options, self._crossover
+        shared = options.metrics
+        fewest = fewest_blocks(options.alpha, options.beta, self.maximum, shared, crossover=crossover)
+        return self.maximum if fewest is None else fewest
 
     @property
     def uncertainty(self) -> float:

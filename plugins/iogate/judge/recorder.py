@@ -16,9 +16,10 @@ class Recorder:
 
     against = "to be recorded"
 
-    def __init__(self, workload: Workload, gating: Sequence[str]) -> None:
+    def __init__(self, workload: Workload, gating: Sequence[str], newest: str = "") -> None:
+        self.newest = newest
         self.maximum = max(_ENOUGH, workload.repetitions or 0)
-        self.usual = self.maximum
+        self.usual = self.minimum = self.maximum
         self.uncertainty = float(self.maximum)
         self._gating = tuple(gating)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iogate import engines
 from iogate.errors import EngineError
+from iogate.measure.budget import admitted
 from iogate.measure.trial import Trial
 from iogate.model import Needs, Place, Workload, metric
 from iogate.target.resolve import Target
@@ -16,11 +17,16 @@ from iogate.units import format_duration, format_quantity, printable, size_text
 _WIDE = 0.2  # a tolerance beyond this misses most of what people care about
 
 
-def plan_text(target: Target, trials: Sequence[Trial]) -> str:
-    """Return the plan as a table, with what would be refused below it, and the commands."""
+def plan_text(target: Target, trials: Sequence[Trial], budget: float | None = None) -> str:
+    """Return the plan as a table, with what would be refused below it, and the commands; `budget` is the
+    device time in seconds that there is.
+    """
     from tabulate import tabulate
 
-    rows = [_row(trial) for trial in trials]
+    undecided = [trial for trial in trials if trial.result is None]
+    measured = undecided if budget is None else admitted(undecided, budget)
+    ids = {trial.id for trial in measured}
+    rows = [_row(trial, beyond=trial.result is None and trial.id not in ids) for trial in trials]
     headers = ("workload", "runs", "each", "data", "written by each", "against")
     known = expectations(trials)
     refused = [
@@ -34,7 +40,8 @@ def plan_text(target: Target, trials: Sequence[Trial]) -> str:
         "",
         tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
         "",
-        *_totals(trials),
+        *_totals(measured, budget),
+        *_beyond(len(undecided) - len(measured), len(undecided)),
         *(["", known] if known else []),
         *refused,
         "",
@@ -43,22 +50,29 @@ def plan_text(target: Target, trials: Sequence[Trial]) -> str:
     return printable("\n".join(lines))
 
 
-def _row(trial: Trial) -> tuple[str, ...]:
+def _row(trial: Trial, *, beyond: bool) -> tuple[str, ...]:
     needs = trial.needs
     return (
         trial.workload.name,
-        _repetitions(trial),
+        "0" if beyond else _repetitions(trial),
         format_duration(needs.seconds),
         *_bytes(needs),
-        _what(trial),
+        "beyond --io-budget" if beyond else _what(trial),
     )
 
 
-def _totals(trials: Sequence[Trial]) -> list[str]:
+def _beyond(count: int, total: int) -> list[str]:
+    """Return how many workloads the device time does not suffice for."""
+    rule = "those without a baseline come first, then those with the oldest"
+    return [f"not measured for want of device time: {count} of {total} workloads ({rule})"] if count else []
+
+
+def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     """Return device time, space, and bytes written, of what would be measured."""
-    wanted = [trial for trial in trials if trial.result is None]
     usual = sum(trial.usual * trial.needs.seconds for trial in wanted)
     most = sum(trial.limit * trial.needs.seconds for trial in wanted)
+    if budget is not None:
+        usual, most = min(usual, budget), min(most, budget)
     files = {trial.needs.size for trial in wanted} - {0}
     own = max((trial.needs.space for trial in wanted), default=0)
     written = sum(files) + sum(trial.usual * (trial.needs.written or 0) for trial in wanted)

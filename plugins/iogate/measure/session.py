@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Protocol
@@ -20,12 +20,12 @@ from iogate.judge.judge import Judge, Judges
 from iogate.judge.metrics import note_metrics
 from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm, Bench, Watcher
+from iogate.measure.budget import Budget
 from iogate.measure.pairing import Pairing
 from iogate.measure.trial import Trial
-from iogate.model import Finding, Repetition, Verdict, Workload, WorkloadResult
+from iogate.model import Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
 
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
-_TO_JUDGE = 2  # repetitions from which on the gate looks
 
 
 def new_session_id() -> str:
@@ -64,8 +64,14 @@ class Session:
         self.trials: list[Trial] = []
         self._judges = judges
         self._watcher = watcher
-        self._budget = budget
-        self._until: dict[str, float] = {}
+        self._budget = Budget(budget)
+        self._earlier: Mapping[str, str] = {}
+
+    def know(self, environment: Environment) -> None:
+        """Take over what was measured with earlier in this session: other versions make another session."""
+        self._earlier = environment.subject
+        subject = {**environment.subject, **self.environment.subject}
+        self.environment = replace(self.environment, subject=subject)
 
     def close(self) -> None:
         """Remove what was laid out and let go of the target."""
@@ -150,30 +156,15 @@ class Session:
         if trials[0].apart:
             return trials[0]
         loose = itertools.takewhile(lambda trial: not trial.apart, trials)
-        if self._budget is None:
+        if self._budget.seconds is None:
             return min(itertools.islice(loose, _ROUND), key=lambda trial: len(trial.repetitions))
         return min(loose, key=_urgency)
 
-    def _affordable(self, trial: Trial) -> bool:
-        """Return False when the suite's share of the device time does not allow another repetition of this
-        workload.
-
-        The time is shared out among the suites by what their workloads usually take, when each begins.
-        """
-        suite, spent = trial.workload.suite, sum(item.spent for item in self.trials)
-        if self._budget is None:
-            return True
-        if suite not in self._until:
-            open_trials = [item for item in self.trials if item.result is None]
-            need = sum(item.usual * item.seconds for item in open_trials)
-            own = sum(item.usual * item.seconds for item in open_trials if item.workload.suite == suite)
-            self._until[suite] = spent + (self._budget - spent) * (own / need if need else 1)
-        return spent + trial.seconds <= self._until[suite]
-
     def _advance(self, trial: Trial) -> None:
         """Measure one more repetition of a workload, and ask whether it was the last."""
-        if not self._affordable(trial):
-            trial.result = self._record(trial, "the device time of --io-budget is used up")
+        refusal = self._budget.refusal(trial, self.trials)
+        if refusal:
+            trial.result = self._record(trial, refusal)
             return
         if trial.needs.target:
             trial.arm.bench.open()
@@ -220,7 +211,16 @@ class Session:
         return repetition
 
     def _note_version(self, engine: str, version: str) -> None:
-        """Note an engine's version as part of what is under test: another one measures otherwise."""
+        """Note an engine's version as part of what is under test: another one measures otherwise.
+
+        Raises MeasurementError if it was another one before the session was cut off.
+        """
+        earlier = self._earlier.get(engine, version)
+        if version and version != earlier:
+            raise MeasurementError(
+                f"{engine} was {earlier} earlier in this session, is {version} now",
+                remedy="leave out --io-resume to measure all anew",
+            )
         if version and engine not in self.environment.subject:
             subject = {**self.environment.subject, engine: version}
             self.environment = replace(self.environment, subject=subject)
@@ -266,9 +266,10 @@ class Session:
         )
 
 
-def _urgency(trial: Trial) -> tuple[int, float]:
-    """Return what to sort by when device time is short: first come those that cannot be judged yet."""
-    return min(len(trial.repetitions), _TO_JUDGE), -trial.judge.uncertainty
+def _urgency(trial: Trial) -> tuple[bool, int, float]:
+    """Return what to sort by when device time is short: first come those that cannot be decided yet."""
+    count, enough = len(trial.repetitions), len(trial.repetitions) >= trial.judge.minimum
+    return enough, 0 if enough else count, -trial.judge.uncertainty
 
 
 def _once(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -19,7 +19,8 @@ class Settings:
     `against` is the target of arm A (`same`: a second copy of the data; None: workloads have baselines),
     `slice` the length of a slice in seconds. `missing` None leaves it to the device's profile. `budget` is
     device time in seconds. `runtime` (seconds) and `size` replace those of the suites. `destroy` is the block
-    device that may be written to, `allow_exec` lets suites run commands.
+    device that may be written to, `allow_exec` lets suites run commands. `strict` refuses what would lose
+    coverage in silence, `resume` goes on with a session that was cut off.
     """
 
     root: Path
@@ -39,3 +40,5 @@ class Settings:
     destroy: str | None = None
     allow_exec: bool = False
     slice: float | None = None
+    strict: bool = False
+    resume: bool = False

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from iogate.errors import IogateError
-from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite
+from iogate.plugin.coverage import left_out_text, looks_like_suite, refusal_text, shown, warnings_text
+from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, will_run
 from iogate.plugin.options import add_options, path_of, settings_of, value_of
 from iogate.plugin.run import RUN, PytestRun
+from iogate.plugin.status import note_verdict
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
+
+_NOTHING_RAN = (pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     run = PytestRun(config, settings_of(config), path_of(config, "--io-json"))
     config.stash[RUN] = run
+    config.pluginmanager.register(run.status, "iogate.status")
     if value_of(config, "--device"):
         try:
             _ = run.device
@@ -39,7 +44,7 @@ def _refuse_parallel(config: pytest.Config) -> None:
     patterns = config.getini("io_suites")
     for argument in config.args:
         path = config.invocation_params.dir / argument.split("::")[0]
-        files = path.rglob("*.yaml") if path.is_dir() else [path]
+        files = path.rglob("*.y*ml") if path.is_dir() else [path]
         if any(is_suite(file.resolve(), patterns) for file in files):
             raise pytest.UsageError(
                 f"-n cannot be used with suites ({argument}): benchmarks that run in parallel on one target "
@@ -49,9 +54,15 @@ def _refuse_parallel(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     config = parent.config
-    if not is_suite(file_path, config.getini("io_suites")):
-        return None
     run = config.stash[RUN]
+    patterns = config.getini("io_suites")
+    if not is_suite(file_path, patterns):
+        if looks_like_suite(file_path):
+            run.gaps.append(
+                f"{shown(file_path, config.rootpath)} looks like a suite and is none of "
+                f"{', '.join(patterns)}: move it there, or name its place by io_suites in an ini file"
+            )
+        return None
     try:
         overrides = run.overrides(file_path.stem)
     except IogateError as error:
@@ -62,14 +73,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         overrides=overrides,
         cli_overrides=run.cli_overrides,
         allow_exec=run.settings.allow_exec,
-        shown=_display_path(file_path, config),
+        shown=shown(file_path, config.rootpath),
     )
+    run.modules.append(module)
     return module
-
-
-def _display_path(path: Path, config: pytest.Config) -> str:
-    """Return what messages call a file: its path below the root."""
-    return path.relative_to(config.rootpath).as_posix() if path.is_relative_to(config.rootpath) else str(path)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -79,14 +86,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     applicable = config.stash[RUN].device.suites
     named = {(config.invocation_params.dir / argument.split("::")[0]).resolve() for argument in config.args}
-    left_out = {
-        id(item)
+    left_out = [
+        item
         for item in workloads
         if item.workload.suite not in applicable and item.path.resolve() not in named
-    }
+    ]
     if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
-        items[:] = [item for item in items if id(item) not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+        ids = {id(item) for item in left_out}
+        items[:] = [item for item in items if id(item) not in ids]
+        run = config.stash[RUN]
+        run.left_out = left_out_text(run.device, [item.workload for item in left_out], run.settings.root)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> str | list[str]:
+    """Say which workloads are `deselected` by the device's profile."""
+    return config.stash[RUN].left_out or []
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Find what would be left out, or made up, in silence."""
+    run = session.config.stash[RUN]
+    if not any(isinstance(item, WorkloadItem) for item in session.items):
+        return
+    try:
+        run.find_gaps()
+    except IogateError as error:
+        raise pytest.UsageError(str(error)) from None
+    if run.gaps and run.settings.strict:
+        raise pytest.UsageError(refusal_text(run.gaps))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -95,14 +123,14 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     config = session.config
     items = [item for item in session.items if isinstance(item, WorkloadItem)]
     failed = session.testsfailed and not config.option.continue_on_collection_errors
-    if not items or failed or config.option.collectonly:
+    if not items or failed or config.option.collectonly or config.option.setupplan:
         return None
     run = config.stash[RUN]
     try:
-        run.enroll([item for item in items if not any(item.iter_markers("skip"))])
+        run.enroll([item for item in items if will_run(item)])
         if config.option.io_plan:
             reporter: TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
-            reporter.write_line("\n" + run.plan())
+            reporter.write_line("\n" + "\n\n".join(filter(None, (run.notice, run.plan()))))
         else:
             _show_expectations(config, run)
             _run(session, run)
@@ -112,8 +140,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
-    """Tell before the run what each verdict will rest on."""
-    text = run.expectations() if config.option.verbose >= 0 else ""
+    """Tell before the run what is taken over from another, and what each verdict will rest on."""
+    known = run.expectations() if config.option.verbose >= 0 else ""
+    text = "\n\n".join(filter(None, (run.notice, known)))
     if text:
         reporter: TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
         reporter.write_line(f"\n{text}\n")
@@ -126,6 +155,18 @@ def _run(session: pytest.Session, run: PytestRun) -> None:
             raise session.Failed(session.shouldfail)
         if session.shouldstop:
             raise session.Interrupted(session.shouldstop)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # what is expected to fail is known then
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note by which verdict a test failed, and how long its workload was measured before its set-up."""
+    report = yield
+    note_verdict(report, call)
+    if report.when == "call" or not report.passed:
+        report.duration += item.config.stash[RUN].measured_before(item)
+    return report
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -148,17 +189,25 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             run.changes.append(f"ERROR: {error}")
             if session.exitstatus == pytest.ExitCode.OK:  # a status that says more stays
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        session.exitstatus = run.status.of(session)
     return (yield)
 
 
-def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: TerminalReporter, exitstatus: pytest.ExitCode, config: pytest.Config
+) -> None:
     run = config.stash.get(RUN, None)
-    results = run.results if run else None
-    if run is None or results is None:
+    if run is None:
         return
-    from iogate.report.terminal import TerminalSummary
+    results = run.results
+    if results is not None:
+        from iogate.report.terminal import TerminalSummary
 
-    TerminalSummary(terminalreporter.section, terminalreporter.write_line).write(results)
-    for change in run.changes:
+        TerminalSummary(terminalreporter.section, terminalreporter.write_line).write(results)
+    quiet = [run.left_out] if run.left_out and config.option.verbose < 0 else []
+    concerned = run.modules or results is not None or exitstatus in _NOTHING_RAN
+    silent = run.silent if concerned and not run.settings.strict else []
+    gaps = [warnings_text(silent)] if silent else []
+    for text in (*run.changes, *quiet, *gaps):
         terminalreporter.write_line("")
-        terminalreporter.write_line(change)
+        terminalreporter.write_line(text)

@@ -22,6 +22,7 @@ from iogate.plugin.wall_time import CLOCK, is_timed, report_wall_times
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
 
+    from iogate.declare.suite import Suite
     from iogate.model import Workload, WorkloadResult
 
 
@@ -30,6 +31,17 @@ def is_suite(path: Path, patterns: list[str]) -> bool:
     lies.
     """
     return any(fnmatch(path.as_posix(), "*/" + pattern.replace("**/", "*")) for pattern in patterns)
+
+
+def will_run(item: pytest.Item) -> bool:
+    """Return False if the marks of a test end it before its set-up: skip, skipif, an xfail not to be run."""
+    skipping = item.config.pluginmanager.getplugin("skipping")
+    try:
+        if skipping:
+            skipping.pytest_runtest_setup(item)
+    except (pytest.skip.Exception, pytest.xfail.Exception, pytest.fail.Exception, TypeError):
+        return False
+    return True
 
 
 def check_workload(measurement: WorkloadResult, gate: Gate) -> None:
@@ -98,6 +110,7 @@ class SuiteModule(pytest.Module):
         self.cli_overrides = cli_overrides
         self.allow_exec = allow_exec
         self.shown = shown
+        self.suite: Suite | None = None
         self.fixtures: dict[Callable[..., None], Any] = {}
         """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
 
@@ -119,6 +132,7 @@ class SuiteModule(pytest.Module):
             cli_overrides=self.cli_overrides,
             allow_exec=self.allow_exec,
         )
+        self.suite = suite
         if not self.config.option.io_plan:
             _ask_engines(suite.workloads)
         for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):

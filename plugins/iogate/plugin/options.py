@@ -29,6 +29,10 @@ class _Option:
 
     def read(self, text: str) -> Any:
         """Return the value that a text means. Raises argparse.ArgumentTypeError."""
+        if not text.strip():
+            raise argparse.ArgumentTypeError(
+                "is empty: give a value (is a variable not set?), or leave it out"
+            )
         if self.choices and text not in self.choices:
             raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(self.choices)}")
         try:
@@ -93,6 +97,10 @@ OPTIONS = (
     _Option("--io-destroy", "consent to write to exactly this block device", "DEVICE"),
 )
 _ALLOW_EXEC = "let suites run commands, load code and write beside the target: only for suites that you trust"
+_STRICT = (
+    "refuse what would lose coverage in silence: an implicit device, recording, baselines without workloads"
+)
+_RESUME = "go on with the last session of these workloads, if it was cut off; what was decided stays decided"
 _PLAN = "run nothing: show what would run, how long, bytes written, what would be refused"
 
 
@@ -118,11 +126,16 @@ def add_options(parser: pytest.Parser) -> None:
         const="append",
         help="add this session to the baseline",
     )
+    group.addoption("--io-strict", dest="io_strict", action="store_true", default=False, help=_STRICT)
+    parser.addini("io_strict", _STRICT, type="bool", default=False)
+    group.addoption("--io-resume", dest="io_resume", action="store_true", default=False, help=_RESUME)
     group.addoption("--io-plan", dest="io_plan", action="store_true", default=False, help=_PLAN)
     group.addoption(
         "--io-allow-exec", dest="io_allow_exec", action="store_true", default=False, help=_ALLOW_EXEC
     )
-    parser.addini("io_suites", "which files are suites", type="args", default=["suites/**/*.yaml"])
+    parser.addini(
+        "io_suites", "which files are suites", type="args", default=["suites/**/*.yaml", "suites/**/*.yml"]
+    )
 
 
 def value_of(config: pytest.Config, flag: str) -> Any:
@@ -132,7 +145,7 @@ def value_of(config: pytest.Config, flag: str) -> Any:
     if given is not None:
         return given
     written = config.getini(option.name)
-    if not written:
+    if written is None:
         return None
     try:
         return option.read(str(written))
@@ -169,6 +182,13 @@ def settings_of(config: pytest.Config) -> Settings:
         tolerance=value_of(config, "--io-tolerance"),
     )
     target = path_of(config, "--io-target")
+    strict = config.getoption("io_strict") or config.getini("io_strict")
+    update, missing = config.getoption("io_update"), value_of(config, "--io-missing")
+    if strict and (update or missing == "record"):
+        asked = "--update-baselines" if update else "--io-missing=record"
+        raise pytest.UsageError(
+            f"--io-strict records nothing, {asked} does: leave out one of them (or add -o io_strict=false)"
+        )
     return Settings(
         root=config.rootpath,
         device=value_of(config, "--device") or "local",
@@ -177,9 +197,9 @@ def settings_of(config: pytest.Config) -> Settings:
         target=str(target) if target else None,
         against=_against(config),
         slice=value_of(config, "--io-slice"),
-        update=config.getoption("io_update"),
+        update=update,
         reason=value_of(config, "--io-reason") or "",
-        missing=value_of(config, "--io-missing"),
+        missing=missing,
         inconclusive=value_of(config, "--io-inconclusive") or "fail",
         gate_options=gate_options,
         runtime=value_of(config, "--io-runtime"),
@@ -187,6 +207,8 @@ def settings_of(config: pytest.Config) -> Settings:
         budget=value_of(config, "--io-budget"),
         destroy=value_of(config, "--io-destroy"),
         allow_exec=config.getoption("io_allow_exec"),
+        strict=strict,
+        resume=config.getoption("io_resume"),
     )
 
 

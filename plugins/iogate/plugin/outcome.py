@@ -7,11 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.outcomes import Failed
 
 from iogate.units import printable
 
 if TYPE_CHECKING:
-    from iogate.model import WorkloadResult
+    from iogate.model import VerdictName, WorkloadResult
+
+
+class VerdictFailure(Failed):
+    """The failure of a test by a verdict, and by nothing else; pytest shows it as any other."""
+
+    __module__, __qualname__ = "builtins", "Failed"
+
+    def __init__(self, verdict: VerdictName, message: str) -> None:
+        super().__init__(message, pytrace=False)
+        self.verdict = verdict
 
 
 class Gate:
@@ -28,7 +39,7 @@ class Gate:
         message = failure_text(measurement)
         if self._skips.get(verdict.verdict):
             pytest.skip(message)
-        pytest.fail(message, pytrace=False)
+        raise VerdictFailure(verdict.verdict, message)
 
 
 def failure_text(result: WorkloadResult) -> str:
@@ -59,5 +70,5 @@ def require_trusted(result: WorkloadResult) -> WorkloadResult:
     if result.failure is not None:
         where = f"{result.workload.position.file}:{result.workload.position.line}: {result.workload.name}"
         raw = f"\n  raw output: {_near(result.repetitions[-1].folder)}" if result.repetitions else ""
-        pytest.fail(printable(f"{result.failure}{raw}\n{where}"), pytrace=False)
+        raise VerdictFailure("invalid", printable(f"{result.failure}{raw}\n{where}"))
     return result

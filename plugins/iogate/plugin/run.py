@@ -6,27 +6,33 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import IogateError, Position
+from iogate.errors import InputError, IogateError, Position
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, WorkloadResult
-from iogate.plugin.items import WorkloadItem
+from iogate.plugin import coverage
+from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
+from iogate.plugin.status import FailureStatus
 from iogate.units import printable
 
 if TYPE_CHECKING:
     from iogate.judge.appointment import BaselineJudges
+    from iogate.measure.bench import Bench
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
+    from iogate.plugin.resume import Resumption
+    from iogate.report.progress import Progress
     from iogate.report.protocol import Reporter
-    from iogate.report.results import Results, WorkloadRecord
+    from iogate.report.results import Results, RunRecord, WorkloadRecord
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -43,11 +49,20 @@ class PytestRun:
         self.json_path = json_path
         self.reporters: list[Reporter] = []
         self.changes: list[str] = []
+        self.status = FailureStatus()
+        self.modules: list[SuiteModule] = []
+        self.gaps: list[str] = []
+        self.left_out = ""
+        self.notice = ""
         self._unwritten: dict[Reporter, IogateError] = {}
         self._interrupts = Interrupts()
         self._device: Device | None = None
         self._session: Session | None = None
+        self._items: dict[str, pytest.Item] = {}
         self._trials: dict[str, Trial] = {}
+        self._selection: dict[str, str] = {}
+        self._before: dict[str, float] = {}
+        self._resumed: Resumption | None = None
         self._results: list[WorkloadResult] = []
         self._records: list[WorkloadRecord] = []
 
@@ -58,8 +73,14 @@ class PytestRun:
             from iogate.declare.device import load_device
 
             self._device = load_device(self.settings.device, self.settings.baselines)
-            self.gate = Gate(self.settings.inconclusive, self.settings.missing or self._device.missing)
+            self.gate = Gate(self.settings.inconclusive, self._missing)
         return self._device
+
+    @property
+    def _missing(self) -> str:
+        """What a workload without a baseline means: the command line says it, or the device's profile."""
+        missing = self.settings.missing or self.device.missing
+        return "fail" if self.settings.strict and missing == "record" else missing
 
     def overrides(self, suite: str) -> dict[str, Any]:
         """Return the engine options that the device's profile sets for a suite."""
@@ -80,13 +101,14 @@ class PytestRun:
         return self._session
 
     def _begin(self) -> None:
-        from iogate.measure.local_bench import LocalBench
         from iogate.measure.session import Session, new_session_id
         from iogate.report.json_file import NAME, JsonFile
         from iogate.report.progress import Progress
 
+        if self.settings.strict and self._implicit:
+            raise InputError(coverage.refusal_text(self._implicit))
         self._interrupts.watch()
-        settings, device, id = self.settings, self.device, new_session_id()
+        settings, id = self.settings, self._resumed.session if self._resumed else new_session_id()
         terminal = self.config.pluginmanager.getplugin("terminalreporter")
         progress = Progress(
             self._write,
@@ -94,8 +116,11 @@ class PytestRun:
             quiet=terminal is None or self.config.option.verbose < 0,
         )
         folder = settings.results / id
-        bench = LocalBench(settings, device, folder, progress)
-        self._session = Session(id, bench, self._judges, progress, settings.budget)
+        bench = self._bench(folder, progress)
+        budget = settings.budget
+        if budget is not None and self._resumed:
+            budget -= self._resumed.spent
+        self._session = Session(id, bench, self._judges, progress, budget)
         self.reporters = [JsonFile(place) for place in (folder / NAME, self.json_path) if place]
         ignore = self.settings.results.parent / ".gitignore"
         kept = self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan
@@ -103,6 +128,17 @@ class PytestRun:
             with contextlib.suppress(OSError):  # a full disk shows where something matters
                 ignore.parent.mkdir(parents=True, exist_ok=True)
                 ignore.write_text("*\n", encoding="utf-8")
+
+    def _bench(self, folder: Path, progress: Progress) -> Bench:
+        from iogate.measure.local_bench import LocalBench
+        from iogate.plugin.time_limit import TimedBench, timeout_settings
+
+        settings_of = timeout_settings(self.config)
+        if settings_of is None:
+            return LocalBench(self.settings, self.device, folder, progress)
+        bench = TimedBench(self.settings, self.device, folder, progress)
+        bench.limit(self._items, settings_of)
+        return bench
 
     @cached_property
     def _judges(self) -> BaselineJudges:
@@ -112,7 +148,7 @@ class PytestRun:
             self.settings.baselines / self.device.name,
             self.settings.gate_options,
             update=bool(self.settings.update),
-            record_missing=(self.settings.missing or self.device.missing) == "record",
+            record_missing=self._missing == "record",
         )
 
     def _write(self, text: str) -> None:
@@ -123,12 +159,87 @@ class PytestRun:
             terminal.ensure_newline()
             terminal.write(text, flush=True)
 
+    # ------------------------------------------------------------ what would be silent
+
+    def find_gaps(self) -> None:
+        """Add what the collected suites would leave out, or make up, in silence. Raises IogateError."""
+        suites = {module.suite.name: module.suite for module in self.modules if module.suite}
+        patterns = self.config.getini("io_suites")
+        existing = coverage.suite_names(self.settings.root, patterns) | suites.keys()
+        existing |= {module.path.stem for module in self.modules}
+        declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
+        folder, root = self.settings.baselines / self.device.name, self.settings.root
+        self.gaps += self._implicit
+        self.gaps += coverage.missing_suites(self.device, existing)
+        self.gaps += coverage.without_workload(folder, root, declared, self._judges.stored(declared))
+        self.gaps += coverage.without_suite(folder, root, existing)
+
+    @property
+    def _implicit(self) -> list[str]:
+        named = bool(value_of(self.config, "--device"))
+        return list(coverage.implicit(named, self.settings.baselines, self.config.inipath))
+
+    @property
+    def silent(self) -> list[str]:
+        """What was left out, or made up, and nobody asked for."""
+        asked = bool(self.settings.update or self.settings.missing == "record")
+        count = sum(result.verdict.verdict == "recorded" for result in self._results)
+        return [*self.gaps, *(coverage.recorded_text(count) if count and not asked else ())]
+
     # ------------------------------------------------------------ the tests
 
     def enroll(self, items: Sequence[WorkloadItem]) -> None:
         """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
+        from iogate.report.resuming import declaration_hash
+
+        self._items.update({item.nodeid: item for item in items})
+        if self.settings.resume and self._session is None:
+            from iogate.plugin.resume import session_to_resume
+
+            ids = [item.nodeid for item in items]
+            self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids)
         trials = self.session.enroll((item.nodeid, item.workload) for item in items)
         self._trials.update({trial.id: trial for trial in trials})
+        self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
+        if self._resumed:
+            self._go_on(self._resumed, trials)
+        if not self.config.option.io_plan:
+            self._require_writable(trials)
+
+    def _go_on(self, resumed: Resumption, trials: Sequence[Trial]) -> None:
+        """Take over what a session has decided about. Raises InputError if that was another kind of session,
+        and TargetError if it is still going on.
+        """
+        resumed.check(trials, self.session, self.settings, self._options)
+        if not self.config.option.io_plan:
+            resumed.clear(trials)
+        self.session.know(resumed.known.environment)
+        for result, record in resumed.take_over(trials):
+            self._results.append(result)
+            self._records.append(record)
+        self.notice = resumed.text(trials)
+
+    @property
+    def _options(self) -> dict[str, str]:
+        from iogate.plugin.resume import deciding_options
+
+        return deciding_options(self.settings, self._missing)
+
+    @property
+    def _run_record(self) -> RunRecord:
+        from iogate.report.results import RunRecord
+
+        undecided = (trial.id for trial in self._trials.values() if trial.result is None)
+        return RunRecord(self._selection, tuple(undecided), self._options)
+
+    def _require_writable(self, trials: Iterable[Trial]) -> None:
+        """Raise BaselineError if what these workloads are to be recorded in could not be written."""
+        from iogate.judge.baseline import require_writable
+        from iogate.judge.recorder import Recorder
+
+        recorded = [trial for trial in trials if trial.result is None and isinstance(trial.judge, Recorder)]
+        for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
+            require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml")
 
     def expectations(self) -> str:
         """Return what the gate will do with each workload, for people; empty if nothing is to be judged."""
@@ -140,7 +251,12 @@ class PytestRun:
         """Return what would run, for people."""
         from iogate.measure.plan import plan_text
 
-        return plan_text(self.session.bench.target, list(self._trials.values()))
+        text = plan_text(self.session.bench.target, list(self._trials.values()), self.settings.budget)
+        try:
+            self._require_writable(self._trials.values())
+        except IogateError as error:
+            text += f"\nrefused: {error}"
+        return text
 
     def order(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
         """Yield the tests in the order in which they are decided, each with the one that may come next.
@@ -161,11 +277,19 @@ class PytestRun:
         same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
         block = {item.nodeid: item for item in same if item.nodeid in self._trials}
         decided = self.session.decide([self._trials[id] for id in block])
+        if decided.result:
+            self._before[decided.id] = decided.result.device_seconds
         self._keep(decided)
         return block[decided.id]
 
-    def record_of(self, item: pytest.Item) -> WorkloadResult:
+    def measured_before(self, item: pytest.Item) -> float:
+        """Return the seconds that a test's workload was measured before its set-up, when first asked."""
+        return self._before.pop(item.nodeid, 0.0)
+
+    def record_of(self, item: WorkloadItem) -> WorkloadResult:
         """Return the result of a workload's test."""
+        if item.nodeid not in self._trials:  # its marks have changed since the tests began
+            self.enroll([item])
         trial = self._trials[item.nodeid]
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
@@ -190,6 +314,9 @@ class PytestRun:
         data, allow_exec = {**declaration, **self.overrides(suite)}, self.settings.allow_exec
         workload = declare_workload(label, suite, data, position, self.cli_overrides, allow_exec=allow_exec)
         trial = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
+        self._require_writable([trial])
+        if self._resumed:
+            self._resumed.clear([trial])
         result = self.session.decide([trial]).result
         assert result is not None
         self._keep(trial)
@@ -212,6 +339,7 @@ class PytestRun:
             self._records,
             self.settings.gate_options,
             {"pytest": pytest.__version__, **engine_versions(self._results)},
+            self._run_record,
         )
 
     def _keep(self, trial: Trial) -> None:
@@ -280,15 +408,11 @@ class PytestRun:
     def _strength(self, suite: str, records: Sequence[WorkloadResult]) -> str:
         """Return how strong the baseline of a suite is now, for people."""
         path = self.settings.baselines / self.device.name / f"{suite}.yaml"
-        count = "1 workload" if len(records) == 1 else f"{len(records)} workloads"
-        lines = [f"{count} recorded in {_display_path(path, self.settings.root)}"]
+        count, where = coverage.counted(len(records), "workload"), coverage.shown(path, self.settings.root)
+        lines = [f"{count} recorded in {where}"]
         for name, known in self._judges.sensitivities([result.workload for result in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
         return printable("\n".join(lines))
-
-
-def _display_path(path: Path, root: Path) -> Path:
-    return path.relative_to(root) if path.is_relative_to(root) else path
 
 
 def _values(result: WorkloadResult) -> dict[str, list[float]]:

@@ -15,6 +15,7 @@ from iogate.report.results import (
     MetricRecord,
     RepetitionRecord,
     Results,
+    RunRecord,
     ToleranceSource,
     WorkloadRecord,
 )
@@ -30,6 +31,7 @@ def results_of(
     workloads: Sequence[WorkloadRecord],
     gate_options: GateOptions,
     versions: Mapping[str, str],
+    run: RunRecord | None = None,
 ) -> Results:
     """Return the document of a session; `versions` are those of programs beside iogate, by name."""
     return Results(
@@ -38,13 +40,19 @@ def results_of(
         session=session,
         environment=environment,
         versions={"iogate": __version__, **versions},
-        gate=GateRecord(
-            alpha=gate_options.alpha,
-            beta=gate_options.beta,
-            max_repetitions=gate_options.max_repetitions,
-            tolerance=gate_options.tolerance,
-        ),
+        gate=gate_record(gate_options),
+        run=run,
         workloads=tuple(workloads),
+    )
+
+
+def gate_record(gate_options: GateOptions) -> GateRecord:
+    """Return what the document says of the gate."""
+    return GateRecord(
+        alpha=gate_options.alpha,
+        beta=gate_options.beta,
+        max_repetitions=gate_options.max_repetitions,
+        tolerance=gate_options.tolerance,
     )
 
 
@@ -53,7 +61,7 @@ def engine_versions(results: Iterable[WorkloadResult]) -> dict[str, str]:
     return {
         result.workload.engine: repetition.output.engine_version
         for result in results
-        for repetition in result.repetitions
+        for repetition in (*result.warmup, *result.repetitions)
         if repetition.output.engine_version
     }
 
@@ -90,7 +98,7 @@ def record_workload(result: WorkloadResult, gate_options: GateOptions) -> Worklo
 def _tolerance_source(
     item: MetricVerdict, result: WorkloadResult, gate_options: GateOptions
 ) -> ToleranceSource:
-    if item.tolerance is None:
+    if _finite(item.tolerance) is None:
         return ""
     if gate_options.tolerance is not None:
         return "command line"

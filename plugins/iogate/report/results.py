@@ -147,6 +147,19 @@ class GateRecord:
 
 
 @dataclass(frozen=True)
+class RunRecord:
+    """What a run was to decide about, so that another one can go on with it (`--io-resume`).
+
+    `selection` are the workloads of its suites: a hash of each declaration, by id. Those in `open` are not
+    decided. `options` are those of the command line that change what is measured or decided.
+    """
+
+    selection: Mapping[str, str]
+    open: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Results:
     """The results of one session. `versions` are those of iogate, pytest and the engines, by name."""
 
@@ -157,6 +170,7 @@ class Results:
     environment: Environment = field(default_factory=Environment)
     versions: Mapping[str, str] = field(default_factory=dict)
     gate: GateRecord | None = None
+    run: RunRecord | None = None
 
     def text(self) -> str:
         """Return the document as it is written: JSON, each workload on a line of its own."""

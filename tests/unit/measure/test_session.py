@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fake_bench import (
@@ -19,6 +21,7 @@ from fake_bench import (
 )
 from iogate.errors import EngineError, MeasurementError, OutputError, TargetError
 from iogate.judge.judge import GateOptions
+from iogate.judge.recorder import Recorder
 from iogate.model import Environment, Finding, Verdict
 
 A, B, C = reads("a"), reads("b"), reads("c")
@@ -105,10 +108,10 @@ def test_what_is_decided_stays_decided():
 
 def test_device_time_that_is_used_up_leaves_workloads_inconclusive():
     bench = FakeBench()
-    session = session_on(bench, budget=35, options=GateOptions(tolerance=1e-4), a=QUIET, b=QUIET)
+    session = session_on(bench, budget=55, options=GateOptions(tolerance=1e-4), a=QUIET, b=QUIET)
     trials = enroll(session, A, B)
     measure(session, trials)
-    assert bench.runs == [("a", 1), ("b", 1), ("a", 2)]
+    assert bench.runs == [("a", 1), ("b", 1), ("a", 2), ("b", 2), ("a", 3)]
     for trial in trials:
         assert trial.result.verdict.verdict == "inconclusive"
         assert "the device time of --io-budget is used up" in trial.result.verdict.reason
@@ -120,19 +123,52 @@ def test_what_was_never_measured_for_want_of_time_says_so():
     trials = enroll(session, A)
     measure(session, trials)
     assert bench.runs == []
-    assert trials[0].result.verdict == Verdict(
-        "inconclusive", "not measured: the device time of --io-budget is used up"
-    )
+    verdict = trials[0].result.verdict
+    assert verdict.verdict == "inconclusive"
+    assert "does not suffice: 20 s are needed for it, of 5.0 s left" in verdict.reason
 
 
 def test_a_recording_that_was_cut_short_is_not_recorded():
-    bench = FakeBench()
-    session = session_on(bench, budget=25)
+    bench = FakeBench(a=[1000.0, 1000.0, KeyboardInterrupt()])
+    session = session_on(bench)
     trials = enroll(session, A)
-    measure(session, trials)
-    verdict = trials[0].result.verdict
+    with pytest.raises(KeyboardInterrupt):
+        measure(session, trials)
+    verdict = session.interrupt(trials)[0].verdict
     assert (verdict.verdict, verdict.repetitions) == ("inconclusive", 2)
     assert {item.metric.name: item.verdict for item in verdict.metrics}[READ] == "inconclusive"
+
+
+def test_what_cannot_be_recorded_whole_leaves_its_time_to_others():
+    bench = FakeBench()
+    session = session_on(bench, budget=70)
+    trials = enroll(session, reads("long", seconds=20), A, B)
+    measure(session, trials)
+    assert verdicts(trials) == {"long": "inconclusive", "a": "recorded", "b": "inconclusive"}
+    assert bench.runs == [("a", number) for number in range(1, 6)]
+
+
+def test_device_time_goes_first_to_what_was_never_recorded_and_then_to_the_oldest():
+    known = {name: Recorder(A, (READ,), newest) for name, newest in (("new", "2026-02"), ("old", "2026-01"))}
+    bench = FakeBench()
+    session = session_on(bench, budget=105, **known)
+    trials = enroll(session, reads("new"), reads("old", suite="two"), reads("never", suite="three"))
+    measure(session, trials)
+    assert verdicts(trials) == {"new": "inconclusive", "old": "recorded", "never": "recorded"}
+
+
+def test_repetitions_longer_than_expected_keep_others_from_being_begun():
+    class Slow(FakeBench):
+        def repeat(self, *arguments):
+            return replace(super().repeat(*arguments), seconds=15.0)
+
+    bench = Slow()
+    session = session_on(bench, budget=110)
+    trials = enroll(session, A, reads("b", suite="two"))
+    measure(session, trials)
+    assert verdicts(trials) == {"a": "recorded", "b": "inconclusive"}
+    assert len(bench.labels("a")) == 5
+    assert bench.labels("b") == []
 
 
 def test_device_time_goes_to_what_is_least_certain():
@@ -334,6 +370,16 @@ def test_an_engines_version_becomes_part_of_what_is_under_test():
     session = session_on(FakeBench())
     measure(session, enroll(session, A))
     assert session.environment.subject == {"fio": "1.0"}
+
+
+def test_another_version_of_an_engine_does_not_go_on_with_a_session():
+    session = session_on(FakeBench())
+    session.know(Environment(subject={"fio": "0.9", "iozone": "3"}))
+    assert session.environment.subject == {"fio": "0.9", "iozone": "3"}
+    trials = enroll(session, A)
+    measure(session, trials)
+    assert verdicts(trials) == {"a": "invalid"}
+    assert "fio was 0.9 earlier in this session, is 1.0 now" in str(trials[0].result.failure)
 
 
 def test_what_changed_since_the_baseline_is_told():

@@ -31,7 +31,10 @@ def test_every_option_is_in_the_documentation_and_nothing_else():
     valued = {option.flag for option in OPTIONS}
     documented = {row.partition("=")[0] if row.partition("=")[0] in valued else row for row in ROWS}
     assert documented == parser.flags
-    assert parser.settings == {flag.strip("-").replace("-", "_") for flag in valued} | {"io_suites"}
+    assert parser.settings == {flag.strip("-").replace("-", "_") for flag in valued} | {
+        "io_suites",
+        "io_strict",
+    }
 
 
 def test_values_and_defaults_are_those_of_the_help():

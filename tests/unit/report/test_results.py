@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,6 +27,7 @@ from iogate.model import (
 from iogate.report.json_file import JsonFile
 from iogate.report.recording import engine_versions, record_workload, results_of
 from iogate.report.results import SCHEMA, Results
+from iogate.report.resuming import restored
 from places import DATA
 
 OLDER = DATA / "results" / "results_before_repetitions.json"
@@ -279,3 +281,15 @@ def test_a_file_is_written_anew_each_time(tmp_path):
     for count in (1, 2):
         reporter.write(document(*[one_workload()] * count))
         assert len(Results.read(reporter.path).workloads) == count
+
+
+# ------------------------------------------------------------ going on with a session
+
+
+@IN_A_TEST
+@given(result=measured())
+def test_what_is_restored_of_a_record_is_recorded_the_same(result):
+    record = record_workload(replace(result, failure=None), GateOptions())
+    again = restored(record, result.workload, "fio-3.33")
+    assert record_workload(again, GateOptions()) == record
+    assert {one.output.engine_version for one in again.repetitions} <= {"fio-3.33"}

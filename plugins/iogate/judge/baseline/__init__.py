@@ -4,6 +4,7 @@ The file is written by `--update-baselines` and read by people in a git diff.
 """
 
 from iogate.judge.baseline.file import definition_changes, find, load_baselines
+from iogate.judge.baseline.storage import require_writable
 from iogate.judge.baseline.table import Change, changes_table
 from iogate.judge.baseline.update import MAXIMUM_SESSIONS, SessionValues, update
 
@@ -15,5 +16,6 @@ __all__ = [
     "definition_changes",
     "find",
     "load_baselines",
+    "require_writable",
     "update",
 ]

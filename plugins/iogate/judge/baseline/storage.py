@@ -39,6 +39,19 @@ def write(path: Path, data: Mapping[str, Any]) -> None:
         raise BaselineError(error.message, remedy=error.remedy) from error
 
 
+def require_writable(path: Path) -> None:
+    """Raise BaselineError if a baseline file, which need not exist, could not be written. Writes nothing."""
+    folder = path.parent
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        what = "cannot be written to" if folder.is_dir() else "is no folder"
+        raise BaselineError(
+            f"{path} could not be recorded: {folder} {what}",
+            remedy="make it writable, or name another folder by --io-baselines=DIR; nothing was measured",
+        )
+
+
 def _lock_file(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 

@@ -1,0 +1,124 @@
+"""What a run would leave out, or make up, in silence: warnings in its summary, errors with `--io-strict`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from iogate.model import Device, Workload
+from iogate.units import printable
+
+_LOOKS = re.compile(r"^workloads\s*:", re.MULTILINE)
+_IS_NOT = re.compile(r"^(schema|suite|device)\s*:", re.MULTILINE)
+_HEAD = 65536  # bytes of a file that are looked at
+_WIDTH = 100
+
+
+def looks_like_suite(path: Path) -> bool:
+    """Return True for a YAML file with a key `workloads` that is no baseline."""
+    if path.suffix not in (".yaml", ".yml"):
+        return False
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(_HEAD).decode("utf-8", errors="replace")
+    except OSError:
+        return False
+    return bool(_LOOKS.search(text)) and not _IS_NOT.search(text)
+
+
+def left_out_text(device: Device, left_out: Iterable[Workload], root: Path) -> str:
+    """Return which suites do not apply to a device, and why; empty if all do."""
+    counts = Counter(workload.suite for workload in left_out)
+    if not counts:
+        return ""
+    names = ", ".join(f"{suite} ({count})" for suite, count in counts.items())
+    profile = f" ({shown(Path(device.position.file), root)})" if device.position else ""
+    text = (
+        f"{counts.total()} workloads left out, as the profile of {device.name}{profile} lists "
+        f"{', '.join(device.suites)}, not {names}; a suite whose file is named runs all the same"
+    )
+    return _filled(text)
+
+
+def shown(path: Path, root: Path) -> str:
+    """Return what messages call a path: as it is below the root, if it is there."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def suite_names(root: Path, patterns: Iterable[str]) -> set[str]:
+    """Return the names of the suites below a root, alone and with the folders that they are in."""
+    files = [path.relative_to(root) for pattern in patterns for path in root.glob(pattern)]
+    return {name for file in files for name in (file.stem, Path(*file.parts[1:]).with_suffix("").as_posix())}
+
+
+def missing_suites(device: Device, existing: Collection[str]) -> Iterator[str]:
+    """Yield a sentence if the profile lists suites that do not exist."""
+    missing = [name for name in device.suites if name not in existing]
+    if missing:
+        yield f"the profile of {device.name} lists suites that do not exist: {', '.join(missing)}"
+
+
+def without_workload(
+    folder: Path, root: Path, declared: Mapping[str, Collection[str]], stored: Mapping[str, Collection[str]]
+) -> Iterator[str]:
+    """Yield a sentence for each baseline file in a device's folder that has workloads which their suite,
+    which was collected, does not declare.
+    """
+    for suite, names in declared.items():
+        missing = [name for name in stored.get(suite, ()) if name not in names]
+        if missing:
+            file = shown(folder / f"{suite}.yaml", root)
+            yield f"{file}: stored baselines whose workloads the suite does not declare: {', '.join(missing)}"
+
+
+def without_suite(folder: Path, root: Path, existing: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each baseline file in a device's folder of which there is neither a suite nor a
+    test module.
+    """
+    for path in sorted(folder.rglob("*.yaml")):
+        suite = path.relative_to(folder).with_suffix("").as_posix()
+        if suite in ("device", *existing) or path.stem in existing or path.name.startswith("."):
+            continue
+        if next(root.rglob(f"{path.stem}.py"), None) is None:
+            yield f"{shown(path, root)}: stored baselines of a suite that does not exist"
+
+
+def implicit(named: bool, baselines: Path, ini: Path | None) -> Iterator[str]:
+    """Yield what nobody has said, and is assumed: the device unless it is `named`, the project's root."""
+    if not named:
+        yield "no --device is named: this machine is taken as local"
+    if not baselines.is_dir():
+        root = f"the root is that of {ini.name}" if ini else "no ini file says where the root is"
+        yield f"there is no folder {baselines} yet ({root})"
+
+
+def recorded_text(count: int) -> Iterator[str]:
+    """Yield how many workloads were recorded for want of a baseline."""
+    yield f"{counted(count, 'workload')} had no baseline and {'was' if count == 1 else 'were'} recorded"
+
+
+def counted(number: int, thing: str) -> str:
+    """Return `1 workload`, `2 workloads`."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def warnings_text(gaps: Sequence[str]) -> str:
+    """Return warnings for the end of a run."""
+    lines = [_filled(f"warning: {gap}") for gap in gaps]
+    return "\n".join([*lines, "(--io-strict makes errors of these warnings)"])
+
+
+def refusal_text(gaps: Sequence[str]) -> str:
+    """Return why a strict run is not begun."""
+    return printable("\n  ".join(["--io-strict refuses this run:", *gaps]))
+
+
+def _filled(text: str) -> str:
+    """Return a sentence on lines that people can read; paths stay whole."""
+    lines = textwrap.wrap(
+        printable(text), _WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+    )
+    return "\n".join(lines)

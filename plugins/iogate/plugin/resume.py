@@ -1,0 +1,96 @@
+"""`--io-resume`: a run goes on with a session that was cut off; what was decided stays decided."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iogate.errors import InputError
+from iogate.measure.local_bench import folder_name
+from iogate.report.recording import gate_record
+from iogate.report.resuming import decided, last_session, obstacles, require_same, restored
+
+if TYPE_CHECKING:
+    from iogate.measure.session import Session
+    from iogate.measure.settings import Settings
+    from iogate.measure.trial import Trial
+    from iogate.model import WorkloadResult
+    from iogate.report.results import Results, WorkloadRecord
+
+
+def session_to_resume(settings: Settings, device: str, ids: Sequence[str]) -> tuple[Resumption | None, str]:
+    """Return the last session of these workloads if it was cut off; else None, and why there is none."""
+    known = last_session(settings.results, device, ids)
+    if known is None:
+        return None, "--io-resume: no session of these workloads is kept: all are measured"
+    if not (known.run and known.run.open):
+        return None, f"--io-resume: session {known.session} was not cut off: all are measured anew"
+    return Resumption(known, settings.results / known.session), ""
+
+
+def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
+    """Return the options that change what is measured or decided, beside suites and the gate's."""
+    given = {
+        "--io-target": settings.target,
+        "--io-baselines": settings.baselines,
+        "--io-budget": settings.budget,
+        "--io-missing": missing,
+        "--update-baselines": settings.update,
+    }
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
+class Resumption:
+    """A session that was cut off, and its folder."""
+
+    def __init__(self, known: Results, folder: Path) -> None:
+        self.known = known
+        self.session = known.session
+        self._folder = folder
+        self._taken = decided(known)
+
+    @property
+    def spent(self) -> float:
+        """Seconds of device time that went into what is decided."""
+        return sum(item.device_seconds for item in self._taken.values())
+
+    def check(
+        self, trials: Iterable[Trial], session: Session, settings: Settings, options: Mapping[str, str]
+    ) -> None:
+        """Raise InputError if it was of another machine, of other options or of other declarations."""
+        workloads = {trial.id: trial.workload for trial in trials}
+        gate = gate_record(settings.gate_options)
+        require_same(self.known, obstacles(self.known, workloads, session.environment, gate, options))
+
+    def take_over(self, trials: Sequence[Trial]) -> Iterator[tuple[WorkloadResult, WorkloadRecord]]:
+        """Yield what is decided, and decide the trials so."""
+        for trial in trials:
+            record = self._taken.get(trial.id)
+            if record:
+                version = self.known.versions.get(record.engine, "")
+                trial.result = restored(record, trial.workload, version)
+                yield trial.result, record
+
+    def text(self, trials: Sequence[Trial]) -> str:
+        """Return what is gone on with, for people."""
+        return (
+            f"going on with session {self.session}: {len(self._taken)} of {len(trials)} workloads are decided"
+        )
+
+    def clear(self, trials: Iterable[Trial]) -> None:
+        """Take the target, so that nobody else is at it, and remove raw files of undecided workloads: none of
+        them may pass for a new one. Raises IogateError.
+        """
+        for trial in trials:
+            if trial.id in self._taken:
+                continue
+            if trial.needs.target and trial.result is None:
+                trial.arm.bench.open()
+            try:
+                shutil.rmtree(self._folder / folder_name(trial.id))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise InputError(f"cannot remove {error.filename}: {error.strerror}") from error

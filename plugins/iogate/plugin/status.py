@@ -1,0 +1,40 @@
+"""pytest's exit status: why a run failed, if it failed by verdicts other than `regressed` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from iogate.plugin.outcome import VerdictFailure
+
+STATUSES: Mapping[str, int] = {"inconclusive": 10, "no_baseline": 11, "invalid": 12}
+"""Exit statuses beside pytest's own, 0 to 5: of several the highest; 1 if anything failed otherwise."""
+
+_VERDICT = "iogate_verdict"
+
+
+def note_verdict(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    """Note in a report by which verdict its test failed, if by one."""
+    if call.excinfo and isinstance(call.excinfo.value, VerdictFailure):
+        setattr(report, _VERDICT, call.excinfo.value.verdict)
+
+
+class FailureStatus:
+    """Counts the failures of a run as pytest does, those that are verdicts apart."""
+
+    def __init__(self) -> None:
+        self._verdicts: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a failure; what is expected to fail, or skipped, is none."""
+        verdict: str = getattr(report, _VERDICT, "")
+        if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
+            self._verdicts.append(verdict)
+
+    def of(self, session: pytest.Session) -> int:
+        """Return the exit status of a session."""
+        failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        if failed and self._verdicts and len(self._verdicts) == session.testsfailed:
+            return max(STATUSES[verdict] for verdict in self._verdicts)
+        return session.exitstatus

@@ -1,0 +1,132 @@
+"""Going on with a session that was cut off (`--io-resume`), from the results document that it kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from iogate.errors import InputError
+from iogate.host.environment import identity_changes
+from iogate.model import (
+    Environment,
+    MetricVerdict,
+    Output,
+    Repetition,
+    Verdict,
+    Workload,
+    WorkloadResult,
+    hash_of,
+    metric,
+)
+from iogate.report.json_file import NAME
+from iogate.report.results import GateRecord, MetricRecord, RepetitionRecord, Results, WorkloadRecord
+from iogate.units import printable
+
+_DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", "recorded"})
+
+
+def declaration_hash(workload: Workload) -> str:
+    """Return a hash of all that a workload's declaration says of measuring and judging it."""
+    gate = {name: (bound.worse, bound.better) for name, bound in workload.gate.items()}
+    repetitions = (workload.repetitions, workload.max_repetitions)
+    terms = {"gate": gate, "repetitions": repetitions, "waive": dict(workload.waive)}
+    return hash_of({"definition": workload.definition, **terms})
+
+
+def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
+    """Return the newest kept session on a device that was to decide about just these workloads, if any."""
+    wanted = set(ids)
+    for path in sorted(folder.glob(f"*/{NAME}"), reverse=True):
+        try:
+            results = Results.read(path)
+        except InputError:
+            continue  # damaged, or of another version: nothing to go on with
+        if results.run and results.device == device and set(results.run.selection) == wanted:
+            return results
+    return None
+
+
+def decided(results: Results) -> dict[str, WorkloadRecord]:
+    """Return what stays decided, by id: not what was only begun, and not what had no measurement to judge."""
+    assert results.run
+    left = set(results.run.open)
+    return {
+        item.id: item
+        for item in results.workloads
+        if item.verdict in _DECIDED and item.id not in left and item.id in results.run.selection
+    }
+
+
+def obstacles(
+    results: Results,
+    workloads: Mapping[str, Workload],
+    environment: Environment,
+    gate: GateRecord,
+    options: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield why a session cannot be gone on with: its machine, options or suites differ."""
+    assert results.run
+    yield from identity_changes(results.environment.identity, environment.identity)
+    yield from identity_changes(results.environment.subject, environment.subject)
+    for name in sorted({*results.run.options, *options}):
+        before, now = results.run.options.get(name, "not given"), options.get(name, "not given")
+        if before != now:
+            yield f"{name} was {before}, is {now}"
+    if results.gate != gate:
+        yield f"the gate's options were {results.gate}, are {gate}"
+    for id, workload in workloads.items():
+        if results.run.selection[id] != declaration_hash(workload):
+            yield f"{id} was declared otherwise"
+
+
+def require_same(results: Results, reasons: Iterator[str]) -> None:
+    """Raise InputError if there are reasons not to go on with a session."""
+    found = [printable(reason) for reason in reasons]
+    if found:
+        raise InputError(
+            f"cannot go on with session {results.session}: {'; '.join(found)}",
+            remedy="leave out --io-resume to measure all anew",
+        )
+
+
+def restored(record: WorkloadRecord, workload: Workload, version: str) -> WorkloadResult:
+    """Return the result that a record was made of; `version` is that of the engine."""
+    metrics = tuple(_metric(name, item) for name, item in record.metrics.items())
+    return WorkloadResult(
+        record.id,
+        workload,
+        Verdict(record.verdict, record.reason, metrics, record.findings, record.repetitions),
+        tuple(_repetition(item, version) for item in record.measured),
+        None,
+        tuple(_repetition(item, version) for item in record.warmup),
+        record.device_seconds,
+        record.differences,
+    )
+
+
+def _metric(name: str, item: MetricRecord) -> MetricVerdict:
+    return MetricVerdict(
+        metric(name),
+        item.verdict,
+        _number(item.value),
+        tuple(map(_number, item.values)),
+        item.gating,
+        item.reason,
+        item.baseline,
+        item.change,
+        item.interval,
+        item.tolerance,
+        item.bound,
+        item.minimum_detectable,
+    )
+
+
+def _repetition(item: RepetitionRecord, version: str) -> Repetition:
+    metrics = {name: _number(value) for name, value in item.metrics.items()}
+    output = Output(metrics, {}, engine_version=version, histograms=item.histograms)
+    return Repetition(output, item.seconds or 0.0, item.folder, item.findings, item.series)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

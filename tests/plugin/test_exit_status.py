@@ -1,0 +1,90 @@
+"""The exit status tells why a run failed, and keeps what pytest's own mean."""
+
+import pytest
+
+INCONCLUSIVE = "noise: 0.5, gate: {read.iops: 1%}"
+
+
+def suite(**workloads):
+    lines = [f"  {name}: {{{options}}}" for name, options in workloads.items()]
+    return "\n".join(["defaults: {engine: fake}", "workloads:", *lines, ""])
+
+
+@pytest.fixture
+def known(project):
+    """A project in which each failure can be had: regressed by a factor, and three others by name."""
+    project.device("lab", "target: .\n")
+    known = {"good": "value: 1000", "unsure": INCONCLUSIVE}
+    project.suite(suite(**known))
+    project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=2)
+    project.suite(suite(**known, bad="says: garbage", new=""))
+    project.run("suites", "--device=lab", "-k", "bad", "--update-baselines")
+    return project
+
+
+def status(project, *arguments, select="", factor=1.0):
+    more = ["-k", select] if select else []
+    return project.run(
+        "suites", "--device=lab", "--io-max-repetitions=3", *more, *arguments, factor=factor
+    ).ret
+
+
+@pytest.mark.parametrize(
+    ("select", "expected"),
+    [
+        ("good", 0),
+        ("unsure", 10),
+        ("new", 11),
+        ("unsure or good", 10),
+        ("unsure or new", 11),
+        ("nothing", pytest.ExitCode.NO_TESTS_COLLECTED),
+    ],
+)
+def test_each_failure_has_its_status_and_the_worst_counts(known, select, expected):
+    assert status(known, select=select) == expected
+
+
+def test_what_cannot_be_trusted_is_worse_than_what_is_not_known(known):
+    assert status(known, "--update-baselines", select="bad") == 12
+
+
+def test_a_regression_is_worse_than_all(known):
+    assert status(known, factor=0.5, select="good") == 1
+    assert status(known, factor=0.5, select="good or new") == 1
+
+
+def test_what_fails_otherwise_is_a_failure_as_ever(known):
+    known.pytester.makepyfile(test_own="def test_own(): assert False")
+    assert status(known, "test_own.py", select="new or own") == 1
+
+
+def test_an_assertion_about_an_undecided_measurement_is_a_failure_as_ever(known):
+    known.pytester.makepyfile(test_own="def test_own(measure): assert measure(engine='fake').verdict.passed")
+    assert known.run("test_own.py", "--device=lab").ret == 1
+    known.pytester.makepyfile(test_own="def test_own(measure, gate): gate.check(measure(engine='fake'))")
+    assert known.run("test_own.py", "--device=lab").ret == 11
+
+
+def test_what_is_skipped_or_expected_to_fail_is_no_failure(known):
+    assert status(known, "--io-inconclusive=skip", select="unsure") == 0
+    assert status(known, "--io-inconclusive=skip", select="unsure or new") == 11
+    (known.path / "conftest.py").write_text(
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items:\n"
+        "        if item.name == 'new': item.add_marker(pytest.mark.xfail(strict=True))\n"
+        "        if item.name == 'good': item.add_marker('xfail')\n"
+    )
+    assert status(known, select="new") == 0
+    assert status(known, select="new or unsure") == 10
+
+
+def test_the_first_failure_with_x_decides(known):
+    assert status(known, "-x", select="new or unsure") in (10, 11)
+
+
+def test_errors_of_the_run_keep_pytests_status(known):
+    assert known.run("suites", "--device=unknown").ret == pytest.ExitCode.USAGE_ERROR
+    (known.path / "suites/broken.yaml").write_text("workloads: [")
+    assert known.run("suites", "--device=lab").ret == pytest.ExitCode.INTERRUPTED
+    assert status(known, "--continue-on-collection-errors", select="new") == 1

@@ -1,0 +1,135 @@
+"""Going on with a session that was cut off."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from places import PLUGINS
+from projects import refused
+
+CUT = "import pytest\ndef pytest_runtest_teardown(): pytest.exit('enough', returncode=2)\n"
+KILLED = "import os, signal\ndef pytest_runtest_teardown(): os.kill(os.getpid(), signal.SIGKILL)\n"
+
+
+def sessions(project):
+    return sorted((project.path / ".iogate/results").glob("*/results.json"))
+
+
+def verdicts(path):
+    return {item["workload"]: item["verdict"] for item in json.loads(path.read_text())["workloads"]}
+
+
+@pytest.fixture
+def cut(project):
+    """A project whose first session was ended when alpha was decided, and beta begun."""
+    project.device("lab", "target: .\n")
+    project.conftest(CUT)
+    assert project.run("suites", "--device=lab", "--update-baselines").ret == 2
+    (project.path / "conftest.py").unlink()
+    return project
+
+
+def resume(project, *arguments):
+    return project.run("suites", "--device=lab", "--update-baselines", "--io-resume", *arguments)
+
+
+def test_what_was_decided_stays_decided_and_the_rest_is_measured(cut):
+    (file,) = sessions(cut)
+    (before,) = [item for item in json.loads(file.read_text())["workloads"] if item["workload"] == "alpha"]
+    result = resume(cut)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines([f"going on with session {file.parent.name}: 1 of 2 workloads are decided"])
+    assert not any(line.startswith("demo: alpha") for line in result.outlines)
+    assert [line for line in result.outlines if line.startswith("demo: beta")]
+    assert sessions(cut) == [file]
+    assert verdicts(file) == {"alpha": "recorded", "beta": "recorded"}
+    assert json.loads(file.read_text())["workloads"][0] == before
+    baseline = cut.baseline("lab").read_text()
+    assert baseline.count("environment:") == 1
+    assert "alpha:" in baseline and "beta:" in baseline
+
+
+def test_what_is_complete_is_measured_anew(cut):
+    resume(cut).assert_outcomes(passed=2)
+    result = resume(cut)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*--io-resume: session * was not cut off: all are measured anew*"])
+    assert len(sessions(cut)) == 2
+
+
+def test_there_need_be_nothing_to_go_on_with(project):
+    result = project.run("suites", "--io-resume")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*--io-resume: no session of these workloads is kept: all are measured*"])
+
+
+def test_another_selection_is_another_session(cut):
+    result = resume(cut, "-k", "alpha")
+    result.assert_outcomes(passed=1, deselected=1)
+    result.stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+
+
+def test_a_regression_that_was_decided_fails_again(cut):
+    resume(cut)
+    cut.conftest(CUT)
+    cut.run("suites", "--device=lab", factor=0.5)
+    (cut.path / "conftest.py").unlink()
+    result = cut.run("suites", "--device=lab", "--io-resume")
+    result.assert_outcomes(failed=1, passed=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*regressed: read.iops is *"])
+
+
+def test_other_declarations_options_or_machines_are_refused(cut):
+    (file,) = sessions(cut)
+    text, words = file.read_text(), f"cannot go on with session {file.parent.name}"
+    refused(resume(cut, "--io-tolerance=7%"), words, "the gate's options", status=4)
+    other = cut.run("suites", "--device=lab", "--update-baselines=append", "--io-resume")
+    refused(other, words, "--update-baselines was replace, is append", status=4)
+    document = json.loads(text)
+    document["environment"]["subject"]["kernel"] = "another"
+    file.write_text(json.dumps(document))
+    refused(resume(cut), words, "kernel was another, is ", status=4)
+    file.write_text(text)
+    cut.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  beta: {value: 2001}\n")
+    refused(
+        resume(cut), words, "suites/demo.yaml::beta was declared otherwise", "leave out --io-resume", status=4
+    )
+    assert file.read_text() == text
+
+
+def test_raw_files_of_what_was_begun_are_gone_before_it_is_measured_again(cut):
+    (file,) = sessions(cut)
+    (begun,) = file.parent.glob("beta-*")
+    (begun / "left").write_text("")
+    resume(cut).assert_outcomes(passed=2)
+    assert begun.is_dir()
+    assert not (begun / "left").exists()
+
+
+def test_a_plan_of_it_measures_and_removes_nothing(cut):
+    (file,) = sessions(cut)
+    before = sorted(file.parent.rglob("*"))
+    result = resume(cut, "--io-plan")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["*going on with session*", "alpha *0 *recorded*", "beta *5 *to be recorded*"]
+    )
+    assert sorted(file.parent.rglob("*")) == before
+
+
+def test_a_session_that_was_killed_is_gone_on_with(project, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(Path(__file__).parent / "engines"), str(PLUGINS))))
+    project.conftest(KILLED)
+    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "suites")
+    assert result.ret == -9
+    (project.path / "conftest.py").unlink()
+    (file,) = sessions(project)
+    assert verdicts(file) == {"alpha": "recorded"}
+    assert not project.baseline().exists()
+    project.run("suites", "--io-resume").assert_outcomes(passed=2)
+    assert verdicts(file) == {"alpha": "recorded", "beta": "recorded"}
+    text = project.baseline().read_text()
+    assert "alpha:" in text and "beta:" in text

@@ -1,0 +1,144 @@
+"""What a run would leave out, or make up, in silence: warnings in its summary, errors with --io-strict."""
+
+import pytest
+
+from projects import refused
+
+LAB = "target: .\n"
+
+
+@pytest.fixture
+def lab(project):
+    """A project with the baseline of a device."""
+    project.device("lab", LAB)
+    project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=2)
+    return project
+
+
+def strictly_refused(project, *words, arguments=("suites", "--device=lab")):
+    """The run warns of this without --io-strict, and is refused with it, also by an ini file."""
+    warned = project.run(*arguments)
+    assert warned.ret == 0
+    text = " ".join(warned.stdout.str().split())
+    assert "warning: " in text
+    for word in words:
+        assert word in text
+    result = project.run(*arguments, "--io-strict")
+    refused(result, "--io-strict refuses this run", *words, status=4)
+    refused(project.run(*arguments, "-o", "io_strict=true"), *words, status=4)
+    assert "runs" not in result.stdout.str()
+
+
+def test_nothing_to_complain_of_passes_strictly_and_warns_of_nothing(lab):
+    lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
+    assert "warning" not in lab.run("suites", "--device=lab").stdout.str()
+
+
+def test_a_device_that_is_not_named(project):
+    project.run("suites")
+    strictly_refused(project, "no --device is named", arguments=["suites"])
+    project.run("suites", "--device=local", "--io-strict").assert_outcomes(passed=2)
+
+
+def test_no_folder_of_baselines(project):
+    refused(
+        project.run("suites", "--device=local", "--io-strict"), "there is no folder", "baselines", status=4
+    )
+    assert not project.baseline().parent.exists()
+
+
+def test_a_suite_of_the_profile_that_does_not_exist(lab):
+    lab.device("lab", LAB + "suites: [demo, lost]\n")
+    strictly_refused(lab, "the profile of lab lists suites that do not exist: lost")
+
+
+def test_a_suite_of_the_profile_that_was_not_asked_for_exists(lab):
+    lab.suite("workloads:\n  gamma: {engine: fake}\n", name="other")
+    lab.device("lab", LAB + "suites: [demo, other]\n")
+    lab.run("suites/demo.yaml", "--device=lab", "--io-strict").assert_outcomes(passed=2)
+
+
+def test_a_stored_baseline_without_its_workload(lab):
+    lab.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n")
+    strictly_refused(lab, "demo.yaml: stored baselines whose workloads the suite does not declare: beta")
+
+
+def test_a_workload_that_was_not_asked_for_is_declared(lab):
+    lab.run("suites", "-k", "alpha", "--device=lab", "--io-strict").assert_outcomes(passed=1, deselected=1)
+    lab.run("suites/demo.yaml::beta", "--device=lab", "--io-strict").assert_outcomes(passed=1)
+
+
+def test_a_stored_baseline_without_its_suite(lab):
+    text = lab.baseline("lab").read_text().replace("suite: demo", "suite: old")
+    lab.baseline("lab", "old").write_text(text)
+    strictly_refused(lab, "old.yaml: stored baselines of a suite that does not exist")
+    lab.pytester.makepyfile(old="def test_it(): pass")
+    lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
+
+
+def test_nothing_is_recorded_strictly(lab):
+    lab.device("lab", LAB + "missing: record\n")
+    lab.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  beta: {}\n  new: {}\n")
+    result = lab.run("suites", "--device=lab", "--io-strict", "-k", "new")
+    result.assert_outcomes(failed=1, deselected=2)
+    result.stdout.fnmatch_lines(["*no_baseline: lab has no baseline of this workload*"])
+    assert "new:" not in lab.baseline("lab").read_text()
+    for option in ("--update-baselines", "--update-baselines=append", "--io-missing=record"):
+        refused(
+            lab.run("suites", "--device=lab", "--io-strict", option), "--io-strict records nothing", status=4
+        )
+
+
+def test_what_was_recorded_unasked_is_told(lab):
+    lab.device("lab", LAB + "missing: record\n")
+    lab.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {}\n  beta: {value: 2000}\n  new: {}\n")
+    result = lab.run("suites", "--device=lab")
+    assert "warning: 1 workload had no baseline and was recorded" in result.stdout.str()
+
+
+def test_strict_runs_judge_tests_in_python_too(project):
+    project.pytester.makepyfile("def test_mine(measure, gate): gate.check(measure(engine='fake'))")
+    module = next(project.path.glob("test_*.py")).name
+    result = project.run(module, "--io-strict")
+    result.assert_outcomes(failed=1)
+    assert "no --device is named" in result.stdout.str()
+    assert not project.baseline().parent.exists()
+
+
+# ------------------------------------------------------------ what is left out
+
+
+def test_suites_that_do_not_apply_are_named_with_the_reason(project):
+    project.suite("workloads:\n  gamma: {engine: fake}\n  delta: {engine: fake}\n", name="other")
+    project.device("local", "target: .\nsuites: [demo]\nmissing: record\n")
+    for arguments in (["suites"], ["suites", "-q"]):
+        text = " ".join(project.run(*arguments).stdout.str().split())
+        assert "2 workloads left out" in text
+        assert "(baselines/local/device.yaml) lists demo, not other (2);" in text
+    assert "left out" not in project.run("suites/other.yaml").stdout.str()
+
+
+def test_both_endings_of_yaml_are_suites(project):
+    (project.path / "suites/more.yml").write_text("workloads:\n  gamma: {engine: fake}\n")
+    project.run("suites").assert_outcomes(passed=3)
+    project.run("suites/more.yml").assert_outcomes(passed=1)
+
+
+def test_a_suite_elsewhere_is_told(project):
+    project.run("suites")
+    project.device("local", LAB)
+    (project.path / "other").mkdir()
+    (project.path / "other/mine.yaml").write_text("defaults: {}\nworkloads:\n  gamma: {engine: fake}\n")
+    (project.path / "other/data.yaml").write_text("a: 1\n")
+    words = "other/mine.yaml looks like a suite and is none of suites/**/*.yaml, suites/**/*.yml"
+    refused(project.run("other/mine.yaml"), "warning: other/mine.yaml looks like a suite", status=4)
+    strictly_refused(project, words, arguments=["suites", "other", "baselines", "--device=local"])
+
+
+def test_projects_without_suites_hear_nothing(project):
+    (project.path / "suites/demo.yaml").unlink()
+    (project.path / "cluster.yaml").write_text("workloads:\n  - web\n")
+    project.pytester.makepyfile("def test_plain(): pass")
+    result = project.run(".")
+    result.assert_outcomes(passed=1)
+    assert "warning" not in result.stdout.str()

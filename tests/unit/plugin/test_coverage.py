@@ -1,0 +1,66 @@
+"""What a run leaves out: what is a suite, and what lost its suite."""
+
+import pytest
+
+from iogate.model import Device
+from iogate.plugin.coverage import (
+    looks_like_suite,
+    missing_suites,
+    suite_names,
+    without_suite,
+    without_workload,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.yaml", "workloads:\n  a: {}\n", True),
+        ("a.yml", "description: x\nworkloads : {}\n", True),
+        ("a.yaml", "schema: 1\ndevice: local\nworkloads: {}\n", False),  # a baseline
+        ("a.yaml", "jobs:\n  workloads: {}\n", False),
+        ("a.txt", "workloads: {}\n", False),
+        ("a.yaml", "\0\xff", False),
+    ],
+)
+def test_a_suite_is_known_by_its_key(tmp_path, name, text, expected):
+    (tmp_path / name).write_text(text)
+    assert looks_like_suite(tmp_path / name) is expected
+
+
+def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path):
+    assert not looks_like_suite(tmp_path / "none.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    assert not looks_like_suite(tmp_path / "folder.yaml")
+
+
+def test_suites_are_known_by_name_and_by_folder(tmp_path):
+    (tmp_path / "suites/deep").mkdir(parents=True)
+    for name in ("a.yaml", "deep/b.yml"):
+        (tmp_path / "suites" / name).write_text("")
+    assert suite_names(tmp_path, ["suites/**/*.yaml", "suites/**/*.yml"]) == {"a", "b", "deep/b"}
+
+
+def test_a_profile_without_a_list_lacks_no_suite():
+    assert list(missing_suites(Device("d", "."), ())) == []
+    assert list(missing_suites(Device("d", ".", suites=("a", "b")), {"a"})) == [
+        "the profile of d lists suites that do not exist: b"
+    ]
+
+
+def test_files_without_a_suite_or_a_test_module_are_told(tmp_path):
+    folder = tmp_path / "baselines/d"
+    folder.mkdir(parents=True)
+    for name in ("device", "a", "gone", "test_it", ".hidden"):
+        (folder / f"{name}.yaml").write_text("")
+    (tmp_path / "test_it.py").write_text("")
+    told = list(without_suite(folder, tmp_path, {"a"}))
+    assert told == ["baselines/d/gone.yaml: stored baselines of a suite that does not exist"]
+
+
+def test_only_collected_suites_are_asked_for_their_workloads(tmp_path):
+    folder = tmp_path / "baselines/d"
+    declared, stored = {"a": {"x"}}, {"a": {"x": None, "y": None}, "b": {"z": None}}
+    assert list(without_workload(folder, tmp_path, declared, stored)) == [
+        "baselines/d/a.yaml: stored baselines whose workloads the suite does not declare: y"
+    ]

@@ -38,7 +38,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"iogate {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    show = commands.add_parser("show", help="print the metrics of engine outputs")
+    show = commands.add_parser(
+        "show",
+        help="print the metrics of engine outputs",
+        description="Prints the metrics of engine outputs, and the tables of sessions (results files). A "
+        "folder stands for its files (*.json, *.txt, *.out), or its sessions. Of many files each has a row.",
+    )
     show.add_argument("files", nargs="+", type=Path, metavar="FILE")
     show.add_argument("--json", action="store_true", help="as JSON")
     show.set_defaults(act=_show)

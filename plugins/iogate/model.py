@@ -313,7 +313,7 @@ class Device:
     `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or
     a block device, `link` the limit of its link in B/s. `suites` are the names of the suites that apply
     (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing` says what a
-    workload without a baseline means.
+    workload without a baseline means. `places` are where the keys below `overrides` stand, by their path.
     """
 
     name: str
@@ -327,6 +327,7 @@ class Device:
     target_id: Mapping[str, str] = field(default_factory=_empty)
     wear: Mapping[str, Any] = field(default_factory=_empty)
     position: Position | None = None
+    places: Mapping[tuple[str | int, ...], Position] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

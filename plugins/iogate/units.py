@@ -45,14 +45,14 @@ def _bytes(text: str) -> int:
 
 
 def parse_rate(text: str | float) -> float:
-    """Return bytes per second of `7.88 GB/s` (decimal) or `3700 MiB/s` (binary); a bare number is bytes/s.
+    """Return bytes per second of `7.88 GB/s` (decimal) or `3700 MiB/s` (binary).
 
-    Raises ValueError.
+    Raises ValueError, also for a number without its unit: nobody means bytes by 7.88.
     """
-    if isinstance(text, (int, float)) and not isinstance(text, bool):
-        return float(text)
     match = _RATE.fullmatch(str(text))
     if not match:
+        if _FRACTION.fullmatch(str(text)):
+            raise ValueError(f"{text} has no unit: write it as {text} GB/s or {text} MiB/s")
         raise ValueError(f"{text!r} is not a rate such as 7.88 GB/s or 3700 MiB/s")
     power = " kmgt".index(match[2].lower() or " ")
     return float(match[1]) * float(1024 if match[3] else 1000) ** power
@@ -137,9 +137,24 @@ def format_quantity(value: float, unit: str) -> str:
     return f"{_significant(value / factor)} {name}"
 
 
+_TENFOLD = 9.0  # as a relative change: beyond it, digits say nothing
+BEYOND = "more than 10 times"
+"""A share or change that is too large for per cents."""
+
+
+def format_share(share: float) -> str:
+    """Return a fraction in per cent: 0.0712 -> `7.1%`; `more than 10 times` of a change beyond."""
+    return BEYOND if share > _TENFOLD else f"{share:.1%}"
+
+
 def format_change(change: float) -> str:
-    """Return a relative change with its sign: -0.0712 -> `-7.1%`."""
-    return f"{change * 100:+.1f}%"
+    """Return a relative change with its sign: -0.0712 -> `-7.1%`; `more than 10 times` beyond."""
+    return BEYOND if change > _TENFOLD else f"{change:+.1%}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 repetition`, `2 repetitions`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def format_duration(seconds: float) -> str:

@@ -40,6 +40,12 @@ def test_a_wrong_suite_is_told_with_its_place(project, suite, words):
     refused(project.run("suites"), *words, status=pytest.ExitCode.INTERRUPTED)
 
 
+def test_a_typo_in_the_overrides_of_a_profile_is_told_with_its_place(project):
+    project.device("lab", "target: .\noverrides:\n  '*': {size: 1M}\n  demo: {vlaue: 3}\n")
+    result = project.run("suites", "--device=lab")
+    refused(result, "baselines/lab/device.yaml:4:10: unknown key 'vlaue', did you mean 'value'?", status=2)
+
+
 def test_an_unknown_device_lists_the_known_ones(project):
     project.device("orin", "target: .\n")
     refused(project.run("suites", "--device=orni"), "orni", "orin", status=pytest.ExitCode.USAGE_ERROR)

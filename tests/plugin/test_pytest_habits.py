@@ -112,3 +112,14 @@ def test_an_ini_file_can_set_every_option(project):
     (project.path / "pytest.ini").write_text("[pytest]\nio_missing = skip\nio_tolerance = 5%\ndevice = lab\n")
     project.device("lab", "target: .\n")
     project.run("suites").assert_outcomes(skipped=2)
+
+
+def test_the_plan_of_a_large_matrix_says_what_its_baselines_range_over(project):
+    values = [100 * number for number in range(1, 13)]
+    project.suite(f"workloads:\n  sweep: {{engine: fake, matrix: {{value: {values}}}}}\n")
+    project.run("suites")
+    brief = project.run("suites", "--io-plan").stdout.str()
+    assert "sweep[...] x 12" in brief and "sweep[value=300]" not in brief
+    assert "IOPS to 1.2" in brief
+    whole = project.run("suites", "--io-plan", "-v").stdout.str()
+    assert all(whole.count(f"sweep[value={value}]: sh ") == 1 for value in values)

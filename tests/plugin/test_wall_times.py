@@ -85,3 +85,11 @@ def test_benchmarks_can_be_compared_with_saved_ones(project):
     result = project.run("suites", "--benchmark-compare", "--benchmark-compare-fail=mean:5%")
     result.assert_outcomes(passed=3)
     assert "curve[threads_4] (0001_first)" in result.stdout.str()
+
+
+def test_the_folder_of_pytest_benchmark_is_left_only_if_something_is_in_it(project):
+    storage = project.path / ".benchmarks"
+    project.run("suites")
+    assert not storage.exists()
+    project.run("suites", "--benchmark-save=first")
+    assert [file.name for file in storage.rglob("*.json")] == ["0001_first.json"]

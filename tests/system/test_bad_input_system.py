@@ -236,7 +236,8 @@ def test_control_c_keeps_what_is_finished(running):
     project, process = running
     os.killpg(process.pid, signal.SIGINT)
     result = project.finish(process)
-    refused(project, result, "KeyboardInterrupt", status=2)
+    refused(project, result, "Interrupted: by Ctrl-C; ", "decided, kept in .iogate/results/", status=2)
+    assert "interrupts.py" not in result.text
     assert result.verdicts == {"short": "recorded"}
     baseline = (project.path / "baselines/local/demo.yaml").read_text()
     assert "\n  short:\n" in baseline and "long:" not in baseline

@@ -8,10 +8,12 @@ from iogate.units import (
     format_change,
     format_duration,
     format_quantity,
+    format_share,
     parse_duration,
     parse_fraction,
     parse_rate,
     parse_size,
+    plural,
     printable,
     size_text,
 )
@@ -38,7 +40,7 @@ def test_a_size_survives_writing_and_reading(size):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("7.88 GB/s", 7.88e9), ("3700MiB/s", 3700 * 2**20), (1000, 1000.0), ("512 kB/s", 512e3)],
+    [("7.88 GB/s", 7.88e9), ("3700MiB/s", 3700 * 2**20), ("512 kB/s", 512e3)],
 )
 def test_rates_tell_decimal_from_binary(text, expected):
     assert parse_rate(text) == pytest.approx(expected)
@@ -109,6 +111,25 @@ def test_durations_are_shown_as_people_say_them(seconds, expected):
 def test_a_change_has_its_sign():
     assert format_change(-0.0712) == "-7.1%"
     assert format_change(0.05) == "+5.0%"
+
+
+@pytest.mark.parametrize("change", [9.1, 85683.92, 1e40, float("inf")])
+def test_a_change_beyond_tenfold_has_no_digits(change):
+    assert format_change(change) == format_share(change) == "more than 10 times"
+
+
+def test_a_share_is_in_per_cent():
+    assert (format_share(0.0712), format_share(9.0)) == ("7.1%", "900.0%")
+
+
+def test_one_is_singular():
+    assert [plural(count, "session") for count in (0, 1, 2)] == ["0 sessions", "1 session", "2 sessions"]
+
+
+@pytest.mark.parametrize("text", ["7.88", 7.88, 1000])
+def test_a_rate_has_a_unit(text):
+    with pytest.raises(ValueError, match="has no unit: write it as"):
+        parse_rate(text)
 
 
 @given(st.text())

@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema
 from iogate.errors import InputError
 from iogate.formats import yamlio
 from iogate.formats.schema import Rate, Schema, check_document
+from iogate.formats.words import value_text
 from iogate.model import Device
 from iogate.units import parse_size, printable
 
@@ -42,7 +43,8 @@ def _wear_limits(value: Any) -> Any:
     match = _WEAR.fullmatch(value) if isinstance(value, str) else None
     limits = {match[2]: match[1]} if match else value
     if not isinstance(limits, dict) or not limits.keys() <= {"day", "session"}:
-        raise ValueError(f"{value!r} is not a limit such as 1T/day, or a mapping of day and session to sizes")
+        shown = value_text(value)
+        raise ValueError(f"{shown} is not a limit such as 1T/day, or a mapping of day and session to sizes")
     return {period: parse_size(size) for period, size in limits.items()}
 
 
@@ -65,7 +67,7 @@ class LinkProfile(Schema):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        rate = {"type": ["string", "number"], "description": "bytes/s, or 7.88 GB/s, 3700 MiB/s"}
+        rate = {"type": "string", "description": "7.88 GB/s, or 3700 MiB/s"}
         return {"anyOf": [rate, handler.resolve_ref_schema(handler(schema))]}
 
 
@@ -162,6 +164,7 @@ def load_device(name: str, baselines: Path) -> Device:
         missing=profile.missing,
         wear=profile.wear,
         position=document.position(()),
+        places={path[1:]: place for path, place in document.keys.items() if path[:1] == ("overrides",)},
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import Field
 
 from iogate import engines
+from iogate.declare.overrides import Overrides
 from iogate.declare.workload import declare_workload
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.schema import Schema, check_document
@@ -60,7 +61,7 @@ def load_suite(
     path: Path,
     *,
     name: str | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     cli_overrides: Mapping[str, Any] | None = None,
     allow_exec: bool = False,
 ) -> Suite:
@@ -80,7 +81,7 @@ def load_suite(
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:
-            for workload in _expand(path.stem, document, declaration, overrides or {}, declare):
+            for workload in _expand(path.stem, document, declaration, overrides or Overrides(), declare):
                 workloads.append(workload)
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
@@ -118,7 +119,7 @@ def _expand(
     suite: str,
     document: Document,
     declaration: _Declaration,
-    overrides: Mapping[str, Any],
+    overrides: Overrides,
     declare: Callable[..., Workload],
 ) -> Iterator[Workload]:
     """Yield the workloads of one declaration. Raises InputErrors with positions."""
@@ -129,7 +130,7 @@ def _expand(
         raise InputErrors([InputError(message, position=where)])
     for chosen in _points(document, declaration):
         label = f"[{','.join(f'{key}={_label(value)}' for key, value in chosen.items())}]" if chosen else ""
-        data = {**declaration.data, **chosen, **overrides}
+        data = {**declaration.data, **chosen, **overrides.options}
         try:
             yield declare(f"{name}{label}", suite, data, where)
         except InputErrors as errors:
@@ -180,22 +181,21 @@ def _place(
     document: Document,
     declaration: _Declaration,
     chosen: Mapping[str, Any],
-    overrides: Mapping[str, Any],
+    overrides: Overrides,
 ) -> InputError:
-    """Return the same error with the position of the key at fault: in the matrix, the workload, or the
-    defaults.
+    """Return the same error with the position of the key at fault: in the device's profile, the matrix, the
+    workload, or the defaults.
     """
     if not isinstance(error, OptionError):
         return error
+    if blamed := overrides.blame(error):
+        return blamed
     key = str(error.path[0]) if error.path else ""
     path: Path_ = ("workloads", declaration.name)
-    remedy = error.remedy
-    if key in overrides:
-        remedy = f"{key} comes from the overrides of the device's profile"
-    elif key in chosen:
+    if key in chosen:
         values = declaration.data["matrix"][key]
         path = (*declaration.origin["matrix"], key, values.index(chosen[key]), *error.path[1:])
     elif key in declaration.origin:
         path = (*declaration.origin[key], *error.path[1:])
     where = document.position(path, key=error.key)
-    return OptionError(error.message, error.path, key=error.key, position=where, remedy=remedy)
+    return OptionError(error.message, error.path, key=error.key, position=where, remedy=error.remedy)

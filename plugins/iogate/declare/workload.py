@@ -8,12 +8,22 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_before_validator_function
 
 from iogate import engines
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import Fraction, Schema, check
+from iogate.formats.words import value_text
 from iogate.formats.yamlio import nearest
 from iogate.model import Tolerance, Workload, metric
 from iogate.units import parse_fraction, printable
@@ -87,7 +97,7 @@ _COMMON_METRICS = [
 
 def _check_name(pattern: re.Pattern[str], what: str, value: Any) -> Any:
     if not isinstance(value, str) or not pattern.fullmatch(value):
-        raise ValueError(f"{value!r} is not a {what}: letters, digits, _ . and - make one")
+        raise ValueError(f"{value_text(value)} is not a {what}: letters, digits, _ . and - make one")
     return value
 
 
@@ -137,6 +147,22 @@ class Precondition(Schema):
     random: bool = Field(True, description="then write at random until steady")
 
 
+class _Switch:
+    """Mark of a mapping whose defaults `true` asks for, and `false` for none of it."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(
+            lambda value: ({} if value else None) if isinstance(value, bool) else value, handler(source)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [{"type": "boolean"}, handler(schema)]}
+
+
 class WorkloadEntry(Schema):
     """One declared workload; keys that are not here are options of its engine."""
 
@@ -150,8 +176,12 @@ class WorkloadEntry(Schema):
     gate: GateMetrics = Field({}, description="the metrics that decide, each with its tolerance")
     repetitions: int | None = Field(None, ge=1, le=1000, description="a fixed number of repetitions")
     max_repetitions: int | None = Field(None, ge=2, le=1000, description="the most repetitions to ask for")
-    steady_state: SteadyState | None = Field(None, description="repeat until steady, and judge from there")
-    precondition: Precondition | None = Field(None, description="bring the device to rest before")
+    steady_state: Annotated[SteadyState | None, _Switch] = Field(
+        None, description="repeat until steady, and judge from there; true: by the defaults"
+    )
+    precondition: Annotated[Precondition | None, _Switch] = Field(
+        None, description="bring the device to rest before; true: by the defaults"
+    )
     against: dict[str, Any] | None = Field(
         None, description="options of the same workload that it is held against, measured by turns"
     )
@@ -173,7 +203,10 @@ def declare_workload(
 
     Raises InputErrors of OptionError, with paths within `data`.
     """
-    entry = check(WorkloadEntry, data)
+    try:
+        entry = check(WorkloadEntry, data)
+    except InputErrors as errors:
+        raise InputErrors([*errors.errors, *_mistaken_options(data)]) from None
     try:
         engine = engines.load(entry.engine)
     except KeyError:
@@ -183,7 +216,7 @@ def declare_workload(
     except InputError as error:  # a broken package of others
         raise InputErrors([OptionError(error.message, ("engine",), remedy=error.remedy)]) from error
     given = dict(entry.model_extra or {})
-    procedure = _procedure(entry)
+    procedure, where = _procedure(entry), f"{position.file}:{position.line}: {name}"
     if given.get("runtime") == "auto" and "runtime" not in cli_overrides:
         procedure["runtime"] = "auto"
         given["runtime"] = PILOT_SECONDS
@@ -196,7 +229,7 @@ def declare_workload(
             key: value for key, value in cli_overrides.items() if key in engines.known_options(entry.engine)
         }
         if known:
-            options = engine.options({**given, **known, **_shorter_rest(options, known)})
+            options = _overridden(engine, {**given, **known, **_shorter_rest(options, known)}, known, where)
         against = _against(entry, engine, {**given, **known}) if entry.against is not None else None
         if "runtime" in procedure and "runtime" not in options:
             raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
@@ -261,6 +294,23 @@ def _within_against(error: Exception, changed: Mapping[str, Any]) -> OptionError
     return OptionError(error.message, ("against", *error.path), key=error.key, remedy=error.remedy)
 
 
+def _mistaken_options(data: Mapping[str, Any]) -> list[InputError]:
+    """Return what else is wrong where the shared keys are: the options of the engine, as far as they can be
+    looked at alone.
+    """
+    given = {key: value for key, value in data.items() if key not in WorkloadEntry.model_fields}
+    try:
+        engine = engines.load(str(data.get("engine", engines.DEFAULT)))
+        files = engine.attachments if isinstance(engine, engines.TakesFiles) else ()
+        if given.get("runtime") != "auto" and not any(key in given for key in files):
+            engine.options(given)
+    except InputErrors as errors:
+        return [_with_hint(error, engine) for error in errors.errors]
+    except (InputError, KeyError):  # an engine that is not known is told when the rest is right
+        pass
+    return []
+
+
 def _attachments(
     engine: engines.Engine, given: Mapping[str, Any], folder: Path | None
 ) -> dict[str, Attachment]:
@@ -291,12 +341,32 @@ def _procedure(entry: WorkloadEntry) -> dict[str, Any]:
     return {name: step.model_dump() for name, step in steps.items() if step}
 
 
-def _with_hint(error: Exception, engine: engines.Engine) -> OptionError:
+def _overridden(
+    engine: engines.Engine, given: Mapping[str, Any], known: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+    """Return the engine's options where the command line sets some that are `known`. Raises InputErrors that
+    blame it: without it these options are sound.
+    """
+    try:
+        return engine.options(given)
+    except InputErrors as errors:
+        flags = " ".join(
+            f"--io-{key}={value:g}" if isinstance(value, float) else f"--io-{key}={value}"
+            for key, value in known.items()
+        )
+        raise InputErrors(
+            [
+                InputError(f"{flags}: does not fit {where}: {error.message}", remedy=error.remedy)
+                for error in errors.errors
+            ]
+        ) from None
+
+
+def _with_hint(error: InputError, engine: engines.Engine) -> InputError:
     """Return an engine's word on an unknown key, with the shared keys among those that may have been
     meant.
     """
-    assert isinstance(error, OptionError)
-    if not error.key or len(error.path) != 1:
+    if not isinstance(error, OptionError) or not error.key or len(error.path) != 1:
         return error
     word = str(error.path[0])
     known = [*WorkloadEntry.model_fields, *engine.schema()["properties"]]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
 
 from iogate.errors import InputError, InputErrors, OptionError
+from iogate.formats.words import problem_text, value_text
 from iogate.formats.yamlio import Document, Path_, nearest
 from iogate.units import parse_duration, parse_fraction, parse_rate, parse_size, printable, size_text
 
@@ -27,7 +28,7 @@ def _quantity(parse: Callable[[Any], Any]) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise ValueError(f"{value!r} is neither a number nor text")
+            raise ValueError(f"must be a number or text, not {value_text(value)}")
         return parse(value)
 
     return BeforeValidator(check)
@@ -42,9 +43,7 @@ Duration = Annotated[
     float, _quantity(parse_duration), _json_schema(["string", "number"], "seconds, or 90s, 10m, 2h")
 ]
 Fraction = Annotated[float, _quantity(parse_fraction), _json_schema(["string", "number"], "5% or 0.05")]
-Rate = Annotated[
-    float, _quantity(parse_rate), _json_schema(["string", "number"], "bytes/s, or 7.88 GB/s, 3700 MiB/s")
-]
+Rate = Annotated[float, _quantity(parse_rate), _json_schema(["string"], "7.88 GB/s, or 3700 MiB/s")]
 
 SchemaType = TypeVar("SchemaType", bound=BaseModel)
 Value = TypeVar("Value")
@@ -89,7 +88,7 @@ def locate(errors: InputErrors, document: Document, prefix: Path_ = ()) -> Input
 
 def _problem(shape: type[BaseModel], item: Any) -> OptionError:
     path: Path_ = tuple(item["loc"])
-    kind, value = item["type"], item.get("input")
+    kind = item["type"]
     if kind == "extra_forbidden":
         known = _fields_at(shape, path[:-1])
         word = printable(str(path[-1]))
@@ -98,11 +97,9 @@ def _problem(shape: type[BaseModel], item: Any) -> OptionError:
         return OptionError(f"unknown key {word!r}{hint}", path, key=True, remedy=remedy)
     if kind == "missing":
         return OptionError(f"{path[-1]!r} is missing", path[:-1])
-    message = str(item["msg"]).removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
     name = next((part for part in reversed(path) if isinstance(part, str)), "the file")
-    shown = "" if kind == "value_error" or isinstance(value, (dict, list)) else f", not {value!r}"
-    return OptionError(printable(f"{name}: {message}{shown}"), path)
+    message = problem_text(kind, item["msg"], item.get("input"), item.get("ctx", {}))
+    return OptionError(printable(f"{name}: {message}"), path)
 
 
 def _fields_at(shape: type[BaseModel], path: Path_) -> list[str]:

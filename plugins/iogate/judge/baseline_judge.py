@@ -25,7 +25,7 @@ from iogate.model import (
     Workload,
     metric,
 )
-from iogate.units import format_change, format_quantity
+from iogate.units import format_change, format_quantity, format_share, plural
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Decision
@@ -79,9 +79,8 @@ class BaselineJudge:
     @property
     def against(self) -> str:
         """How the baseline came to be, in a few words."""
-        return (
-            "a published baseline" if self.baseline.published else f"{len(self.baseline.sessions)} sessions"
-        )
+        sessions = plural(len(self.baseline.sessions), "session")
+        return "a published baseline" if self.baseline.published else sessions
 
     def check(self, environment: Environment) -> None:
         """Raise MeasurementError if the baseline is of another machine."""
@@ -188,14 +187,14 @@ class BaselineJudge:
         named: VerdictName = "inconclusive" if decision.verdict == "continue" else decision.verdict
         reason = decision.reason
         if decision.verdict == "continue":
-            reason = f"not decided after {decision.repetitions} repetitions: {cut_short or reason}"
+            reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         better = self.tolerance(name).better
         if better is not None and decision.interval and decision.change is not None:
             sign = 1 if metric(name).direction == "higher" else -1
             if min(sign * end for end in decision.interval) > better:
                 named, reason = (
                     "invalid",
-                    f"better than the suite holds possible (at most {better:.1%}): {reason}",
+                    f"better than the suite holds possible (at most {format_share(better)}): {reason}",
                 )
         values = tuple(item.metrics[name] for item in repetitions)
         return MetricVerdict(
@@ -226,5 +225,7 @@ def _sentence(item: MetricVerdict) -> str:
         text += f" [{format_change(item.interval[0])}, {format_change(item.interval[1])}]"
     if item.bound is not None and item.tolerance is not None:
         side = "below" if item.metric.direction == "higher" else "above"
-        text += f"; fails {side} {format_quantity(item.bound, unit)} (tolerance {item.tolerance:.1%})"
+        text += (
+            f"; fails {side} {format_quantity(item.bound, unit)} (tolerance {format_share(item.tolerance)})"
+        )
     return text

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from iogate.judge.judge import Expectation
 from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Environment, Repetition, Verdict, Workload
+from iogate.units import plural
 
 _ENOUGH = 5  # repetitions that a baseline is made of, at least
 
@@ -39,7 +40,7 @@ class Recorder:
             known = ", ".join(sorted(measured))
             reason = f"the gating metric {lacking[0]} was not measured; measured were: {known}"
             return Verdict("invalid", reason, note_metrics(repetitions, {}))
-        reason = f"{len(repetitions)} repetitions recorded as the baseline"
+        reason = f"{plural(len(repetitions), 'repetition')} recorded as the baseline"
         return Verdict("recorded", reason, note_metrics(repetitions, {}, gating=self._gating))
 
     def expectations(self) -> Mapping[str, Expectation]:

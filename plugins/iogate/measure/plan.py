@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import EngineError
@@ -12,28 +15,41 @@ from iogate.measure.budget import admitted
 from iogate.measure.trial import Trial
 from iogate.model import Needs, Place, Workload, metric
 from iogate.target.resolve import Target
-from iogate.units import format_duration, format_quantity, printable, size_text
+from iogate.units import format_duration, format_quantity, format_share, plural, printable, size_text
 
+if TYPE_CHECKING:
+    from iogate.judge.gate import Sensitivity
+    from iogate.judge.judge import Expectation
+
+_FEW_POINTS = 8  # of a matrix: more are told together
 _WIDE = 0.2  # a tolerance beyond this misses most of what people care about
 
 
-def plan_text(target: Target, trials: Sequence[Trial], budget: float | None = None) -> str:
+def plan_text(
+    target: Target, trials: Sequence[Trial], budget: float | None = None, *, verbose: bool = False
+) -> str:
     """Return the plan as a table, with what would be refused below it, and the commands; `budget` is the
     device time in seconds that there is.
+
+    The many points of a matrix are told together, unless `verbose`, which also shows the job files.
     """
     from tabulate import tabulate
 
     undecided = [trial for trial in trials if trial.result is None]
     measured = undecided if budget is None else admitted(undecided, budget)
     ids = {trial.id for trial in measured}
-    rows = [_row(trial, beyond=trial.result is None and trial.id not in ids) for trial in trials]
-    headers = ("workload", "runs", "each", "data", "written by each", "against")
-    known = expectations(trials)
-    refused = [
-        f"refused: {trial.workload.name}: {error}"
+    names = _names(trials, math.inf if verbose else _FEW_POINTS)
+    rows = _together(
+        (names[trial.id], *_row(trial, beyond=trial.result is None and trial.id not in ids))
         for trial in trials
-        for error in trial.arm.bench.refusals(trial.needs)
-    ]
+    )
+    headers = ("workload", "runs", "each", "data", "written by each", "against")
+    known = expectations(trials, names)
+    refused = _together(
+        (names[trial.id], str(error)) for trial in trials for error in trial.arm.bench.refusals(trial.needs)
+    )
+    first = {names[trial.id]: trial.workload for trial in reversed(trials)}
+    commands = [_command(workload, target, files=verbose) for workload in reversed(first.values())]
     lines = [
         f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
         + (" free" if target.kind == "directory" else ""),
@@ -43,20 +59,40 @@ def plan_text(target: Target, trials: Sequence[Trial], budget: float | None = No
         *_totals(measured, budget),
         *_beyond(len(undecided) - len(measured), len(undecided)),
         *(["", known] if known else []),
-        *refused,
+        *(f"refused: {name}: {error}" for name, error in refused),
         "",
-        *(_command(trial.workload, target) for trial in trials),
+        *commands,
+        *([] if verbose else ["", "-v shows all commands, and job files"]),
     ]
     return printable("\n".join(lines))
 
 
+def _names(trials: Sequence[Trial], most: float) -> dict[str, str]:
+    """Return the name that each workload is shown by, by id: its own, or that of all points of a matrix that
+    has more than `most`.
+    """
+    points = Counter(_declared(trial) for trial in trials)
+    return {
+        trial.id: trial.workload.name if points[_declared(trial)] <= most else f"{_declared(trial)[1]}[...]"
+        for trial in trials
+    }
+
+
+def _declared(trial: Trial) -> tuple[str, str]:
+    """Return the suite of a workload, and its name without the point of a matrix."""
+    return trial.workload.suite, trial.workload.name.partition("[")[0]
+
+
+def _together(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return rows that begin with a name, equal ones as one."""
+    return [row if count == 1 else (f"{row[0]} x {count}", *row[1:]) for row, count in Counter(rows).items()]
+
+
 def _row(trial: Trial, *, beyond: bool) -> tuple[str, ...]:
-    needs = trial.needs
     return (
-        trial.workload.name,
         "0" if beyond else _repetitions(trial),
-        format_duration(needs.seconds),
-        *_bytes(needs),
+        format_duration(trial.seconds),
+        *_bytes(trial.needs),
         "beyond --io-budget" if beyond else _what(trial),
     )
 
@@ -69,8 +105,8 @@ def _beyond(count: int, total: int) -> list[str]:
 
 def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     """Return device time, space, and bytes written, of what would be measured."""
-    usual = sum(trial.usual * trial.needs.seconds for trial in wanted)
-    most = sum(trial.limit * trial.needs.seconds for trial in wanted)
+    usual = sum(trial.usual * trial.seconds for trial in wanted)
+    most = sum(trial.limit * trial.seconds for trial in wanted)
     if budget is not None:
         usual, most = min(usual, budget), min(most, budget)
     files = {trial.needs.size for trial in wanted} - {0}
@@ -80,59 +116,81 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     warmup = [trial for trial in wanted if trial.workload.procedure]
     lines = [
         f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
-        f"space: {format_quantity(sum(files), 'B')} in {len(files)} data files"
+        f"space: {format_quantity(sum(files), 'B')} in {plural(len(files), 'data file')}"
         + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
         f"written: about {format_quantity(written, 'B')}"
-        + (f", and what {unbounded} workloads write in their time" if unbounded else ""),
+        + (f", and what {plural(unbounded, 'workload')} may write in their time" if unbounded else ""),
     ]
     if warmup:
-        lines.append(f"not counted: what {len(warmup)} workloads take to bring the device to rest")
+        lines.append(f"not counted: what {plural(len(warmup), 'workload')} take to bring the device to rest")
     return lines
 
 
-def expectations(trials: Sequence[Trial]) -> str:
+def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None) -> str:
     """Return what the gate will do with each gating metric: tolerance, bound, and what the baseline can
     resolve.
 
-    Warnings come below: tolerances that the baseline cannot resolve, with what would help.
+    Warnings come below: tolerances that the baseline cannot resolve, with what would help. `names` are those
+    that workloads are shown by (None: as in a plan); those of one name are told together.
     """
     from tabulate import tabulate
 
-    rows, warnings, wide = [], [], False
+    names = _names(trials, _FEW_POINTS) if names is None else names
+    found: dict[tuple[str, str], list[Expectation]] = {}
     for trial in trials:
         for name, expected in trial.judge.expectations().items():
-            what, workload = metric(name), trial.workload.name
-            typical, tolerance, known = expected.typical, expected.tolerance, expected.sensitivity
-            shown = format_quantity(typical, what.unit) if typical else "?"
-            if known is None:
-                rows.append((workload, name, shown, f"{tolerance:.1%}" if tolerance else "", "not known", ""))
-                continue
-            rows.append(
-                (
-                    workload,
-                    name,
-                    shown,
-                    f"{known.tolerance:.1%}",
-                    f"{known.minimum_detectable:.1%}",
-                    f"{known.repetitions:.0f}",
-                )
-            )
-            wide = wide or known.tolerance > _WIDE
-            if not known.resolves:
-                warnings.append(
-                    f"warning: {workload}: {name}: a tolerance of {known.tolerance:.1%} is less than the "
-                    f"{known.minimum_detectable:.1%} that this baseline can resolve: {known.advice}"
-                )
-    if not rows:
+            found.setdefault((names[trial.id], name), []).append(expected)
+    if not found:
         return ""
+    rows = [_expected_row(workload, name, items) for (workload, name), items in found.items()]
     headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
-    if wide:
+    warnings = [
+        text for (workload, name), items in found.items() for text in _warnings(workload, name, items)
+    ]
+    judged = [item.sensitivity for items in found.values() for item in items if item.sensitivity]
+    if any(known.tolerance > _WIDE for known in judged):
         warnings.append(
             "the tolerances are wide, as the baseline is noisy or young: add sessions with "
             "--update-baselines=append, when nothing else uses the machine"
         )
     return printable("\n".join([table, *warnings]))
+
+
+def _expected_row(workload: str, name: str, items: Sequence[Expectation]) -> tuple[str, ...]:
+    """Return a row of a metric; of several workloads what their figures range over."""
+    unit = metric(name).unit
+    typical = [item.typical for item in items if item.typical]
+    judged = [item.sensitivity for item in items if item.sensitivity]
+    bounds = [known.tolerance for known in judged] or [item.tolerance for item in items if item.tolerance]
+    return (
+        workload if len(items) == 1 else f"{workload} x {len(items)}",
+        name,
+        _range(typical, lambda value: format_quantity(value, unit)) or "?",
+        _range(bounds, format_share),
+        _range([known.minimum_detectable for known in judged], format_share) or "not known",
+        _range([known.repetitions for known in judged], "{:.0f}".format),
+    )
+
+
+def _range(values: Sequence[float], shown: Callable[[float], str]) -> str:
+    """Return the least and the greatest of values; empty if there are none."""
+    return " to ".join(dict.fromkeys(map(shown, (min(values), max(values))))) if values else ""
+
+
+def _warnings(workload: str, name: str, items: Sequence[Expectation]) -> list[str]:
+    """Return what is wrong with tolerances that the baseline does not resolve, once for each advice."""
+    by_advice: dict[str, list[Sensitivity]] = {}
+    for known in (item.sensitivity for item in items):
+        if known and not known.resolves:
+            by_advice.setdefault(known.advice, []).append(known)
+    return [
+        f"warning: {workload if len(group) == 1 else f'{workload} x {len(group)}'}: {name}: a tolerance of "
+        f"{_range([known.tolerance for known in group], format_share)} is less than the "
+        f"{_range([known.minimum_detectable for known in group], format_share)} that this baseline can "
+        f"resolve: {advice}"
+        for advice, group in by_advice.items()
+    ]
 
 
 def _repetitions(trial: Trial) -> str:
@@ -154,7 +212,8 @@ def _what(trial: Trial) -> str:
     return trial.result.verdict.verdict if trial.result else trial.judge.against
 
 
-def _command(workload: Workload, target: Target) -> str:
+def _command(workload: Workload, target: Target, *, files: bool) -> str:
+    """Return a command as a shell takes it, with the `files` that it needs."""
     folder = Path("results") / workload.name / "1"
     data = target.path / "data" if target.kind == "directory" else target.path
     try:
@@ -162,4 +221,4 @@ def _command(workload: Workload, target: Target) -> str:
     except EngineError as error:
         return f"{workload.name}: {error}"
     text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())
-    return f"{workload.name}: {shlex.join(command.argv)}{text}\n"
+    return f"{workload.name}: {shlex.join(command.argv)}" + (f"{text}\n" if files and text else "")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from iogate import engines
 from iogate.declare.device import load_device
+from iogate.declare.overrides import overrides_of
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, IogateError
 from iogate.formats.yamlio import nearest
@@ -81,8 +82,7 @@ def _suite(suite: str, device: Device) -> Suite:
     path = Path(suite)
     if path.suffix not in (".yaml", ".yml"):
         path = Path("suites") / f"{suite}.yaml"
-    overrides = {**device.overrides.get("*", {}), **device.overrides.get(path.stem, {})}
-    return load_suite(path, overrides=overrides, allow_exec=True)  # nothing is run here
+    return load_suite(path, overrides=overrides_of(device, path.stem), allow_exec=True)  # nothing is run here
 
 
 def _read(files: Sequence[Path]) -> list[OutputFile]:

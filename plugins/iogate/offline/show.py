@@ -1,23 +1,24 @@
-"""`iogate show FILE...`: the metrics of any engine's output, in units that people read."""
+"""`iogate show FILE...`: the metrics of any engine's output and of sessions, in units that people read."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from iogate.errors import IogateError
+from iogate.errors import InputError, IogateError
 from iogate.model import Output, metric
+from iogate.offline.folders import files_of, is_results
 from iogate.offline.outputs import Understood, read_bytes, runs, text_of
-from iogate.units import format_quantity, printable
+from iogate.offline.show_tables import FileRow, figures_table, files_table
+from iogate.units import plural, printable
 
-_STATISTIC = re.compile(r"(.+)\.(min|mean|max|stddev|p\d+(?:\.\d+)?)")
-_PREFERRED = ("p50", "p95", "p99", "p99.9", "p99.99")
+_SEVERAL = 4
+"""Files that are shown whole; of more there is a row each."""
 _TOTAL = "all jobs"
 
 
@@ -25,6 +26,7 @@ _TOTAL = "all jobs"
 class _ShownFile:
     """What is known of a run in a file: its `parts` by name (jobs, and all jobs together), and why it was
     `refused`, or some of its jobs were. `line` is where it begins, 0 if the engine has no other there.
+    A `session` of iogate is told by its table, and in short by what is `said`.
     """
 
     file: str
@@ -33,33 +35,91 @@ class _ShownFile:
     note: str = ""
     refused: str = ""
     line: int = 0
+    session: str = ""
+    said: str = ""
 
 
 def show(paths: Sequence[Path], as_json: bool) -> tuple[str, int]:
-    """Return the metrics of engine outputs as text, or as JSON in bytes/s, IOPS, ns and s.
+    """Return the metrics of engine outputs as text, or as JSON in bytes/s, IOPS, ns and s; of results files
+    the table of their session. A folder stands for the files in it.
 
     Returns the text and an exit status: 1 if a file was refused, whose reason is in the text then.
     """
-    status, texts, plain = 0, [], []
+    files: list[Path | _ShownFile] = []
     for path in paths:
-        for item in _read(path):
-            status |= bool(item.refused)
-            if as_json:
-                plain.append(_plain(item))
-            else:
-                texts.append(_text(item))
-    return (json.dumps(plain, indent=2) if as_json else printable("\n\n".join(texts))), status
+        try:
+            files += files_of(path)
+        except InputError as error:
+            files.append(_ShownFile(str(path), refused=str(error)))
+    found = (item for file in files for item in ([file] if isinstance(file, _ShownFile) else _read(file)))
+    status, texts, plain = 0, [], []
+    rows: list[FileRow] = []
+    for item in found:
+        status |= bool(item.refused)
+        if as_json:
+            plain.append(_plain(item))
+        elif len(files) > _SEVERAL:
+            rows += _rows(item)
+        else:
+            texts.append(_text(item))
+    if as_json:
+        return json.dumps(plain, indent=2), status
+    return printable(files_table(rows) if rows else "\n\n".join(texts)), status
 
 
 def _read(path: Path) -> Iterator[_ShownFile]:
-    """Yield what the engines whose output a file is, or holds, make of it, run by run."""
+    """Yield what the engines whose output a file is, or holds, make of it, run by run; of a results file its
+    session.
+    """
     name = str(path)
     try:
-        found = runs(text_of(read_bytes(path)), name)
+        data = read_bytes(path)
+        if is_results(data):
+            yield _session(path)
+            return
+        found = runs(text_of(data), name)
         for _, group in groupby(found, key=lambda run: run.engine):
             yield from _describe_all(name, group)
     except IogateError as error:
         yield _ShownFile(name, refused=str(error))
+
+
+def _session(path: Path) -> _ShownFile:
+    """Return the session of a results file. Raises InputError."""
+    from iogate.report.results import Results
+    from iogate.report.terminal import results_table, summary_lines
+
+    results = Results.read(path)
+    parts = {
+        workload.id: Output(
+            {
+                name: item.value
+                for name, item in workload.metrics.items()
+                if item.value is not None and _is_known(name)
+            },
+            {},
+            engine_version=results.versions.get(workload.engine, workload.engine),
+            options=workload.definition,
+        )
+        for workload in results.workloads
+    }
+    counts = Counter(workload.verdict for workload in results.workloads)
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing measured"
+    return _ShownFile(
+        str(path),
+        "iogate",
+        parts,
+        session="\n".join([results_table(results), "", *summary_lines(results)]),
+        said=f"session {results.session} of {results.device}: {verdicts}",
+    )
+
+
+def _is_known(name: str) -> bool:
+    """Return whether this version knows a metric."""
+    try:
+        return bool(metric(name))
+    except KeyError:
+        return False
 
 
 def _describe_all(file: str, found: Iterator[Understood]) -> Iterator[_ShownFile]:
@@ -107,7 +167,24 @@ def _plain_output(output: Output) -> dict[str, Any]:
     }
 
 
+def _rows(item: _ShownFile) -> Iterator[FileRow]:
+    """Yield the row of a file; of parts that do not add up one each."""
+    place = f"{item.file}:{item.line}" if item.line else item.file
+    refused = (
+        f"refused: {item.refused.splitlines()[0].removeprefix(f'{item.file}: ')}" if item.refused else ""
+    )
+    if item.session or not item.parts:
+        yield place, item.engine, {}, item.said or refused
+    elif _TOTAL in item.parts or len(item.parts) == 1:
+        yield place, item.engine, item.parts.get(_TOTAL, next(iter(item.parts.values()))).metrics, refused
+    else:
+        for name, output in item.parts.items():
+            yield f"{place}: {name}", item.engine, output.metrics, refused
+
+
 def _text(item: _ShownFile) -> str:
+    if item.session:
+        return f"{item.file}: {item.said}\n{item.session}"
     if not item.parts:
         return f"refused: {item.refused}"
     version = next(iter(item.parts.values())).engine_version
@@ -116,7 +193,7 @@ def _text(item: _ShownFile) -> str:
     blocks = [f"{place}: {version if known else f'{item.engine} {version}'.rstrip()}"]
     for name, output in item.parts.items():
         made_by = f", {output.engine_version}" if output.engine_version != version else ""
-        blocks += [_heading(name, output) + made_by, _table(output.metrics)]
+        blocks += [_heading(name, output) + made_by, figures_table(output.metrics)]
         if name != _TOTAL or len(item.parts) == 1:  # together they have no others
             blocks += [f"remark: {remark}" for remark in (*output.contradictions, *output.remarks)]
     if item.note:
@@ -129,45 +206,5 @@ def _text(item: _ShownFile) -> str:
 def _heading(name: str, output: Output) -> str:
     keys = ("rw", "bs", "iodepth", "numjobs", "ioengine")
     stated = [f"{key}={output.options[key]}" for key in keys if key in output.options]
-    counted = f"{output.jobs} jobs" if output.jobs > 1 else "1 job"
+    counted = plural(max(1, output.jobs), "job")
     return f"{name} ({', '.join([counted, *stated] if name == _TOTAL else stated or [counted])})"
-
-
-def _table(metrics: Mapping[str, float]) -> str:
-    """Return one line a figure, one column a statistic.
-
-    A rate without a statistic is that of the whole run: it stands under `mean`, which it is over the time,
-    or under `total` where the statistics are those of single processes.
-    """
-    rows: dict[str, dict[str, tuple[str, float]]] = {}
-    bare = "total" if any(f"{name}.mean" in metrics for name in metrics) else "mean"
-    for name, value in metrics.items():
-        figure, statistic = _figure(name)
-        statistic = statistic or bare
-        rows.setdefault(figure, {})[statistic] = name, value
-    present = {statistic for row in rows.values() for statistic in row}
-    columns: list[str] = [name for name in ("total", "mean", "min", "max", "stddev") if name in present]
-    columns += _percentiles(present)
-    lines = [[figure, *(_cell(row.get(column)) for column in columns)] for figure, row in rows.items()]
-    widths = [max(map(len, cells)) for cells in zip(["", *columns], *lines, strict=True)]
-    ruled = [["", *columns], ["-" * width for width in widths], *lines]
-    padded = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in ruled]
-    return "\n".join("  ".join(row).rstrip() for row in padded)
-
-
-def _cell(known: tuple[str, float] | None) -> str:
-    """Return the value of a metric as people read it; empty if there is none."""
-    return format_quantity(known[1], metric(known[0]).unit) if known else ""
-
-
-@lru_cache(maxsize=1024)
-def _figure(name: str) -> tuple[str, str]:
-    """Return a metric's figure, and its statistic if it names one."""
-    match = _STATISTIC.fullmatch(name)
-    return (match[1], match[2]) if match else (name, "")
-
-
-def _percentiles(present: Iterable[str]) -> list[str]:
-    """Return the percentiles to show: the usual ones, or all if the run asked for others."""
-    found = sorted((name for name in present if name[0] == "p"), key=lambda name: float(name[1:]))
-    return [name for name in found if name in _PREFERRED] or found

@@ -13,6 +13,7 @@ from iogate.plugin.hooks import (
     pytest_runtestloop,
     pytest_sessionfinish,
     pytest_terminal_summary,
+    pytest_unconfigure,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "pytest_runtestloop",
     "pytest_sessionfinish",
     "pytest_terminal_summary",
+    "pytest_unconfigure",
 ]

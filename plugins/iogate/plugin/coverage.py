@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.model import Device, Workload
-from iogate.units import printable
+from iogate.units import plural, printable
 
 _LOOKS = re.compile(r"^workloads\s*:", re.MULTILINE)
 _IS_NOT = re.compile(r"^(schema|suite|device)\s*:", re.MULTILINE)
@@ -97,12 +97,7 @@ def implicit(named: bool, baselines: Path, ini: Path | None) -> Iterator[str]:
 
 def recorded_text(count: int) -> Iterator[str]:
     """Yield how many workloads were recorded for want of a baseline."""
-    yield f"{counted(count, 'workload')} had no baseline and {'was' if count == 1 else 'were'} recorded"
-
-
-def counted(number: int, thing: str) -> str:
-    """Return `1 workload`, `2 workloads`."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    yield f"{plural(count, 'workload')} had no baseline and {'was' if count == 1 else 'were'} recorded"
 
 
 def warnings_text(gaps: Sequence[str]) -> str:

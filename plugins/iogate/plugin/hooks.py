@@ -14,6 +14,7 @@ from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, will_run
 from iogate.plugin.options import add_options, path_of, settings_of, value_of
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
+from iogate.plugin.wall_time import remove_empty_storage
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -136,6 +137,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
             _run(session, run)
     except IogateError as error:
         raise pytest.UsageError(str(error)) from None
+    except session.Interrupted:
+        raise
+    except KeyboardInterrupt as error:  # pytest would name a line of iogate's
+        raise session.Interrupted(run.interruption(str(error))) from None
     return True
 
 
@@ -191,6 +196,10 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         session.exitstatus = run.status.of(session)
     return (yield)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    remove_empty_storage(config.getoption("benchmark_storage", ""))
 
 
 def pytest_terminal_summary(

@@ -22,6 +22,7 @@ from iogate.plugin.wall_time import CLOCK, is_timed, report_wall_times
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
 
+    from iogate.declare.overrides import Overrides
     from iogate.declare.suite import Suite
     from iogate.model import Workload, WorkloadResult
 
@@ -99,7 +100,7 @@ class SuiteModule(pytest.Module):
     def __init__(
         self,
         *,
-        overrides: Mapping[str, Any],
+        overrides: Overrides,
         cli_overrides: Mapping[str, Any],
         allow_exec: bool,
         shown: str,

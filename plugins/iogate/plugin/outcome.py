@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.outcomes import Failed
 
-from iogate.units import printable
+from iogate.units import plural, printable
 
 if TYPE_CHECKING:
     from iogate.model import VerdictName, WorkloadResult
@@ -48,8 +48,8 @@ def failure_text(result: WorkloadResult) -> str:
     """
     verdict = result.verdict
     first, *rest = verdict.reason.splitlines()
-    unit = "blocks" if result.pair else "repetitions"
-    count = f" ({verdict.repetitions} {unit})" if verdict.repetitions else ""
+    unit = "block" if result.pair else "repetition"
+    count = f" ({plural(verdict.repetitions, unit)})" if verdict.repetitions else ""
     lines = [f"{verdict.verdict}: {first}{count}", *(f"  {line}" for line in rest)]
     doubtful = [item for item in verdict.findings if item.severity != "note"]
     lines += [f"  {item.severity} {item.check}: {item.message}" for item in doubtful]

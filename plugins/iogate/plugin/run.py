@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import InputError, IogateError, Position
+from iogate.errors import InputError, InputErrors, IogateError, Position
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, WorkloadResult
 from iogate.plugin import coverage
@@ -21,9 +21,10 @@ from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
 from iogate.plugin.status import FailureStatus
-from iogate.units import printable
+from iogate.units import plural, printable
 
 if TYPE_CHECKING:
+    from iogate.declare.overrides import Overrides
     from iogate.judge.appointment import BaselineJudges
     from iogate.measure.bench import Bench
     from iogate.measure.session import Session
@@ -82,9 +83,11 @@ class PytestRun:
         missing = self.settings.missing or self.device.missing
         return "fail" if self.settings.strict and missing == "record" else missing
 
-    def overrides(self, suite: str) -> dict[str, Any]:
+    def overrides(self, suite: str) -> Overrides:
         """Return the engine options that the device's profile sets for a suite."""
-        return {**self.device.overrides.get("*", {}), **self.device.overrides.get(suite, {})}
+        from iogate.declare.overrides import overrides_of
+
+        return overrides_of(self.device, suite)
 
     @property
     def cli_overrides(self) -> dict[str, Any]:
@@ -251,7 +254,12 @@ class PytestRun:
         """Return what would run, for people."""
         from iogate.measure.plan import plan_text
 
-        text = plan_text(self.session.bench.target, list(self._trials.values()), self.settings.budget)
+        text = plan_text(
+            self.session.bench.target,
+            list(self._trials.values()),
+            self.settings.budget,
+            verbose=self.config.option.verbose > 0,
+        )
         try:
             self._require_writable(self._trials.values())
         except IogateError as error:
@@ -311,8 +319,14 @@ class PytestRun:
         suite = Path(path).stem
         label = f"{item.name}.{name}" if name else item.name
         position = Position(path, (line or 0) + 1)
-        data, allow_exec = {**declaration, **self.overrides(suite)}, self.settings.allow_exec
-        workload = declare_workload(label, suite, data, position, self.cli_overrides, allow_exec=allow_exec)
+        overrides, allow_exec = self.overrides(suite), self.settings.allow_exec
+        data = {**declaration, **overrides.options}
+        try:
+            workload = declare_workload(
+                label, suite, data, position, self.cli_overrides, allow_exec=allow_exec
+            )
+        except InputErrors as errors:
+            raise InputErrors([overrides.blame(error) or error for error in errors.errors]) from None
         trial = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
         self._require_writable([trial])
         if self._resumed:
@@ -363,6 +377,15 @@ class PytestRun:
             except IogateError as error:
                 self._unwritten[reporter] = error
 
+    def interruption(self, reason: str) -> str:
+        """Return what is known of a session that was interrupted, for people."""
+        text = reason or "by Ctrl-C"
+        if self._session is None or not self._trials:
+            return f"{text}; nothing was measured"
+        decided = sum(trial.result is not None for trial in self._trials.values())
+        folder = coverage.shown(self.settings.results / self._session.id, self.settings.root)
+        return f"{text}; {decided} of {plural(len(self._trials), 'workload')} decided, kept in {folder}"
+
     def finish(self) -> None:
         """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""
         self._interrupts.ignore()
@@ -408,8 +431,8 @@ class PytestRun:
     def _strength(self, suite: str, records: Sequence[WorkloadResult]) -> str:
         """Return how strong the baseline of a suite is now, for people."""
         path = self.settings.baselines / self.device.name / f"{suite}.yaml"
-        count, where = coverage.counted(len(records), "workload"), coverage.shown(path, self.settings.root)
-        lines = [f"{count} recorded in {where}"]
+        where = coverage.shown(path, self.settings.root)
+        lines = [f"{plural(len(records), 'workload')} recorded in {where}"]
         for name, known in self._judges.sensitivities([result.workload for result in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
         return printable("\n".join(lines))

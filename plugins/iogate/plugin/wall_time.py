@@ -6,8 +6,10 @@ round of `benchmark.pedantic` for each repetition; nothing is run a second time.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
+import os
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,17 @@ def report_wall_times(result: WorkloadResult, benchmark: Any) -> None:
         row.pedantic(
             CLOCK.passes, setup=lambda durations=durations: ((next(durations),), {}), rounds=len(seconds)
         )
+
+
+def remove_empty_storage(storage: str) -> None:
+    """Remove the folder that pytest-benchmark makes when it starts, if nothing was stored there.
+
+    `storage` is its option of that name.
+    """
+    path = storage.removeprefix("file://")
+    if path and "://" not in path:
+        with contextlib.suppress(OSError):  # it is not empty, or not there
+            os.rmdir(path)
 
 
 def wall_times(repetitions: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:

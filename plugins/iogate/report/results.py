@@ -129,7 +129,7 @@ def _agree(record: WorkloadRecord) -> WorkloadRecord:
     if not record.measured:
         return record
     if len(record.measured) != record.repetitions:
-        raise ValueError(f"{len(record.measured)} repetitions are listed, {record.repetitions} counted")
+        raise ValueError(f"repetitions: {len(record.measured)} are listed, {record.repetitions} counted")
     for name, item in record.metrics.items():
         if item.values != tuple(one.metrics[name] for one in record.measured if name in one.metrics):
             raise ValueError(f"the values of {name} are not those of the repetitions")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
-from iogate.units import format_change, format_duration, format_quantity, printable
+from iogate.units import format_change, format_duration, format_quantity, format_share, plural, printable
 
+_NAMED = 3
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?: (?:[mnµ]?s|[KMGT]?i?B(?:/s)?)\b)?")
 _HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance", "runs", "verdict")
 _OF_PAIRS = ("workload", "metric", "B", "A", "change", "tolerance", "blocks", "verdict")
 
@@ -73,17 +76,33 @@ def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
 def summary_lines(results: Results, width: int = 100) -> list[str]:
     """Return what the table does not say: findings, and the device time."""
     lines: list[str] = []
-    for workload in results.workloads:
-        for finding in workload.findings:
-            if finding.severity == "note" and not finding.waived:
-                continue
-            waived = f" (waived: {finding.waived})" if finding.waived else ""
-            text = f"{finding.severity} {finding.check}: {workload.workload}: {finding.message}{waived}"
-            lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
+    for text in _findings(results.workloads):
+        lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
     seconds = sum(workload.device_seconds for workload in results.workloads)
     runs = sum(workload.repetitions for workload in results.workloads)
-    lines.append(f"{runs} repetitions, {format_duration(seconds)} of device time")
+    lines.append(f"{plural(runs, 'repetition')}, {format_duration(seconds)} of device time")
     return lines
+
+
+def _findings(workloads: Iterable[WorkloadRecord]) -> Iterator[str]:
+    """Yield what was found that is more than a note: once, if it says the same of several workloads but for
+    the figures.
+    """
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for workload in workloads:
+        for item in workload.findings:
+            if item.severity == "note" and not item.waived:
+                continue
+            kind = item.severity, item.check, item.waived, _NUMBER.sub("", item.message)
+            found.setdefault(kind, {}).setdefault(workload.workload, item.message)
+    for (severity, check, waived, _), messages in found.items():
+        names, told = list(messages), list(dict.fromkeys(messages.values()))
+        who = ", ".join(names[:_NAMED])
+        if len(names) > 1:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            who = f"{len(names)} workloads ({who}{more})"
+        such = "" if len(told) == 1 else f" (so {names[0]}; the others alike)"
+        yield f"{severity} {check}: {who}: {told[0]}{such}{f' (waived: {waived})' if waived else ''}"
 
 
 def _rows(workload: WorkloadRecord) -> Iterable[tuple[str, ...]]:
@@ -98,7 +117,7 @@ def _rows(workload: WorkloadRecord) -> Iterable[tuple[str, ...]]:
             "not finite" if item.value is None else format_quantity(item.value, item.unit),
             "" if item.baseline is None else format_quantity(item.baseline, item.unit),
             _change_text(item),
-            "" if item.tolerance is None else f"{item.tolerance:.1%}",
+            "" if item.tolerance is None else format_share(item.tolerance),
             runs if index == 0 else "",
             item.verdict,
         )

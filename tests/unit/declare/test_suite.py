@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iogate.declare.overrides import Overrides
 from iogate.declare.suite import Suite, load_suite
-from iogate.errors import InputError, InputErrors
+from iogate.errors import InputError, InputErrors, Position
 from iogate.model import Tolerance
 from places import ROOT
 
@@ -107,8 +108,29 @@ def test_a_mistake_in_the_defaults_is_told_once(tmp_path):
 
 def test_a_mistake_of_the_profile_is_told_as_such(tmp_path):
     text = "workloads:\n  a: {rw: read, bs: 4k, size: 1G}\n"
-    (message,) = mistakes(tmp_path, text, overrides={"bs": "4q"})
+    overrides = Overrides({"bs": "4q"}, {("bs",): Position("device.yaml", 3, 10)})
+    (message,) = mistakes(tmp_path, text, overrides=overrides)
+    assert message.startswith("device.yaml:3:10: bs: '4q' is not a size")
     assert "device's profile" in message
+
+
+def test_shared_keys_and_options_of_the_engine_are_told_at_once(tmp_path):
+    text = "workloads:\n  a: {rw: reed, size: 1G, gate: 5%, repetitions: no, iodpeth: 4}\n  b: {rw: read}\n"
+    said = "\n".join(mistakes(tmp_path, text))
+    for words in (
+        "rw: 'reed'",
+        "gate is a mapping",
+        "repetitions: must be",
+        "'iodepth'?",
+        "'size' is missing",
+    ):
+        assert said.count(words) == 1, said
+
+
+def test_a_mistake_of_the_command_line_is_told_as_such(tmp_path):
+    text = "workloads:\n  a: {rw: read, bs: 4k, size: 1G}\n"
+    (message,) = mistakes(tmp_path, text, cli_overrides={"size": "512"})
+    assert message.startswith("--io-size=512: does not fit demo.yaml:2: a: ")
 
 
 def test_the_command_line_replaces_size_and_runtime(tmp_path):

@@ -267,7 +267,6 @@ class TestDifferences:
             "scheduler was none, is not known",
             "image was not known, is 7",
             "governor was performance, is powersave",
-            "load was 0.10, is 3.00",
             "temperature was 45 °C, is 60 °C",
             "free_space was 80%, is 60%",
         ]

@@ -41,7 +41,7 @@ def test_a_workload_with_a_baseline_is_held_against_it(folder):
     store(folder, A)
     judge = judges(folder).appoint(A, (READ,))
     assert isinstance(judge, BaselineJudge)
-    assert judge.against == "1 sessions"
+    assert judge.against == "1 session"
     assert judge.expectations()[READ].typical == 1000.0
 
 

@@ -61,8 +61,8 @@ def project(tmp_path, monkeypatch):
     return project
 
 
-def plan(project):
-    result = project.run("suites", "--io-plan")
+def plan(project, *arguments):
+    result = project.run("suites", "--io-plan", *arguments)
     assert result.status == 0, started(project) + result.text
     return result.text
 
@@ -86,12 +86,25 @@ def test_the_suite_has_every_engine_of_iogates_own(project):
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="latency under load needs two CPUs")
 def test_it_shows_the_commands_of_a_run(project):
-    text = plan(project)
+    text, brief = plan(project, "-v"), plan(project)
     for workload in load_suite(project.path / "suites/demo.yaml").workloads:
         place = Place(project.path / "data", project.path, Path("results") / workload.name / "1")
         command = engines.load(workload.engine).command(workload, place)
         assert f"{workload.name}: {shlex.join(command.argv)}" in text
         assert all(content.rstrip() in text for content in command.files.values())
+        assert not any(content.rstrip() in brief for content in command.files.values())
+
+
+def test_the_points_of_a_large_matrix_are_told_together(project):
+    numbers = list(range(1, 101))
+    project.suite(
+        "workloads:\n  few: {rw: read, size: 1M, matrix: {iodepth: [1, 2]}}\n"
+        f"  many: {{size: 1M, matrix: {{rw: [randread, randwrite], iodepth: {numbers}}}}}\n"
+    )
+    brief, whole = plan(project), plan(project, "-v")
+    assert "many[...] x 100" in brief and "few[iodepth=1]" in brief and "few[iodepth=2]" in brief
+    assert len(brief.splitlines()) < 40
+    assert all(f"[rw=randread,iodepth={number}]: " in whole for number in numbers)
 
 
 def test_it_starts_no_process_and_writes_nothing(project):

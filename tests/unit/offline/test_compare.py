@@ -214,8 +214,18 @@ class TestResultsFiles:
     def test_a_session_does_not_count_twice(self, compare, old, tmp_path):
         status, said = compare(old[0], old[0], old[1])
         assert status == WRONG
-        assert "the same measurement" in said
+        assert "old0.json is given twice" in said
         assert compare(old[0], old[0])[0] == WRONG
+
+    def test_a_folder_of_sessions_is_these_sessions(self, compare, old, tmp_path):
+        for file in old:
+            (tmp_path / "sessions" / file.stem / "seq-1").mkdir(parents=True)
+            shutil.copy(file, tmp_path / "sessions" / file.stem / "results.json")
+        session = tmp_path / "sessions" / old[0].stem
+        assert compare(session, session) == compare(session / "results.json", session / "results.json")
+        assert compare(tmp_path / "sessions", old[0])[0] == WRONG
+        results(tmp_path / "new.json", record(noisy(1e9)))
+        assert compare(tmp_path / "sessions", tmp_path / "new.json") == compare(*old, tmp_path / "new.json")
 
     def test_a_folder_of_results_files_is_several_sessions(self, compare, old, tmp_path):
         folder = tmp_path / "sessions"
@@ -267,7 +277,7 @@ class TestEngineOutputs:
     def test_one_value_each_and_no_tolerance_is_no_verdict(self, compare, tmp_path):
         status, said = compare(MIXED, scaled(MIXED, 0.999, tmp_path / "new.json"))
         assert status == INCONCLUSIVE
-        assert "one value against one: the noise is not known" in said
+        assert "1 value against one: the noise is not known" in said
         assert "--tolerance" in said
         assert "recorded" not in said
 

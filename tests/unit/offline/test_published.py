@@ -274,6 +274,109 @@ def test_no_damage_to_a_report_ends_in_a_traceback(path, place, junk, lost):
         pieces(text[:place] + junk + text[place + lost :], "report.md")
 
 
+CSV = 'bs,iodepth,iops,bw (MB/s),lat_us\n4k,32,"100,000",409.6,320\n8k,32,50k,500,640\n'
+HTML = """\
+<!DOCTYPE html><html><head><style>td { color: red }</style></head><body><h2>Fast &amp; slow</h2>
+<table><thead><tr><th rowspan=2>Block size</th><th rowspan="2">QD<th colspan=2>Read<th colspan=2>Write</tr>
+<tr><th>IOPS<th>BW (MB/s)<th>IOPS<th>BW (MB/s)</tr></thead>
+<tr><td>4k</td><td>32</td>
+    <td>100k</td><td>409.6</td><td>50k</td><td>204.8</td></tr>
+<tr><td>8k<td>32<td>100k<td>819.2<td>50k<td>500</tr>
+</table><script>var x = "<table><tr><td>iops<tr><td>1</table>";</script></body></html>
+"""
+COLUMNS = """\
+Results of the run:
+
+block size   qd    IOPS     BW MB/s   latency us
+----------   --    ------   -------   ----------
+4k           32    100k     409.6     320
+8k           32    50k      500       640
+"""
+
+
+class TestForms:
+    @pytest.mark.parametrize(
+        ("text", "line", "what"),
+        [
+            (CSV, 3, "table"),
+            (CSV.replace(",", ";").replace("100;000", "100,000"), 3, "table"),
+            (HTML, 6, "table 'Fast & slow'"),
+            ("# Results\n\n" + HTML[HTML.index("<table>") : HTML.index("<script>")], 7, "table '# Results'"),
+            (COLUMNS, 6, "table 'Results of the run:'"),
+            ("\n".join(" ".join(row.split()) for row in CSV.replace(" (", "_").replace(")", "").replace(
+                '"100,000"', "100k").replace(",", " ").splitlines()), 3, "table"),
+        ],
+        ids=["commas", "semicolons", "page", "html in markdown", "columns", "blanks"],
+    )  # fmt: skip
+    def test_a_table_is_read_in_any_form(self, text, line, what):
+        piece = only(text)
+        assert (piece.what, piece.rows, piece.kinds >= {"iops", "bandwidth"}) == (what, 2, True)
+        assert by_check(piece) == {"bandwidth_unit": {line}}
+
+    @pytest.mark.parametrize("title", ["Throughput in MB/s", "Throughput (MB/s)"])
+    def test_columns_of_directions_are_of_the_kind_that_the_title_says(self, title):
+        rows = ("| Seq 1M | 3500 | 3000 |", "| Rand 4k | 60 | 70000 |")
+        piece = only(table(*rows, head="| Test | Read | Write |", above=title + "\n"))
+        assert piece.kinds == {"bandwidth"} and by_check(piece) == {"link_limit": {6}}
+
+    def test_or_that_their_cells_say(self):
+        piece = only(table("| A | 3500 MB/s | 99 GB/s |", head="| Drive | Read | Write |"))
+        assert by_check(piece) == {"link_limit": {4}}
+
+    def test_reads_and_writes_in_columns_of_their_own_may_be_a_run_each_or_one(self):
+        head = "| bs | qd | Read IOPS | Read lat | Write IOPS | Write lat |"
+        for row in ("| 4k | 32 | 100k | 320us | 50k | 640us |", "| 4k | 32 | 70k | 320us | 30k | 320us |"):
+            assert only(table(row, head=head)).findings == ()
+        ignored = only(table("| 4k | 32 | 1k | 320us | 1k | 320us |", head=head))
+        assert set(by_check(ignored, "suspect")) == {"little_law"}
+
+    def test_a_spread_is_no_latency(self):
+        head = "| bs | qd | IOPS | lat us | lat stddev us |"
+        assert only(table("| 4k | 32 | 100k | 320 | 1 |", head=head)).findings == ()
+
+    def test_words_about_html_hide_no_table(self):
+        text = "Write `<table>` or <head> or <td>.\n\n" + COLUMNS
+        assert only(text).line == 5
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "workloads:\n  random_read: {rw: read,\n    size: 256M}\n",
+            "We read the bandwidth, the latency\nof 4 disks, and found nothing\n",
+            "<p>read, write</p>\n<p>1, 2</p>\n",
+        ],
+    )
+    def test_prose_is_no_table(self, text):
+        with pytest.raises(IogateError, match="no figures that can be audited"):
+            pieces(text, "report.md")
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([CSV, HTML, COLUMNS]),
+    st.integers(0, 10**6),
+    st.text(alphabet="0123456789.,;\"'<>/=&# \n\tkMBstdhrcolspan", max_size=12),
+    st.integers(0, 40),
+)
+def test_no_damage_to_a_table_ends_in_a_traceback(text, place, junk, lost):
+    place %= len(text)
+    with contextlib.suppress(IogateError):
+        pieces(text[:place] + junk + text[place + lost :], "report.html")
+
+
+SCRAPS = [
+    *("<table>", "</table>", "<tr>", "<td colspan=999>", "<th rowspan=99>", "<pre>", "<script>", "</script>"),
+    *("4k", "iops", "read,write,bw\n", "1,2,3\n", "&lt;", "<", "\n", "  "),
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(SCRAPS), max_size=40))
+def test_no_html_ends_in_a_traceback(parts):
+    with contextlib.suppress(IogateError):
+        pieces("".join(parts), "report.html")
+
+
 @settings(deadline=None)
 @given(st.text(alphabet="|\t\n 0123456789.,kMGiB/sIOPSLatencyBandwidthusmQD-:", max_size=400))
 def test_no_table_ends_in_a_traceback(text):
@@ -302,6 +405,12 @@ GROWING = {
     "blank lines": lambda size: "\n" * size + table(SOUND.format(depth=32), head=DEPTH),
     "a line of blanks": lambda size: " " * size + "\n" + table(SOUND.format(depth=32), head=DEPTH),
     "a line of dashes": lambda size: table(f"| {'-' * size} x | 4k |", SOUND.format(depth=32), head=DEPTH),
+    "unclosed tags": lambda size: large('<a href="x', size) + HTML,
+    "comments": lambda size: large("<!-- >", size) + HTML,
+    "rows of html": lambda size: f"<table>{large('<tr><td>iops<td>4k<td colspan=9>5k', size)}</table>" + HTML,
+    "nothing but cells": lambda size: f"<table><tr><th>{large('<td rowspan=99>1k', size)}</table>" + HTML,
+    "commas": lambda size: CSV + large("4k,32,100k,409.6,320\n", size),
+    "headings of columns": lambda size: COLUMNS + large("bs  iops  lat\n", size),
     "a cell of blanks": lambda size: table(f"| 4k | 1{' ' * size}! |", SOUND.format(depth=32), head=DEPTH),
 }  # fmt: skip
 

@@ -1,6 +1,8 @@
 """`iogate show`: any engine's output in units that people read."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from iogate.units import format_quantity
 DATA = places.DATA / "fio"
 MIXED = DATA / "fio-3.33.randrw70.json"
 JOBS = DATA / "fio-3.33.jobfile_75_25.json"
+RESULTS = places.DATA / "results" / "results_before_repetitions.json"
 ABORTED = DATA / "fio-3.33.sigint.json"
 
 
@@ -86,9 +89,61 @@ def test_text_outputs_within_a_report_are_shown_one_by_one():
     ]
 
 
-def test_a_folder_is_told(tmp_path):
+def test_a_folder_without_files_is_told(tmp_path):
     text, status = show([tmp_path], as_json=False)
-    assert (status, "Is a directory" in text) == (1, True)
+    assert (status, "holds no file *.json, *.txt, *.out" in text) == (1, True)
+
+
+@pytest.fixture
+def session(tmp_path):
+    """The folder of a session, among others."""
+    folder = tmp_path / "sessions" / "2026-01-01"
+    (folder / "mixed-1").mkdir(parents=True)
+    shutil.copy(RESULTS, folder / "results.json")
+    return folder
+
+
+def test_the_folder_of_a_session_is_shown_as_its_table(session):
+    text, status = show([session], as_json=False)
+    assert status == 0
+    assert f"{session}/results.json: session 2026-11-21T22:19:12Z-1f0b of local: 2 recorded" in text
+    assert line(text, "reads")[2].strip() == "1613 MiB/s" or "1613 MiB/s" in text
+    assert show([session.parent], as_json=False) == (text, status)
+
+
+def test_a_session_has_plain_units_in_json(session):
+    text, status = show([session], as_json=True)
+    (shown,) = json.loads(text)
+    assert (status, shown["engine"]) == (0, "iogate")
+    assert [part["name"] for part in shown["parts"]] == ["suites/demo.yaml::mixed", "suites/demo.yaml::reads"]
+    assert shown["parts"][1]["metrics"]["read.bandwidth"]["unit"] == "B/s"
+
+
+def test_a_damaged_session_is_told(session):
+    (session / "results.json").write_text('{"schema": 1, "workloads": [3]}')
+    text, status = show([session], as_json=False)
+    assert status == 1 and text.startswith("refused: ") and "results.json:1:" in text
+
+
+def test_of_many_files_each_has_a_row(session):
+    files = [MIXED, JOBS, ABORTED, session, DATA.parent / "mlc" / "v3.9a.idle_latency.txt", session / "gone"]
+    text, status = show(files, as_json=False)
+    rows = {Path(row.split()[0]).name: row for row in text.splitlines()[2:]}
+    assert status == 1
+    assert len(text.splitlines()) == 2 + len(files)
+    assert "35.85 MiB/s" in rows[MIXED.name] and "3.293 ms" in rows[MIXED.name]
+    assert "refused: " in rows[ABORTED.name] and "aborted by signal 2" in rows[ABORTED.name]
+    assert rows["results.json"].endswith("session 2026-11-21T22:19:12Z-1f0b of local: 2 recorded")
+    assert rows["v3.9a.idle_latency.txt"].endswith("latency.idle 95.70 ns")
+    assert rows["gone"].endswith("No such file or directory")
+
+
+def test_a_large_table_of_iozone_has_a_line_a_point():
+    text, _ = show([DATA.parent / "iozone" / "iozone-3.489.auto_buffered.txt"], as_json=False)
+    header = next(row for row in text.splitlines() if "rewrite" in row)
+    assert header.split()[:4] == ["bandwidth", "write", "rewrite", "read"]
+    assert [cell for cell in line(text, "2M/256k") if cell][1].strip() == "6174 MiB/s"
+    assert max(text.count(f"{point}  ") for point in ("2M/256k", "4M/1M")) == 1
 
 
 def test_groups_that_do_not_add_up_are_shown_apart(tmp_path):

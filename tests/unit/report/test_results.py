@@ -208,7 +208,7 @@ class TestDamage:
             (("metrics", "read.bandwidth", "values"), [1e9], "the values of read.bandwidth are not those"),
             (("measured", 0, "metrics", "read.bandwidth"), True, "measured.0.metrics.read.bandwidth: "),
             (("measured", 0, "seconds"), -1, "measured.0.seconds: "),
-            (("repetitions",), 2, "1 repetitions are listed, 2 counted"),
+            (("repetitions",), 2, "repetitions: 1 are listed, 2 counted"),
             (("verdict",), "fine", "verdict: "),
             (("id",), None, "id: "),
         ],

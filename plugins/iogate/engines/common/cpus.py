@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from iogate.errors import EngineError
+from iogate.formats.words import value_text
 
 
 def numbers_of(text: str) -> list[int]:
@@ -25,7 +26,11 @@ def numbers_of(text: str) -> list[int]:
 
 def number_list(value: Any) -> str:
     """Return a list of CPUs or nodes, one by one: `0-2,8` -> `0,1,2,8`. Raises ValueError."""
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    values = value if isinstance(value, list) else [value]
+    for one in values:
+        if isinstance(one, bool) or not isinstance(one, (str, int)):
+            raise ValueError(f"{value_text(one)} is not a list such as 0-3,8")
+    text = ",".join(map(str, values))
     return ",".join(map(str, numbers_of(text)))
 
 

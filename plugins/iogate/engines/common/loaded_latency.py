@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from iogate.formats.words import value_text
 from iogate.units import parse_size, size_text
 
 DELAYS = (
@@ -58,7 +59,7 @@ def ascending(value: Any) -> list[int]:
     given = value if isinstance(value, list) else [value]
     for cycles in given:
         if isinstance(cycles, bool) or not isinstance(cycles, int) or not 0 <= cycles <= _MOST_CYCLES:
-            raise ValueError(f"{cycles!r} is not a delay in cycles from 0 to {_MOST_CYCLES}")
+            raise ValueError(f"{value_text(cycles)} is not a delay in cycles from 0 to {_MOST_CYCLES}")
     if not 0 < len(given) <= _MOST_DELAYS or len(set(given)) < len(given):
         raise ValueError(f"delays is a list of 1 to {_MOST_DELAYS} different numbers such as [0, 100, 1000]")
     return sorted(given)
@@ -71,7 +72,7 @@ def ratio(value: Any) -> str:
     match = re.fullmatch(r"\s*(\d{1,3})\s*:\s*(\d{1,3})\s*", value if isinstance(value, str) else "")
     reads, writes = (int(match[1]), int(match[2])) if match else (0, 0)
     if not reads and not writes:
-        raise ValueError(f"{value!r} is not a mix of reads and writes such as 1:0, 3:1 or 1:1")
+        raise ValueError(f"{value_text(value)} is not a mix of reads and writes such as 1:0, 3:1 or 1:1")
     if writes > reads:
         raise ValueError(
             f"{reads}:{writes} has more writes than reads: a line must be read before a part of it is written"
@@ -90,7 +91,7 @@ def auto_size(value: Any) -> str:
     if value == "auto":
         return "auto"
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ValueError(f"{value!r} is not a size such as 4k, 1M or 16G, nor auto")
+        raise ValueError(f"{value_text(value)} is not a size such as 4k, 1M or 16G, nor auto")
     return size_text(parse_size(value))
 
 

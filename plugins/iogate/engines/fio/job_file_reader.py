@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from iogate.errors import InputErrors, OptionError
+from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.units import printable
 
@@ -49,8 +49,10 @@ def sections(
     """Return the options of each section, checked by `normalise` as those of any workload; `replaced` are the
     keys beside `jobfile`, which hold instead of the file's.
 
-    Raises InputErrors of OptionError at `jobfile`, whose messages name the line of the job file.
+    Raises InputErrors of OptionError at `jobfile`, whose messages name the line of the job file: all that is
+    wrong with it at once.
     """
+    mistakes: list[InputError] = []
     shared: dict[str, tuple[int, str]] = {}
     found: dict[str, dict[str, tuple[int, str]]] = {}
     current: dict[str, tuple[int, str]] | None = None
@@ -63,17 +65,30 @@ def sections(
             if name == "global":
                 current = shared
             elif name in found:
-                raise _error(file, number, f"a second section {name!r}: give each a name of its own")
+                problem = f"a second section {name!r}: give each a name of its own"
+                mistakes.append(_error(file, number, problem))
+                current = {}
             else:
                 current = found[name] = dict(shared)  # [global] holds for what follows it
             continue
         if current is None:
-            raise _error(file, number, f"{line[:80]!r} stands before the first [section]")
+            mistakes.append(_error(file, number, f"{line[:80]!r} stands before the first [section]"))
+            continue
         key, _, value = line.partition("=")
         current[key.strip().lower()] = number, value.strip()
     if not found or len(found) > _MOST_SECTIONS:
-        raise _error(file, 1, f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}")
-    return {name: _normal(file, lines, replaced, normalise) for name, lines in found.items()}
+        problem = f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}"
+        mistakes.append(_error(file, 1, problem))
+        raise InputErrors(mistakes)
+    jobs: dict[str, SectionOptions] = {}
+    for name, lines in found.items():
+        try:
+            jobs[name] = _normal(file, lines, replaced, normalise)
+        except InputErrors as errors:
+            mistakes += errors.errors
+    if mistakes:
+        raise InputErrors(list({str(error): error for error in mistakes}.values()))  # [global]'s once
+    return jobs
 
 
 def _normal(
@@ -82,8 +97,13 @@ def _normal(
     given: SectionOptions = dict(_DEFAULTS)
     passed: dict[str, str] = {}
     where: dict[str, int] = {}
+    mistakes: list[InputError] = []
     for key, (number, text) in lines.items():
-        name, value = _option(file, number, key, text)
+        try:
+            name, value = _option(file, number, key, text)
+        except OptionError as error:
+            mistakes.append(error)
+            continue
         where[name] = number
         if name in _FIELDS:
             given[name] = value
@@ -93,9 +113,12 @@ def _normal(
     if passed or both:
         given["fio"] = {**passed, **(both if isinstance(both, Mapping) else {})}
     try:
-        return normalise({**given, **{key: value for key, value in replaced.items() if key != "fio"}})
+        options = normalise({**given, **{key: value for key, value in replaced.items() if key != "fio"}})
     except InputErrors as errors:
-        raise InputErrors([_locate(error, file, where, replaced) for error in errors.errors]) from None
+        mistakes += [_locate(error, file, where, replaced) for error in errors.errors]
+    if mistakes:
+        raise InputErrors(mistakes)
+    return options
 
 
 def _option(file: Attachment, number: int, key: str, text: str) -> tuple[str, Any]:
@@ -119,8 +142,8 @@ def _truth(file: Attachment, number: int, key: str, text: str) -> bool:
     return value
 
 
-def _error(file: Attachment, number: int, message: str) -> InputErrors:
-    return InputErrors([OptionError(printable(f"{file.name}:{number}: {message}"), ("jobfile",))])
+def _error(file: Attachment, number: int, message: str) -> OptionError:
+    return OptionError(printable(f"{file.name}:{number}: {message}"), ("jobfile",))
 
 
 def _locate(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
@@ -19,6 +19,7 @@ from iogate.engines.fio.refusals import refusal
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.formats.schema import Duration, Schema, Size, check
+from iogate.formats.words import value_text
 from iogate.units import parse_size, size_text
 
 Value: TypeAlias = "str | int | float | bool | None"
@@ -52,7 +53,7 @@ def _pattern(value: Any) -> str:
     text = str(value)
     kind, colon, modifier = text.partition(":")
     if kind not in _PATTERNS:
-        raise ValueError(f"{text!r} is not one of {', '.join(_PATTERNS)}")
+        raise ValueError(f"{value_text(value)} is not one of {', '.join(_PATTERNS)}")
     if colon:
         size_text(parse_size(modifier))
     return ("rw" if kind == "readwrite" else kind) + (f":{modifier.strip()}" if colon else "")
@@ -61,7 +62,7 @@ def _pattern(value: Any) -> str:
 def _block(value: Any) -> str:
     """Return one block size, or those of reads, writes and trims: `8k`, `4k,64k`."""
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ValueError(f"{value!r} is not a block size")
+        raise ValueError(f"{value_text(value)} is not a block size")
     sizes = block_sizes(str(value))
     if len(sizes) > 3 or not all(sizes):
         raise ValueError(f"{value!r} is not a block size such as 4k, or 4k,64k for reads and writes")
@@ -79,7 +80,8 @@ def _ioengine(value: Any) -> str:
     if text == "exec" or text.startswith("external:"):
         return str(_scalar(text))  # whether that may be is for `commands` to say
     if text not in IOENGINES:
-        raise ValueError(f"ioengine {text!r} does no I/O on the target; use one of {', '.join(IOENGINES)}")
+        known = ", ".join(IOENGINES)
+        raise ValueError(f"ioengine {value_text(value)} does no I/O on the target; use one of {known}")
     return text
 
 
@@ -167,7 +169,9 @@ def normalise_options(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         options = check(FioOptions, dict(given))
     except InputErrors as errors:
-        raise InputErrors([_with_advice(error) for error in errors.errors]) from None
+        passed = given["fio"] if isinstance(given.get("fio"), Mapping) else {}
+        refused = _refusals([key for key in passed if isinstance(key, str)])
+        raise InputErrors([*map(_with_advice, errors.errors), *refused]) from None
     problems = [*_refusals(options.fio), *_contradictions(options)]
     if problems:
         raise InputErrors(problems)
@@ -196,7 +200,7 @@ def _with_advice(error: InputError) -> InputError:
     return OptionError(message, error.path, key=True, position=error.position, remedy=remedy)
 
 
-def _refusals(passed: Mapping[str, Any]) -> list[OptionError]:
+def _refusals(passed: Iterable[str]) -> list[OptionError]:
     problems = []
     for key in passed:
         path = ("fio", key)

@@ -14,6 +14,7 @@ from iogate.engines.sections import Description, Section
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 from iogate.model import Output, Part
+from iogate.units import plural
 
 
 def recognises(text: str) -> bool:
@@ -70,7 +71,7 @@ def descriptions(lines: Sequence[str]) -> list[Description]:
 
 
 def _count(jobs: int) -> str:
-    return "1 job" if jobs == 1 else f"{jobs} jobs"
+    return plural(jobs, "job")
 
 
 def _is_text(text: str) -> bool:

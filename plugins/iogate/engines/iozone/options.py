@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from iogate.errors import InputErrors, OptionError
 from iogate.formats.schema import Duration, Schema, Size, check
+from iogate.formats.words import value_text
 from iogate.formats.yamlio import nearest
 from iogate.units import parse_size, printable, size_text
 
@@ -72,7 +73,7 @@ def _test(value: Any) -> str:
     if isinstance(value, str) and value in TESTS:
         return value
     known = ", ".join(f"{name} ({number})" for name, number in TESTS.items())
-    raise ValueError(f"{printable(str(value))!r} is not a test of iozone's; there are {known}")
+    raise ValueError(f"{value_text(value)} is not a test of iozone's; there are {known}")
 
 
 class IozoneOptions(Schema):

@@ -18,6 +18,7 @@ from iogate.engines.common.json_report import is_of
 from iogate.engines.reader import output as _reader_output
 from iogate.errors import EngineError, InputError, InputErrors, OptionError
 from iogate.formats.schema import Schema, Size, check
+from iogate.formats.words import value_text
 from iogate.host import sysfs
 from iogate.host.native import compile_program, program_path
 from iogate.host.process import Completed
@@ -44,7 +45,7 @@ def _threads(value: Any) -> int | list[int]:
     given = value if isinstance(value, list) else [value]
     for count in given:
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST_THREADS:
-            raise ValueError(f"{count!r} is not a number of threads from 1 to {_MOST_THREADS}")
+            raise ValueError(f"{value_text(count)} is not a number of threads from 1 to {_MOST_THREADS}")
     if not given or len(set(given)) < len(given) or len(given) > 64:
         raise ValueError("threads is a number, or a list of 1 to 64 different numbers such as [1, 2, 4, 8]")
     return sorted(given) if len(given) > 1 else int(given[0])

@@ -14,7 +14,7 @@ from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.judge.baseline.values import flat, usable
 from iogate.model import Baseline, Environment, Workload, hash_of, metric
-from iogate.units import printable
+from iogate.units import plural, printable
 
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
@@ -172,7 +172,7 @@ def _metric_problems(
             if not usable(item):
                 problems.append(OptionError("must be a positive number", (*path, index, place)))
         if row and len(row) != lengths.setdefault(index, len(row)):
-            message = f"has {len(row)} repetitions where other metrics have {lengths[index]}"
+            message = f"has {plural(len(row), 'repetition')} where other metrics have {lengths[index]}"
             problems.append(OptionError(message, (*path, index)))
     if not any(value):
         problems.append(OptionError("has no values", path))

@@ -28,6 +28,7 @@ from iogate.judge.gate.values import (
     read_candidate,
     read_sessions,
 )
+from iogate.units import format_share, plural
 
 if TYPE_CHECKING:
     from iogate.model import Direction
@@ -205,7 +206,7 @@ class Case:
     @property
     def said(self) -> str:
         """The difference in words."""
-        return f"{self.words(self.found.worse)} than the baseline (tolerance {self.tolerance:.1%})"
+        return f"{self.words(self.found.worse)} than the baseline (tolerance {format_share(self.tolerance)})"
 
     @property
     def tolerance(self) -> float:
@@ -279,9 +280,4 @@ def _remarks(case: Case) -> list[str]:
 
 def percent(change: float) -> str:
     """Return a relative change for people, without its sign."""
-    return f"{abs(change):.1%}" if abs(change) < 10 else f"{abs(change) + 1:.3g} times"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 repetition`, `2 repetitions`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return format_share(abs(change))

@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iogate.units import plural
+
 _ASSUMED_REPETITION_NOISE = 0.01
 
 
@@ -58,7 +60,7 @@ def repetition_length(
         means = [math.fsum(map(math.log, series)) / len(series) for series in usable]
         within = statistics.fmean(long_run / len(series) for series in usable)
         between = max(statistics.variance(means) - within, 0.0)
-        origin = f"measured over {len(usable)} repetitions"
+        origin = f"measured over {plural(len(usable), 'repetition')}"
     else:
         between, origin = _ASSUMED_REPETITION_NOISE**2, "assumed, from one repetition"
     ideal = math.sqrt(max(setup_seconds, 0.0) * long_run / between) if between > 0 else math.inf

@@ -10,6 +10,7 @@ from iogate.judge.gate.distributions import normal_tail, student_bound
 from iogate.judge.gate.noise import Noise, baseline_noise
 from iogate.judge.gate.spending import nominal_levels
 from iogate.judge.gate.values import BaselineValues, Scale, Unusable, check_options, read_sessions
+from iogate.units import BEYOND, format_share
 
 if TYPE_CHECKING:
     from iogate.model import Direction
@@ -120,11 +121,11 @@ def sensitivity(
     found = max(margin, detectable)
     needed = round(_expected_repetitions(noise, looks, found)[1])
     text = (
-        f"detects {scale.tolerance(found):.1%} at {100 * (1 - alpha):.4g}%/{100 * (1 - beta):.4g}% "
+        f"detects {_least(scale.tolerance(found))} at {100 * (1 - alpha):.4g}%/{100 * (1 - beta):.4g}% "
         f"in about {needed} repetition{'' if needed == 1 else 's'}"
     )
     if noise.young:
-        text += f" (session noise assumed: {math.sqrt(noise.session):.1%})"
+        text += f" (session noise assumed: {format_share(math.sqrt(noise.session))})"
     return Sensitivity(
         tolerance=scale.tolerance(margin),
         minimum_detectable=scale.tolerance(detectable),
@@ -136,6 +137,12 @@ def sensitivity(
         text=text,
         advice="" if resolves else _advice(noise, looks, margin),
     )
+
+
+def _least(change: float) -> str:
+    """Return the least change that is found, for people."""
+    shown = format_share(change)
+    return f"nothing but changes of {shown}" if shown == BEYOND else shown
 
 
 def reference_of(sessions: tuple[tuple[float, ...], ...]) -> float:
@@ -165,4 +172,4 @@ def _advice(noise: Noise, plan: LookPlan, margin: float) -> str:
         more = replace(noise, sessions=sessions, session_degrees=sessions - 1.0)
         if minimum_detectable(more, plan) <= margin:
             return f"{sessions} baseline sessions would resolve it, if their noise stays as it is"
-    return f"sessions differ by {math.sqrt(noise.session):.1%}: only a quieter machine resolves it"
+    return f"sessions differ by {format_share(math.sqrt(noise.session))}: only a quieter machine resolves it"

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from iogate.errors import InputError
-from iogate.judge.gate.decision import IMPLAUSIBLE, DecisionVerdict, percent, plural
+from iogate.judge.gate.decision import IMPLAUSIBLE, DecisionVerdict, percent
 from iogate.judge.gate.values import Scale, Unusable, check_options, check_value
 from iogate.judge.pair.looks import PairLooks
 from iogate.judge.pair.shift import Shift, read_shift
+from iogate.units import plural
 
 if TYPE_CHECKING:
     from iogate.model import Direction

@@ -10,11 +10,9 @@ from iogate import engines
 from iogate.errors import InputError, Position
 from iogate.model import Repetition, Workload
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, join
-from iogate.offline.compare.stored import is_results, read_stored
+from iogate.offline.compare.stored import read_stored
+from iogate.offline.folders import files_of, is_results
 from iogate.offline.outputs import OutputFile, OutputJob, findings, parse_output, read_bytes, refuse_twice
-
-SUFFIXES = (".json", ".txt", ".out")
-"""The files of a folder that are read."""
 
 
 def load_old(paths: Sequence[Path]) -> list[StoredSession]:
@@ -42,7 +40,7 @@ def load(path: Path) -> list[StoredSession]:
     """Return the sessions of a path: each results file is one, an engine's output is one, and the outputs in
     a folder are the repetitions of one.
     """
-    files = _files(path)
+    files = files_of(path)
     contents = [(file, read_bytes(file)) for file in files]
     stored = [file for file, data in contents if is_results(data)]
     if stored and len(stored) < len(files):
@@ -51,18 +49,6 @@ def load(path: Path) -> list[StoredSession]:
     if stored:
         return [read_stored(file) for file in files]
     return [_session(path, [parse_output(data, str(file)) for file, data in contents])]
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    try:
-        found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    if not found:
-        raise InputError(f"{path} holds no file {', '.join('*' + suffix for suffix in SUFFIXES)}")
-    return found
 
 
 def _session(path: Path, files: Sequence[OutputFile]) -> StoredSession:

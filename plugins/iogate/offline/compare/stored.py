@@ -12,11 +12,6 @@ from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
 
 
-def is_results(data: bytes) -> bool:
-    """Return whether a file means to be results of iogate."""
-    return all(word in data for word in (b'"schema"', b'"workloads"')) and b'"fio version"' not in data
-
-
 def read_stored(path: Path) -> StoredSession:
     """Return a results file as a session. Raises InputError for what iogate has not written."""
     results = Results.read(path)

@@ -14,7 +14,7 @@ from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Baseline, Finding, Repetition, Verdict, WorkloadResult
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice
-from iogate.units import printable
+from iogate.units import plural, printable
 
 _FEW = 2
 """Old values that, with a single new one, say too little of the noise: with two, 9% of the verdicts on an
@@ -160,7 +160,7 @@ def _judge(
     single = len(repetitions) == 1
     remarks = []
     if single and 0 < known <= _FEW:
-        said = f"{'one value' if known == 1 else f'{known} values'} against one: the noise is not known"
+        said = f"{plural(known, 'value')} against one: the noise is not known"
         if gate_options.tolerance is None:
             return _undecided_verdict(repetitions, baseline, gating, said), []
         baseline = replace(baseline, metrics={name: _median(rows) for name, rows in baseline.metrics.items()})

@@ -104,8 +104,11 @@ def refuse_twice(known: Iterable[tuple[str, str]]) -> None:
     seen: dict[str, str] = {}
     for identity, name in known:
         if identity in seen:
+            first = seen[identity]
             raise InputError(
-                f"{name} holds the same measurement as {seen[identity]}",
+                f"{name} is given twice"
+                if name == first
+                else f"{name} holds the same measurement as {first}",
                 remedy="give each measurement once: what counts twice looks more certain than it is",
             )
         seen[identity] = name

@@ -1,7 +1,8 @@
 """`iogate audit FILE...`: what stands of figures that exist already.
 
-A file may be an engine's output (fio's JSON or text, both modes of iozone) or prose with such outputs and
-tables in it. Little is known of the machine, so the figures are held against each other and against nature.
+A file may be an engine's output, or prose with such outputs and tables in it, in Markdown, HTML, CSV or
+columns of blanks. Little is known of the machine, so the figures are held against each other and against
+nature.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
 from iogate.offline.published.context import Context
 from iogate.offline.published.findings import FigureFinding
+from iogate.offline.published.html_tables import read_html
 from iogate.offline.published.outputs import Machine, Piece
-from iogate.units import printable
+from iogate.units import plural, printable
 
 __all__ = ["Machine", "Piece", "audit_files", "pieces"]
 
@@ -49,6 +51,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
 
     A run that cannot be used is one of them. Raises OutputError if there is nothing else, or nothing at all.
     """
+    text, in_html = read_html(text)
     lines = text.split("\n")
     described = outputs.descriptions(lines)
     jobs = outputs.by_name(described)
@@ -57,7 +60,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
         for line, block in outputs.blocks(engine, "\n".join(lines)):
             found += outputs.pieces(engine, block, line, name, machine, jobs)
             _blank(lines, line, block)
-    read = tables.tables(lines)
+    read = tables.tables(lines, in_html)
     elsewhere = across.rates(text)
     late = defaultdict(list)
     for finding in clocks.whole_seconds(read, clocks.sizes(lines)):
@@ -70,7 +73,8 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     if not found:
         raise OutputError(
             f"{name}: has no figures that can be audited",
-            remedy="known are fio's JSON and text, iozone's text, and tables with IOPS, bandwidth or latency",
+            remedy=f"known are outputs of {', '.join(engines.names())}, and tables of IOPS, bandwidth or "
+            "latency: in Markdown, HTML, CSV, or columns of blanks",
         )
     return sorted(found, key=lambda piece: piece.line)
 
@@ -96,6 +100,6 @@ def _table_piece(
     ]
     findings += [*clashes, *across.ceiling(table)]
     kinds = frozenset(figure.kind for row in table.rows for figure in row.figures)
-    figures = f"{len(table.rows)} rows of {', '.join(sorted(kinds))}"
+    figures = f"{plural(len(table.rows), 'row')} of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")
     return Piece(table.line, what, figures, kinds, tuple(findings), len(table.rows))

@@ -85,16 +85,21 @@ def description(row: Row, context: Context) -> FigureFindings:
 def in_flight(row: Row) -> float | None:
     """Return I/Os in flight by Little's law, both directions together; rates may come from bandwidth and
     block.
+
+    Of directions with columns of their own it is not said whether they ran together: then it is the most that
+    one of them had in flight, unless all together fit the depth.
     """
-    total = 0.0
+    each = []
     for direction in row.directions:
         rate, latency = row.first("iops", "", direction), row.first("lat", "", direction)
         shown = row.first("bandwidth", "", direction)
         value = rate.value if rate else shown.value / row.block if shown and row.block else None
         if value is None or latency is None:
             return None
-        total += value * latency.value / 1e9
-    return total
+        each.append(value * latency.value / 1e9)
+    depth, total = _depth(row), sum(each)
+    together = not row.apart or (depth and 0.7 <= total / depth <= 1.15)
+    return total if together else max(each)
 
 
 def _depth(row: Row) -> int:
@@ -136,8 +141,10 @@ def latency_sum(row: Row, context: Context) -> FigureFindings:
 
     Look for figures of another run, or in another unit.
     """
-    submission, completion, total = (row.first(kind) for kind in ("slat", "clat", "lat"))
-    if submission and completion and total:
+    for direction in row.directions:
+        submission, completion, total = (row.first(kind, "", direction) for kind in ("slat", "clat", "lat"))
+        if not (submission and completion and total):
+            continue
         parts = submission.value + completion.value
         if abs(parts - total.value) > 0.02 * total.value + total.step:
             yield finding_of(

@@ -16,7 +16,7 @@ from iogate.errors import OutputError
 from iogate.model import Finding, Output
 from iogate.offline.outputs import findings, job_of, locate_run, understood_by
 from iogate.offline.published.findings import FigureFinding
-from iogate.units import format_quantity
+from iogate.units import format_quantity, plural
 
 _FIGURES = {
     "iops": ("iops", "IOPS"),
@@ -166,8 +166,7 @@ def _table_figures(points: Sequence[Section]) -> tuple[str, frozenset[str]]:
         test, _, suffix = name.partition(".")
         if suffix in _FIGURES:
             series[test] = kinds[_FIGURES[suffix][0]] = None
-    count = f"{len(points)} rows" if len(points) > 1 else "1 row"
-    return f"{count} of {', '.join(kinds)}: {', '.join(series)}", frozenset(kinds)
+    return f"{plural(len(points), 'row')} of {', '.join(kinds)}: {', '.join(series)}", frozenset(kinds)
 
 
 def _figures(output: Output) -> tuple[str, frozenset[str]]:
@@ -180,7 +179,7 @@ def _figures(output: Output) -> tuple[str, frozenset[str]]:
                 series.setdefault(name[: -len(suffix) - 1], []).append(format_quantity(value, unit))
                 kinds.add(kind)
     shown = "; ".join(f"{name} {', '.join(values)}" for name, values in series.items())
-    return shown or f"{len(output.metrics)} figures", frozenset(kinds)
+    return shown or plural(len(output.metrics), "figure"), frozenset(kinds)
 
 
 def _of_line(line: int, found: Iterable[Finding], label: str = "") -> Iterable[FigureFinding]:

@@ -174,7 +174,8 @@ def short_run(row: Row, context: Context) -> FigureFindings:
 
     Take the row for an estimate.
     """
-    rate = sum(filter(None, (_bandwidth(row, direction) for direction in row.directions)))
+    rates = [rate for direction in row.directions if (rate := _bandwidth(row, direction))]
+    rate = max(rates, default=0.0) if row.apart else sum(rates)
     size = row.size or context.size
     if rate and size and not row.size and size / rate < 1:
         yield finding_of(

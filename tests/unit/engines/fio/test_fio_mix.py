@@ -207,6 +207,14 @@ class TestJobFile:
         assert "demo.yaml:2:" in str(caught.value), "the suite is named as well"
         assert "\x1b" not in str(caught.value)
 
+    def test_all_mistakes_of_a_file_are_told_at_once(self, suite):
+        text = "stray\n[global]\nfilename=/dev/sda\niodepth=many\n[x]\nbs=4q\ndirect=maybe\n[y]\nsize=1m\n"
+        with pytest.raises(InputErrors) as caught:
+            suite("{jobfile: a.fio}", a=text)
+        said = str(caught.value)
+        for words in ("a.fio:1:", "a.fio:3:", "a.fio:4:", "a.fio:6:", "a.fio:7:", "'size' is missing"):
+            assert said.count(words) == 1, (words, said)
+
     @pytest.mark.parametrize(
         "path", ["../a.fio", "/etc/passwd", "sub/../../a.fio", "gone.fio", "", ".", "link"]
     )

@@ -93,7 +93,7 @@ class TestOptions:
             ({"tests": ["write", "fwrite"]}, "page cache: say direct: false"),
             ({"tests": ["write", "mixed"]}, "throughput mode .* only"),
             ({"tests": ["write", "record_rewrite"], "processes": 2}, "automatic mode only"),
-            ({"tests": ["write", 11]}, "'11' is not a test"),
+            ({"tests": ["write", 11]}, "11 is not a test"),
             ({"tests": []}, "tests"),
             ({"threads": True}, "how many processes"),
             ({"report": "latency", "processes": 2}, "automatic mode only"),
@@ -391,4 +391,4 @@ class TestAudit:
 def test_iogate_show_reads_every_output(path):
     text, status = show([path], as_json=False)
     assert status == 0
-    assert "iozone-3.489" in text and "write." in text
+    assert "iozone-3.489" in text and ("write." in text or "  write  " in text)

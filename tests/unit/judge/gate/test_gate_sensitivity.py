@@ -106,3 +106,9 @@ class TestRepetitionLength:
         length = repetition_length(list(runs.values()), 2.0)
         assert length.seconds == 5.0
         assert 0.1 < length.repetition_noise < 0.3
+
+
+def test_what_only_changes_beyond_tenfold_would_show_is_said_in_words():
+    wild = ((1.0, 1000.0), (1e6, 3.0))
+    text = sensitivity(wild, direction="lower").text
+    assert text.startswith("detects nothing but changes of more than 10 times at 99%/95% in about ")

@@ -1,0 +1,38 @@
+"""Options that a device's profile sets for every workload of a suite, and where it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from iogate.errors import InputError, OptionError, Position
+from iogate.formats.yamlio import Path_
+from iogate.model import Device
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Options by name; `places` are those of their keys in the profile."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[Path_, Position] = field(default_factory=dict)
+
+    def blame(self, error: InputError) -> InputError | None:
+        """Return an error about one of these options with its place in the profile; None if it is not."""
+        if not isinstance(error, OptionError) or not error.path or error.path[0] not in self.options:
+            return None
+        lengths = range(len(error.path), 0, -1)
+        place = next((self.places[path] for n in lengths if (path := error.path[:n]) in self.places), None)
+        remedy = error.remedy or f"{error.path[0]} comes from the overrides of the device's profile"
+        return OptionError(error.message, error.path, key=error.key, position=place, remedy=remedy)
+
+
+def overrides_of(device: Device, suite: str) -> Overrides:
+    """Return what a device's profile sets for a suite: what it sets for all of them, and for this one."""
+    options: dict[str, Any] = {}
+    places: dict[Path_, Position] = {}
+    for name in ("*", suite):
+        options |= device.overrides.get(name, {})
+        places |= {path[1:]: place for path, place in device.places.items() if path[:1] == (name,)}
+    return Overrides(options, places)

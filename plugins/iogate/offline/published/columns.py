@@ -1,0 +1,74 @@
+"""The columns of a table of figures: what each holds, by its heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from iogate.offline.published.cells import LATENCIES, unit_in
+
+_KINDS: tuple[tuple[str, str], ...] = (
+    ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
+    ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b"),
+    ("size", r"size of file|file[ _-]*size"),
+    ("jobs", r"\bjobs\b|numjobs|threads|processes"),
+    ("slat", r"\bslat\b|submission"),
+    ("clat", r"\bclat\b|completion"),
+    ("iops", r"\biops\b"),
+    ("bandwidth", r"\bbw\b|bandwidth|throughput"),
+    ("lat", r"\bt?lat\b|latency"),
+)
+MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
+_PARTS = (("min", r"\bmin"), ("max", r"\bmax"))
+_DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
+_SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
+_KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
+_PATTERNS = {"seq": "sequential ", "rand": "random "}
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit, and the direction
+    that its heading names (`read`, `random write`; empty: none).
+    """
+
+    header: str
+    kind: str = ""
+    part: str = ""
+    unit: str = ""
+    direction: str = ""
+
+
+def column_of(header: str, legend: Mapping[str, str]) -> Column:
+    """Return what a heading says; `legend` has units by the words that stand for them."""
+    text = header.lower().replace("_", " ")
+    named = unit_in(header)
+    percentile = _PERCENTILE.search(text)
+    part = f"p{percentile[1] or percentile[2]}" if percentile else ""
+    part = part or next((name for name, pattern in _PARTS if re.search(pattern, text)), "")
+    kind = kind_in(text)
+    found = _DIRECTION.search(text)
+    direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
+    if not named and (direction or kind in MEASURED):
+        last = unit_in(header.replace("_", " ").rpartition(" ")[2])
+        named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
+    if not kind and named and (direction or "(" in header):
+        kind = named[0]
+    if _SPREAD.search(text):
+        kind = direction = ""
+    unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
+    return Column(header, kind, part, unit, direction if kind in MEASURED or not kind else "")
+
+
+def kind_in(text: str) -> str:
+    """Return the kind of figure that a text in small letters names; empty if none."""
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, text)), "")
+
+
+def heads_figures(cells: list[str]) -> bool:
+    """Return whether cells are headings of which one is of a figure."""
+    if any(cell[:1].isdigit() for cell in cells):
+        return False
+    return any(found.kind in MEASURED or found.direction for found in (column_of(cell, {}) for cell in cells))

@@ -1,0 +1,157 @@
+"""Tables of HTML, in a page or amid a report in Markdown.
+
+Python's own parser takes time with the square of a page of unclosed tags, so tags are found by a pattern.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from iogate.offline.published.raw import LONGEST_CELL, MOST_CELLS, RawTable, starts_number
+
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})\b([^<>]*)>")
+_SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
+_PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
+_UNSEEN = frozenset({"script", "style", "head", "template"})
+_BREAKS = re.compile(r"\s+")
+
+
+@dataclass
+class _Cell:
+    line: int
+    heads: bool
+    columns: int
+    rows: int
+    text: str = ""
+
+
+@dataclass
+class _Table:
+    line: int
+    title: str
+    rows: list[list[_Cell]] = field(default_factory=list)
+
+
+def read_html(text: str) -> tuple[str, list[RawTable]]:
+    """Return a text without the tables of HTML in it, line by line where it was, and these tables.
+
+    Of a page, what remains is without tags; of a text with no more than tables in HTML, it is as it was.
+    """
+    if "<t" not in text.lower() and not _PAGE.search(text):
+        return text, []
+    reader = _HtmlReader(bool(_PAGE.search(text)))
+    reader.read(text)
+    return "".join(reader.outside), [raw for table in reader.tables if (raw := _raw(table))]
+
+
+class _HtmlReader:
+    """Walks through a text from tag to tag."""
+
+    def __init__(self, page: bool) -> None:
+        self.page = page
+        self.outside: list[str] = []
+        self.tables: list[_Table] = []
+        self._table: _Table | None = None
+        self._cell: _Cell | None = None
+        self._hidden = ""
+        self._title = ""
+        self._last = 0
+        """Where the last table is closed: what opens one behind it is a word about tables."""
+
+    def read(self, text: str) -> None:
+        place, line = 0, 1
+        self._last = text.lower().rfind("</table")
+        for tag in _TAG.finditer(text):
+            self._text(text[place : tag.start()])
+            line += text.count("\n", place, tag.start())
+            name, closing = tag[2].lower(), bool(tag[1])
+            if name == "table" and not closing and tag.start() > self._last:
+                name = ""
+            if name in _UNSEEN and (self.page or self._table):
+                self._hidden = "" if closing and name == self._hidden else self._hidden or name
+                self._hidden = "" if closing and not self._hidden else self._hidden
+            elif not self._hidden:
+                self._tag(name, closing, tag[3], line)
+            if self._table or self.page:
+                self.outside.append("\n" * tag[0].count("\n"))
+            elif name != "table":
+                self.outside.append(tag[0])
+            line += tag[0].count("\n")
+            place = tag.end()
+        self._text(text[place:])
+
+    def _tag(self, name: str, closing: bool, attributes: str, line: int) -> None:
+        if name == "table":
+            self._cell = None
+            self._table = None if closing else _Table(line, self._title)
+            if self._table:
+                self.tables.append(self._table)
+            self._title = ""
+        elif self._table is None:
+            return
+        elif name == "tr":
+            self._cell = None
+            if not closing:
+                self._table.rows.append([])
+        elif name in ("td", "th"):
+            self._cell = None
+            if not closing and self._table.rows and len(self._table.rows[-1]) < MOST_CELLS:
+                spans = {key.lower(): int(count) for key, count in _SPAN.findall(attributes)}
+                self._cell = _Cell(line, name == "th", spans.get("col", 1), spans.get("row", 1))
+                self._table.rows[-1].append(self._cell)
+        elif self._cell:
+            self._cell.text += " " if name == "br" else ""
+
+    def _text(self, text: str) -> None:
+        if self._hidden or self._table:
+            self.outside.append("\n" * text.count("\n"))
+        else:
+            shown = html.unescape(text) if self.page else text
+            self.outside.append(shown)
+            last = shown.strip().rpartition("\n")[2].strip()
+            if last and not last.startswith("|"):
+                self._title = last[:LONGEST_CELL]
+        if self._cell and not self._hidden and len(self._cell.text) < LONGEST_CELL:
+            self._cell.text += text[:LONGEST_CELL]
+        elif self._table and not self._table.rows and text.strip():
+            self._table.title = html.unescape(text).strip()[:LONGEST_CELL]  # its caption
+
+
+def _raw(table: _Table) -> RawTable | None:
+    """Return a table with the cells that span several columns or rows in each of them; None if it has no
+    rows of figures.
+    """
+    found = RawTable(table.line, table.title)
+    for cells, texts in _spread(table):
+        heads = all(cell.heads for cell in cells) or not (found.header or any(map(starts_number, texts[1:])))
+        if heads and not found.rows:
+            found.header.append(texts)
+        elif cells:
+            found.rows.append((cells[0].line, texts))
+    return found if found.header and found.rows else None
+
+
+def _spread(table: _Table) -> Iterator[tuple[list[_Cell], list[str]]]:
+    """Yield the cells of each row that has some, with the texts of all columns."""
+    below: dict[int, tuple[int, str]] = {}
+    for cells in filter(None, table.rows):
+        texts: list[str] = []
+        waiting = list(cells)
+        while (waiting or len(texts) in below) and len(texts) < MOST_CELLS:
+            column = len(texts)
+            if column in below:
+                left, text = below.pop(column)
+                texts.append(text)
+                if left > 1:
+                    below[column] = left - 1, text
+                continue
+            cell = waiting.pop(0)
+            text = _BREAKS.sub(" ", html.unescape(cell.text)).strip()[:LONGEST_CELL]
+            for offset in range(min(max(cell.columns, 1), MOST_CELLS - column)):
+                texts.append(text)
+                if cell.rows > 1:
+                    below[column + offset] = cell.rows - 1, text
+        yield cells, texts

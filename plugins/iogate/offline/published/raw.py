@@ -1,0 +1,137 @@
+"""Tables as they stand in a text: with pipes, tabs, commas, semicolons, or in columns of blanks."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from iogate.offline.published.columns import heads_figures
+
+LONGEST_CELL = 200
+MOST_CELLS = 256
+_LONGEST_LINE = 20_000
+_RULE = frozenset(" \t:|>=-+")
+_HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
+
+_Split = Callable[[str], list[str]]
+
+
+@dataclass
+class RawTable:
+    """A table as it stands: header lines and rows of cells, each row with its line number."""
+
+    line: int
+    title: str
+    header: list[list[str]] = field(default_factory=list)
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+
+
+def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
+    """Yield the tables in a text's lines; a blank line separates tables."""
+    current: RawTable | None = None
+    title, beyond = "", 0
+    for number, line in enumerate(lines, 1):
+        if number <= beyond or (not line and not current):
+            continue
+        kind = "|" if line.count("|") >= 2 else "\t" if "\t" in line.rstrip("\n") and line.strip() else ""
+        if not kind:
+            if current:
+                yield current
+            current = None
+            if found := _separated(lines, number, title):
+                beyond = found.rows[-1][0]
+                title = ""
+                yield found
+            elif line.lstrip().startswith("```"):
+                title = ""  # what stands within a fence is no title
+            elif re.match(r"\W*\w", line):
+                title = line.strip()
+            continue
+        if current is None:
+            current = RawTable(number, title)
+            title = ""  # it belongs to this table only
+        cells = _cells(line.strip().strip("|") if kind == "|" else line.rstrip(), kind)
+        if kind == "|" and "--" in line and _RULE.issuperset(line.strip()):
+            continue
+        if (kind == "|" and not current.header) or (
+            kind == "\t" and not current.rows and not any(map(starts_number, cells[1:]))
+        ):
+            current.header.append(cells)
+        elif kind == "\t" or _plain(cells) != _plain(current.header[0]):
+            current.rows.append((number, cells))
+    if current:
+        yield current
+
+
+def starts_number(cell: str) -> bool:
+    """Return whether a cell begins as a figure does."""
+    return cell[:1].isdigit()
+
+
+def _separated(lines: Sequence[str], number: int, title: str) -> RawTable | None:
+    """Return the table whose headings are in this line, separated by commas, semicolons or blanks, with rows
+    of as many cells below; None if there is none.
+    """
+    line = lines[number - 1]
+    if len(line) > _LONGEST_LINE or not _HEADING.search(line):
+        return None
+    for split in _SPLITS:
+        header = split(line)
+        if any(cell.endswith(":") for cell in header):  # YAML, or prose
+            continue
+        if 2 <= len(header) <= MOST_CELLS and heads_figures(header):
+            rows = list(_rows(lines, number, split, len(header)))
+            if rows:
+                return RawTable(number, title, [header], rows)
+    return None
+
+
+def _rows(lines: Sequence[str], number: int, split: _Split, width: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows below a line of headings: as many cells, and one of them a figure at least."""
+    for index in range(number, len(lines)):
+        line = lines[index]
+        if line.strip() and _RULE.issuperset(line.strip()):
+            continue
+        cells = split(line) if len(line) <= _LONGEST_LINE else []
+        figures = sum(map(starts_number, cells[1:]))
+        if len(cells) != width or not figures or (split is _spaced and figures < len(cells) / 2):
+            return
+        yield index + 1, cells
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    """Return the cells of a line; one that is too long to be a figure or a name is cut."""
+    return [cell.strip()[:LONGEST_CELL] for cell in line.split(separator)]
+
+
+def _comma_separated(delimiter: str) -> _Split:
+    def split(line: str) -> list[str]:
+        if delimiter not in line:
+            return []
+        try:
+            found = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+        except csv.Error:
+            return []
+        return [cell.strip()[:LONGEST_CELL] for cell in found]
+
+    return split
+
+
+def _aligned(line: str) -> list[str]:
+    """Return what stands between two blanks or more."""
+    return [cell[:LONGEST_CELL] for cell in re.split(r"(?<=\S) {2,}(?=\S)", line.strip())]
+
+
+def _spaced(line: str) -> list[str]:
+    """Return words."""
+    return [cell[:LONGEST_CELL] for cell in line.split()]
+
+
+_SPLITS: tuple[_Split, ...] = (_comma_separated(","), _comma_separated(";"), _aligned, _spaced)
+
+
+def _plain(cells: Sequence[str]) -> str:
+    """Return a heading's first cell, by which one that is repeated among the rows is known."""
+    return cells[0].lower() if cells and not cells[0][:1].isdigit() else ""

@@ -1,0 +1,60 @@
+"""What the table at the end of a run does not say: each finding once, in words that people read."""
+
+from iogate.errors import Position
+from iogate.judge.judge import GateOptions
+from iogate.model import (
+    Environment,
+    Finding,
+    MetricVerdict,
+    Verdict,
+    Workload,
+    WorkloadResult,
+    metric,
+)
+from iogate.report.recording import record_workload, results_of
+from iogate.report.terminal import results_table, summary_lines
+
+
+def results(*measured):
+    """The results of workloads, given as name, findings and what is said of their metric."""
+    records = []
+    for name, findings, said in measured:
+        workload = Workload(name, "demo", "fio", {}, Position("demo.yaml"))
+        metrics = (MetricVerdict(metric("read.iops"), "pass", 1.0, (1.0,), gating=True, **said),)
+        result = WorkloadResult(name, workload, Verdict("pass", "", metrics, tuple(findings), 1))
+        records.append(record_workload(result, GateOptions()))
+    return results_of("local", "today", Environment(), records, GateOptions(), {})
+
+
+def load(figure):
+    return Finding("busy_machine", "suspect", f"the load was {figure} of 2 CPUs")
+
+
+def test_what_is_found_of_many_workloads_is_said_once():
+    names = ("a", "b", "c", "d", "e")
+    same = " ".join(summary_lines(results(*((name, [load(3.5)], {}) for name in names))))
+    assert same.startswith("suspect busy_machine: 5 workloads (a, b, c and 2 more): the load was 3.5 of 2")
+    differing = " ".join(summary_lines(results(*((name, [load(float(ord(name)))], {}) for name in names))))
+    differing = " ".join(differing.split())
+    assert differing.count("busy_machine") == 1
+    assert "the load was 97.0 of 2 CPUs (so a; the others alike)" in differing
+
+
+def test_what_differs_in_more_than_figures_is_said_for_itself():
+    other = Finding("busy_machine", "suspect", "somebody else writes to the disk")
+    said = summary_lines(results(("a", [load(1)], {}), ("b", [other], {})))
+    assert [line.split(": ")[1] for line in said[:2]] == ["a", "b"]
+
+
+def test_notes_are_not_said_unless_they_were_waived():
+    note = Finding("governor", "note", "powersave")
+    waived = Finding("governor", "note", "powersave", waived="it is a laptop")
+    (last,) = summary_lines(results(("a", [note], {})))
+    assert last.startswith("0 repetitions, ")
+    assert summary_lines(results(("a", [waived], {})))[0].endswith("powersave (waived: it is a laptop)")
+
+
+def test_what_is_beyond_tenfold_has_no_digits():
+    said = {"change": 2.0, "interval": (-0.5, 1e38), "tolerance": 85683.92}
+    text = results_table(results(("a", [], said)))
+    assert "+200.0% [-50.0%, more than 10 times]  more than 10 times" in text

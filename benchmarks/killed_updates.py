@@ -27,7 +27,7 @@ defaults: {engine: fio, direct: false, size: 1M, runtime: 0.05, time_based: true
 workloads:
   reader: {rw: randread, bs: 4k}
 """
-UPDATE = ("suites", "-q", "--update-baselines=append", "--io-reason=" + "why " * 100)
+UPDATE = ("suites", "-q", "--update-baselines=force", "--io-reason=" + "why " * 100)
 
 
 def main(rounds: int) -> None:

@@ -56,7 +56,7 @@ def main() -> None:
             cgroup.limit(SPEED)
             for _ in range(SESSIONS):
                 recorded = project.run(
-                    "suites", "--device=lab", "--update-baselines=append", wrapper=cgroup.inside
+                    "suites", "--device=lab", "--update-baselines=force", wrapper=cgroup.inside
                 )
                 if recorded.status:
                     sys.exit(recorded.text)

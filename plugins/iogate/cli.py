@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from iogate import __version__
 from iogate.errors import IogateError
@@ -18,8 +18,8 @@ _Value = TypeVar("_Value")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, 1 if files were refused or something regressed, 2 for
-    wrong use, 3 if it is inconclusive.
+    """Run the command and return its exit status: 0, 1 if files were refused, something regressed or is in
+    conflict, 2 for wrong use, 3 if it is inconclusive.
     """
     parser = _parser()
     given = parser.parse_args(arguments)
@@ -123,16 +123,60 @@ def _parser() -> argparse.ArgumentParser:
         metavar="TEXT",
         help="store the medians as published figures, from there; they are judged by tolerance alone",
     )
-    take.add_argument("--append", action="store_true", help="add a session to the baseline")
     take.add_argument(
-        "--baselines", type=Path, default=Path("baselines"), metavar="DIR", help="default: baselines/"
+        "--append", action="store_true", help="add a session to the baseline, unless it regressed against it"
+    )
+    take.add_argument("--force", action="store_true", help="add it even then")
+    take.add_argument(
+        "--baselines", type=Path, metavar="DIR", help="default: baselines/ of the suite's project"
     )
     take.set_defaults(act=_import)
 
+    _add_baseline(commands)
     schema = commands.add_parser("schema", help="print a JSON Schema, for editors and for programs")
     schema.add_argument("what", choices=["suite", "device", "baseline", "results"])
     schema.set_defaults(act=_schema)
     return parser
+
+
+def _add_baseline(commands: Any) -> None:
+    """Declare `iogate baseline` and what it can do."""
+    baseline = commands.add_parser("baseline", help="look at stored baselines, rename, drop or merge them")
+    actions = baseline.add_subparsers(required=True, metavar="ACTION")
+
+    show = actions.add_parser("show", help="print the sessions and figures of baseline files")
+    show.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    show.set_defaults(act=_baseline_show)
+
+    rename = actions.add_parser(
+        "rename",
+        help="rename a workload, or move a baseline",
+        description="Moves a baseline file, or the folder of a device, and has it say where it lies. Without "
+        "TO it was moved already. With --workload it gives a workload's baseline to another name.",
+    )
+    rename.add_argument("place", type=Path, metavar="FROM", help="a baseline file, or a device's folder")
+    rename.add_argument("target", nargs="?", type=Path, metavar="TO")
+    rename.add_argument("--workload", nargs=2, metavar=("OLD", "NEW"))
+    rename.set_defaults(act=_baseline_rename)
+
+    drop = actions.add_parser(
+        "drop", help="forget workloads or sessions; of both, these sessions of these workloads"
+    )
+    drop.add_argument("file", type=Path, metavar="FILE")
+    drop.add_argument("--workload", action="append", default=[], metavar="NAME")
+    drop.add_argument("--session", action="append", default=[], metavar="NAME")
+    drop.set_defaults(act=_baseline_drop)
+
+    merge = actions.add_parser(
+        "merge",
+        help="unite the sessions of two baseline files",
+        description="Writes the sessions of both sides into OURS, by their time. As git's merge driver: "
+        "iogate baseline merge %%O %%A %%B --path %%P",
+        epilog="exit status: 0 merged, 1 a conflict, and OURS is as it was",
+    )
+    merge.add_argument("files", nargs="+", type=Path, metavar="[BASE] OURS THEIRS")
+    merge.add_argument("--path", default="", metavar="NAME", help="what messages call the file")
+    merge.set_defaults(act=_baseline_merge)
 
 
 def _say(text: str) -> None:
@@ -174,9 +218,48 @@ def _import(given: argparse.Namespace) -> int:
         workload=given.workload,
         source=given.source,
         append=given.append,
+        force=given.force,
     )
     _say(text)
     return 0
+
+
+def _baseline_show(given: argparse.Namespace) -> int:
+    from iogate.offline.baselines import show
+
+    _say(show(given.files))
+    return 0
+
+
+def _baseline_rename(given: argparse.Namespace) -> int:
+    from iogate.offline.baselines import rename, rename_workload
+
+    if given.workload and given.target:
+        raise IogateError("either a workload is renamed or a baseline is moved: one after the other")
+    _say(
+        rename_workload(given.place, *given.workload) if given.workload else rename(given.place, given.target)
+    )
+    return 0
+
+
+def _baseline_drop(given: argparse.Namespace) -> int:
+    from iogate.offline.baselines import drop
+
+    _say(drop(given.file, given.workload, given.session))
+    return 0
+
+
+def _baseline_merge(given: argparse.Namespace) -> int:
+    from iogate.offline.baselines import merge_files
+
+    if len(given.files) not in (2, 3):
+        raise IogateError("merge takes OURS and THEIRS, or BASE, OURS and THEIRS")
+    text, status = merge_files(given.files, given.path)
+    if status:
+        print(f"iogate: {text}", file=sys.stderr)
+    else:
+        _say(text)
+    return status
 
 
 def _argument(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:

@@ -18,6 +18,7 @@ Severity = Literal["note", "suspect", "invalid"]
 VerdictName = Literal[
     "pass", "improved", "drift", "regressed", "inconclusive", "no_baseline", "invalid", "recorded"
 ]
+UpdateMode = Literal["replace", "append", "force"]
 PASSED: frozenset[str] = frozenset({"pass", "improved", "drift", "recorded"})
 """The verdicts that leave a pytest test passed."""
 
@@ -379,13 +380,17 @@ class MetricVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the gate says of a workload: the worst of its gating metrics, with the reason in a sentence."""
+    """What the gate says of a workload: the worst of its gating metrics, with the reason in a sentence.
+
+    `keep` says that what was measured becomes a baseline, or part of it.
+    """
 
     verdict: VerdictName
     reason: str
     metrics: tuple[MetricVerdict, ...] = ()
     findings: tuple[Finding, ...] = ()
     repetitions: int = 0
+    keep: bool = False
 
     @property
     def passed(self) -> bool:

@@ -171,6 +171,12 @@ def format_duration(seconds: float) -> str:
     return f"{hours} h {rest // 60} min" if rest >= 60 else f"{hours} h"
 
 
+def ordinal(number: int) -> str:
+    """Return a place in a row: `1st`, `2nd`, `13th`."""
+    last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else last}"
+
+
 def printable(text: str) -> str:
     """Return `text` without control characters: what comes from files of others must not steer a terminal.
 

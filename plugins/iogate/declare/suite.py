@@ -60,12 +60,14 @@ class _Declaration:
 def load_suite(
     path: Path,
     *,
+    suite: str = "",
     name: str | None = None,
     overrides: Overrides | None = None,
     cli_overrides: Mapping[str, Any] | None = None,
     allow_exec: bool = False,
 ) -> Suite:
-    """Return the suite of a file; `name` is what messages call the file.
+    """Return the suite of a file, called `suite` (if not given: as the file, without its suffix); `name` is
+    what messages call the file.
 
     `overrides` (a device's) replace options of every workload; `cli_overrides` (size and runtime of the
     command line) replace those that a workload's engine knows; `allow_exec` lets options run commands. Raises
@@ -73,6 +75,7 @@ def load_suite(
     """
     document = load(path, name)
     entries = check_document(SuiteFile, document)
+    suite = suite or path.stem
     mistakes: list[InputError] = []
     workloads: list[Workload] = []
     declare = partial(
@@ -81,7 +84,7 @@ def load_suite(
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:
-            for workload in _expand(path.stem, document, declaration, overrides or Overrides(), declare):
+            for workload in _expand(suite, document, declaration, overrides or Overrides(), declare):
                 workloads.append(workload)
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
@@ -89,7 +92,7 @@ def load_suite(
             mistakes += errors.errors
     if mistakes:
         raise InputErrors(_distinct(mistakes))
-    return Suite(path.stem, entries.description, tuple(workloads))
+    return Suite(suite, entries.description, tuple(workloads))
 
 
 def _too_many(document: Document, key: str, count: object) -> InputError:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iogate import engines
-from iogate.judge.baseline import find, load_baselines
+from iogate.judge.appender import Appender
+from iogate.judge.baseline import (
+    find,
+    known_definitions,
+    known_elsewhere,
+    load_baselines,
+    load_sessions,
+)
+from iogate.judge.baseline.places import Known
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
-from iogate.model import Baseline, Verdict, Workload
+from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
@@ -27,34 +36,62 @@ def gating_metrics(workload: Workload) -> tuple[str, ...]:
 class BaselineJudges:
     """Appoints the judges of a session on a device whose baselines are in `folder`, which bears its name.
 
-    `update` makes new baselines of all that is measured, `record_missing` of what has none yet.
+    `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
+    them of what has none yet. `exists` tells whether there is a suite of a name.
     """
 
     def __init__(
-        self, folder: Path, options: GateOptions, *, update: bool = False, record_missing: bool = False
+        self,
+        folder: Path,
+        options: GateOptions,
+        *,
+        update: UpdateMode | None = None,
+        record_missing: bool = False,
+        exists: Callable[[str], bool] = lambda suite: False,
     ) -> None:
         self._folder = folder
         self._options = options
         self._update = update
         self._record_missing = record_missing
+        self._exists = exists
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
+        self._environments: dict[str, Mapping[str, Environment]] = {}
 
     def expect(self, metrics: int) -> None:
         self._options = replace(self._options, metrics=max(metrics, self._options.metrics))
 
     def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
         """Return the judge of a workload, or the verdict that it has no baseline. Raises BaselineError."""
-        if self._update:
-            known = self._of(workload.suite).get(workload.name)
-            return Recorder(workload, gating, max(known.sessions, default="") if known else "")
+        known = self._of(workload).get(workload.name)
+        newest = max(known.sessions, default="") if known else ""
+        if self._update == "replace":
+            return Recorder(workload, gating, newest=newest)
         baseline, why = self._find(workload)
+        if self._update:
+            return self._appender(workload, baseline, gating)
         if baseline:
             return BaselineJudge(workload, baseline, gating, self._options)
+        elsewhere = self._elsewhere(workload)
         if self._record_missing:
-            return Recorder(workload, gating)
+            return Recorder(workload, gating, sessions=self._sessions(workload), elsewhere=elsewhere)
         why = why or f"{self._folder.name} has no baseline of this workload"
         remedy = "record one with --update-baselines (or see --io-missing)"
-        return Verdict("no_baseline", f"{why}; {remedy}")
+        return Verdict("no_baseline", f"{why}; {remedy}" + (f"\n{elsewhere}" if elsewhere else ""))
+
+    def _appender(self, workload: Workload, baseline: Baseline | None, gating: Sequence[str]) -> Recorder:
+        force = self._update == "force"
+        sessions = self._sessions(workload)
+        if baseline is None:
+            elsewhere = self._elsewhere(workload)
+            return Recorder(workload, gating, sessions={} if force else sessions, elsewhere=elsewhere)
+        return Appender(workload, baseline, gating, self._options, sessions, force=force)
+
+    def _sessions(self, workload: Workload) -> Mapping[str, Environment]:
+        """Return those with which a session of a workload would be stored."""
+        if workload.suite not in self._environments:
+            known = load_sessions(self._file(workload), workload.suite)
+            self._environments[workload.suite] = known
+        return self._environments[workload.suite]
 
     def appoint_for_pair(
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
@@ -63,7 +100,7 @@ class BaselineJudges:
 
     def stored(self, suites: Iterable[str]) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of suites, by workload. Raises BaselineError."""
-        return {suite: self._of(suite) for suite in suites}
+        return {suite: load_baselines(self._folder / f"{suite}.yaml", suite) for suite in suites}
 
     def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
         """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""
@@ -77,11 +114,21 @@ class BaselineJudges:
                 found.update({f"{workload.name}: {name}": item.sensitivity for name, item in expected})
         return found
 
+    def _elsewhere(self, workload: Workload) -> str:
+        return known_elsewhere(self._known, self._file(workload), workload, self._exists)
+
+    @cached_property
+    def _known(self) -> Known:
+        return known_definitions(self._folder)
+
     def _find(self, workload: Workload) -> tuple[Baseline | None, str]:
         """Return the baseline of a workload, or the reason why the one of its name does not fit."""
-        return find(self._of(workload.suite), workload)
+        return find(self._of(workload), workload)
 
-    def _of(self, suite: str) -> Mapping[str, Baseline]:
-        if suite not in self._baselines:
-            self._baselines[suite] = load_baselines(self._folder / f"{suite}.yaml")
-        return self._baselines[suite]
+    def _of(self, workload: Workload) -> Mapping[str, Baseline]:
+        if workload.suite not in self._baselines:
+            self._baselines[workload.suite] = load_baselines(self._file(workload), workload.suite)
+        return self._baselines[workload.suite]
+
+    def _file(self, workload: Workload) -> Path:
+        return self._folder / f"{workload.suite}.yaml"

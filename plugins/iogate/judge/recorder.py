@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from iogate.errors import MeasurementError
+from iogate.judge.addition import FORCE
+from iogate.judge.baseline import foreign
 from iogate.judge.judge import Expectation
 from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Environment, Repetition, Verdict, Workload
@@ -13,19 +16,37 @@ _ENOUGH = 5  # repetitions that a baseline is made of, at least
 
 
 class Recorder:
-    """Sees to it that a workload is measured often enough for a baseline, and that what gates it is there."""
+    """Sees to it that a workload is measured often enough for a baseline, and that what gates it is there.
+
+    `sessions` are those that it is to be stored with, which must be of the same machine; `elsewhere` tells of
+    a baseline that it could have instead.
+    """
 
     against = "to be recorded"
 
-    def __init__(self, workload: Workload, gating: Sequence[str], newest: str = "") -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        gating: Sequence[str],
+        *,
+        sessions: Mapping[str, Environment] | None = None,
+        elsewhere: str = "",
+        newest: str = "",
+    ) -> None:
         self.newest = newest
         self.maximum = max(_ENOUGH, workload.repetitions or 0)
         self.usual = self.minimum = self.maximum
         self.uncertainty = float(self.maximum)
         self._gating = tuple(gating)
+        self._sessions = sessions or {}
+        self._elsewhere = elsewhere
 
     def check(self, environment: Environment) -> None:
-        """Accept every environment."""
+        """Raise MeasurementError if the sessions beside are of another machine."""
+        other = foreign(self._sessions, environment)
+        if other:
+            remedy = f"name the right --device, or begin anew with --update-baselines; {FORCE}"
+            raise MeasurementError(f"not appended: {other}", remedy=remedy)
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         self.uncertainty = float(self.maximum - len(repetitions))
@@ -41,7 +62,9 @@ class Recorder:
             reason = f"the gating metric {lacking[0]} was not measured; measured were: {known}"
             return Verdict("invalid", reason, note_metrics(repetitions, {}))
         reason = f"{plural(len(repetitions), 'repetition')} recorded as the baseline"
-        return Verdict("recorded", reason, note_metrics(repetitions, {}, gating=self._gating))
+        if self._elsewhere:
+            reason += f"\nrecorded anew, although {self._elsewhere}"
+        return Verdict("recorded", reason, note_metrics(repetitions, {}, gating=self._gating), keep=True)
 
     def expectations(self) -> Mapping[str, Expectation]:
         return {}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from iogate.judge.judge import GateOptions
+from iogate.model import UpdateMode
 
-UpdateMode = Literal["replace", "append"]
 Missing = Literal["fail", "skip", "record"]
 
 

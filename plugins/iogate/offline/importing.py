@@ -10,14 +10,17 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from iogate import engines
 from iogate.declare.device import load_device
 from iogate.declare.overrides import overrides_of
+from iogate.declare.project import SUFFIXES, SUITES, find_project
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, IogateError
 from iogate.formats.yamlio import nearest
-from iogate.judge.baseline import changes_table, update
-from iogate.model import Device, Environment, Workload
+from iogate.judge.addition import admit, judge_session, refusal
+from iogate.judge.appointment import gating_metrics
+from iogate.judge.baseline import changes_table, find, load_baselines, update
+from iogate.judge.judge import GateOptions
+from iogate.model import Device, Environment, Repetition, UpdateMode, Workload
 from iogate.offline.outputs import (
     OutputFile,
     OutputJob,
@@ -40,25 +43,32 @@ def import_outputs(
     *,
     device: str,
     suite: str,
-    baselines: Path,
+    baselines: Path | None = None,
     workload: str = "",
     source: str = "",
     append: bool = False,
+    force: bool = False,
 ) -> str:
     """Store the figures of engine outputs as the baseline of a suite's workloads, and say what that changes.
 
-    `suite` is a file, or the name of one in `suites/`. A job becomes a repetition of the only workload that
-    its options fit, or of the one named `workload`. With a `source` the medians are stored as published
-    figures, else the jobs are the repetitions of one session that is marked as imported, `append`ed to those
-    there are or instead of them. Raises IogateError, and then nothing is written.
+    `suite` is a file, or the name of one in `suites/`; `baselines` are those of its project, if not given. A
+    job becomes a repetition of the only workload that its options fit, or of the one named `workload`. With
+    a `source` the medians are stored as published figures, else the jobs are the repetitions of one session
+    that is marked as imported, `append`ed to those there are or instead of them; one that regressed against
+    those is refused, but for `force`. Raises IogateError, and then nothing is written.
     """
+    path = _suite_file(suite)
+    project = find_project(path, Path.cwd())
+    baselines = baselines or project.baselines
     profile = load_device(device, baselines)
-    declared = _suite(suite, profile)
+    declared = _suite(path, project.name(path) if project.holds(path) else path.stem, profile)
     read = _read(files)
     assigned = _assign([job for file in read for job in file.jobs], declared, workload, profile.link)
-    path = baselines / device / f"{declared.name}.yaml"
+    file = baselines / device / f"{declared.name}.yaml"
+    mode: UpdateMode = "force" if force else "append" if append else "replace"
+    judged = [] if source or mode == "replace" else _judge(assigned, declared, file, force=force)
     changes = update(
-        path,
+        file,
         device=device,
         suite=declared.name,
         session=_session(read),
@@ -69,20 +79,23 @@ def import_outputs(
             for one in declared.workloads
             if any(other is one for _, other in assigned)
         },
-        mode="append" if append else "replace",
+        mode=mode,
         source=source,
     )
     kind = "published figures" if source else "imported session"
-    lines = [changes_table(changes), *_remarks(assigned, profile.link), f"{kind} written to {path}"]
+    lines = [changes_table(changes), *judged, *_remarks(assigned, profile.link), f"{kind} written to {file}"]
     return printable("\n".join(lines))
 
 
-def _suite(suite: str, device: Device) -> Suite:
-    """Return the suite as it is on that device."""
+def _suite_file(suite: str) -> Path:
     path = Path(suite)
-    if path.suffix not in (".yaml", ".yml"):
-        path = Path("suites") / f"{suite}.yaml"
-    return load_suite(path, overrides=overrides_of(device, path.stem), allow_exec=True)  # nothing is run here
+    return path if path.suffix in SUFFIXES else Path(SUITES) / f"{suite}.yaml"
+
+
+def _suite(path: Path, name: str, device: Device) -> Suite:
+    """Return the suite as it is on that device."""
+    overrides = overrides_of(device, name)
+    return load_suite(path, suite=name, overrides=overrides, allow_exec=True)  # nothing is run here
 
 
 def _read(files: Sequence[Path]) -> list[OutputFile]:
@@ -151,10 +164,35 @@ def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
     if invalid:
         told = "; ".join(f"{finding.check}: {finding.message}" for finding in invalid)
         raise InputError(printable(f"{job.label}: {told}"), remedy=invalid[0].remedy)
-    gating = tuple(workload.gate) or engines.load(workload.engine).gating(workload)
+    gating = gating_metrics(workload)
     lacking = [name for name in gating if not job.output.metrics.get(name, 0) > 0]
     if lacking:
         raise InputError(printable(f"{job.label} has no {lacking[0]}, which gates {workload.name}"))
+
+
+def _judge(assigned: Assigned, suite: Suite, file: Path, *, force: bool) -> list[str]:
+    """Return what the baseline says of the session that is to be added to it. Raises InputErrors for what
+    regressed, but for `force`.
+    """
+    known = load_baselines(file, suite.name)
+    found = [(workload, find(known, workload)[0], gating_metrics(workload)) for workload in suite.workloads]
+    jobs = {one.name: [job for job, other in assigned if other is one] for one in suite.workloads}
+    against = [item for item in found if item[1] and jobs[item[0].name]]
+    gate_options = GateOptions(metrics=max(1, sum(len(gating) for _, _, gating in against)))
+    lines, refused = [], []
+    for workload, baseline, gating in against:
+        assert baseline
+        repetitions = [Repetition(job.output, 0.0, job.label) for job in jobs[workload.name]]
+        judged = judge_session(workload, baseline, gating, gate_options, repetitions)
+        verdict = admit(judged, len(baseline.sessions) + 1, force=force)
+        text = printable(f"{workload.name}: {judged.verdict}: {judged.reason.splitlines()[0]}")
+        lines.append(text)
+        if not verdict.keep:
+            remedy = "" if judged.verdict == "invalid" else "--force appends it all the same"
+            refused.append(InputError(f"{text}; not appended: {refusal(judged)}", remedy=remedy))
+    if refused:
+        raise InputErrors(refused)
+    return lines
 
 
 def _values(jobs: Sequence[OutputJob]) -> dict[str, list[float]]:

@@ -41,7 +41,7 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     """Return `measure(rw="randread", bs="4k", ...)`, which measures a workload declared in a Python test.
 
     Keys are those of a workload in a suite; `name` tells several in one test apart. The baseline is kept in
-    `<device>/<module>.yaml` under the test's name.
+    `<device>/<module>.yaml` under the test's name, the module as its path in the project: `tests/test_disk`.
     """
 
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:

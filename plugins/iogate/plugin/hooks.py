@@ -53,6 +53,12 @@ def _refuse_parallel(config: pytest.Config) -> None:
             )
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say which baselines are used, where there are any or will be."""
+    run = config.stash.get(RUN, None)
+    return run.header if run else None
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     config = parent.config
     run = config.stash[RUN]
@@ -65,7 +71,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
             )
         return None
     try:
-        overrides = run.overrides(file_path.stem)
+        suite = run.suite_of(file_path)
+        overrides = run.overrides(suite)
     except IogateError as error:
         raise parent.CollectError(str(error)) from None
     module: SuiteModule = SuiteModule.from_parent(
@@ -74,6 +81,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         overrides=overrides,
         cli_overrides=run.cli_overrides,
         allow_exec=run.settings.allow_exec,
+        suite=suite,
         shown=shown(file_path, config.rootpath),
     )
     run.modules.append(module)

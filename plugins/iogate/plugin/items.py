@@ -103,6 +103,7 @@ class SuiteModule(pytest.Module):
         overrides: Overrides,
         cli_overrides: Mapping[str, Any],
         allow_exec: bool,
+        suite: str,
         shown: str,
         **rest: Any,
     ) -> None:
@@ -110,8 +111,9 @@ class SuiteModule(pytest.Module):
         self.overrides = overrides
         self.cli_overrides = cli_overrides
         self.allow_exec = allow_exec
+        self.suite = suite
         self.shown = shown
-        self.suite: Suite | None = None
+        self.loaded: Suite | None = None
         self.fixtures: dict[Callable[..., None], Any] = {}
         """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
 
@@ -128,12 +130,13 @@ class SuiteModule(pytest.Module):
 
         suite = load_suite(
             self.path,
+            suite=self.suite,
             name=self.shown,
             overrides=self.overrides,
             cli_overrides=self.cli_overrides,
             allow_exec=self.allow_exec,
         )
-        self.suite = suite
+        self.loaded = suite
         if not self.config.option.io_plan:
             _ask_engines(suite.workloads)
         for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from iogate.declare.project import BASELINES, Project, find_project, folders_of
 from iogate.measure.settings import Settings
 from iogate.units import parse_duration, parse_share, parse_size, size_text
 
@@ -57,8 +58,8 @@ def _repetitions(text: str) -> int:
 OPTIONS = (
     _Option("--device", "whose profile and baselines (default: local)", "NAME"),
     _Option("--io-reason", "why, kept in the baseline", "TEXT"),
-    _Option("--io-baselines", "where baselines live (default: baselines/)", "DIR"),
-    _Option("--io-results", "where raw outputs are kept (default: .iogate/results/)", "DIR"),
+    _Option("--io-baselines", "where baselines live (default: baselines/ of the project)", "DIR"),
+    _Option("--io-results", "where raw outputs are kept (default: .iogate/results/ of the project)", "DIR"),
     _Option("--io-target", "a directory or block device instead of the profile's", "PATH"),
     _Option(
         "--io-against",
@@ -111,7 +112,7 @@ def add_options(parser: pytest.Parser) -> None:
         dest = f"io_{option.name.removeprefix('io_')}"
         group.addoption(option.flag, dest=dest, metavar=option.metavar, type=option.read, help=option.help)
         parser.addini(option.name, option.help.replace("%%", "%"), default=None)
-    # Two flags, as an optional value would swallow the path in `--update-baselines suites/`.
+    # Three flags, as an optional value would swallow the path in `--update-baselines suites/`.
     group.addoption(
         "--update-baselines",
         dest="io_update",
@@ -129,6 +130,13 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--io-strict", dest="io_strict", action="store_true", default=False, help=_STRICT)
     parser.addini("io_strict", _STRICT, type="bool", default=False)
     group.addoption("--io-resume", dest="io_resume", action="store_true", default=False, help=_RESUME)
+    group.addoption(
+        "--update-baselines=force",
+        dest="io_update",
+        action="store_const",
+        const="force",
+        help="add this session although it regressed, or is of another machine",
+    )
     group.addoption("--io-plan", dest="io_plan", action="store_true", default=False, help=_PLAN)
     group.addoption(
         "--io-allow-exec", dest="io_allow_exec", action="store_true", default=False, help=_ALLOW_EXEC
@@ -155,11 +163,11 @@ def value_of(config: pytest.Config, flag: str) -> Any:
 
 def path_of(config: pytest.Config, flag: str, default: str | None = None) -> Path | None:
     """Return a path: of the command line against the current folder, of the ini file or by default against
-    the root.
+    the project's root.
     """
     value = value_of(config, flag)
     if value is None:
-        return config.rootpath / default if default else None
+        return project_of(config).root / default if default else None
     return _folder_of(config, flag) / str(value)
 
 
@@ -167,6 +175,14 @@ def _folder_of(config: pytest.Config, flag: str) -> Path:
     """Return the folder against which an option's path is meant."""
     given = config.getoption(f"io_{flag.lstrip('-').replace('-', '_').removeprefix('io_')}") is not None
     return config.invocation_params.dir if given else config.rootpath
+
+
+def project_of(config: pytest.Config) -> Project:
+    """Return the project of the first place that pytest was pointed at; suites of another one are refused as
+    they are collected.
+    """
+    place = config.invocation_params.dir / config.args[0].split("::")[0] if config.args else config.rootpath
+    return find_project(place, config.rootpath, folders_of(config.getini("io_suites")))
 
 
 def settings_of(config: pytest.Config) -> Settings:
@@ -190,9 +206,9 @@ def settings_of(config: pytest.Config) -> Settings:
             f"--io-strict records nothing, {asked} does: leave out one of them (or add -o io_strict=false)"
         )
     return Settings(
-        root=config.rootpath,
+        root=project_of(config).root,
         device=value_of(config, "--device") or "local",
-        baselines=path_of(config, "--io-baselines", "baselines") or Path(),
+        baselines=path_of(config, "--io-baselines", BASELINES) or Path(),
         results=path_of(config, "--io-results", ".iogate/results") or Path(),
         target=str(target) if target else None,
         against=_against(config),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from iogate.declare.project import Project, find_project, folders_of
 from iogate.errors import InputError, InputErrors, IogateError, Position
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, WorkloadResult
@@ -83,6 +84,35 @@ class PytestRun:
         missing = self.settings.missing or self.device.missing
         return "fail" if self.settings.strict and missing == "record" else missing
 
+    @property
+    def header(self) -> str | None:
+        """Which baselines are used, if there are any, or suites that could have some."""
+        folder, suites = self.settings.baselines, (self.settings.root / name for name in self._folders)
+        if not folder.is_dir() and not any(path.is_dir() for path in suites):
+            return None
+        return printable(f"iogate: baselines in {folder}" + ("" if folder.is_dir() else " (new)"))
+
+    def suite_of(self, file: Path) -> str:
+        """Return what a suite is called. Raises InputError if another one has that name, or if it is of
+        another project than this run.
+        """
+        root = self.settings.root
+        own = find_project(file, self.config.rootpath, self._folders)
+        if own.root != root:
+            raise InputError(
+                printable(f"{file} belongs to the project {own.root}, and this run to {root}"),
+                remedy="run it alone: whose baselines it is held against would depend on where it is run",
+            )
+        return own.name(file)
+
+    @property
+    def _project(self) -> Project:
+        return Project(self.settings.root, self._folders)
+
+    @property
+    def _folders(self) -> tuple[str, ...]:
+        return folders_of(self.config.getini("io_suites"))
+
     def overrides(self, suite: str) -> Overrides:
         """Return the engine options that the device's profile sets for a suite."""
         from iogate.declare.overrides import overrides_of
@@ -150,7 +180,8 @@ class PytestRun:
         return BaselineJudges(
             self.settings.baselines / self.device.name,
             self.settings.gate_options,
-            update=bool(self.settings.update),
+            update=self.settings.update,
+            exists=self._project.has,
             record_missing=self._missing == "record",
         )
 
@@ -166,7 +197,7 @@ class PytestRun:
 
     def find_gaps(self) -> None:
         """Add what the collected suites would leave out, or make up, in silence. Raises IogateError."""
-        suites = {module.suite.name: module.suite for module in self.modules if module.suite}
+        suites = {module.suite: module.loaded for module in self.modules if module.loaded}
         patterns = self.config.getini("io_suites")
         existing = coverage.suite_names(self.settings.root, patterns) | suites.keys()
         existing |= {module.path.stem for module in self.modules}
@@ -306,17 +337,18 @@ class PytestRun:
 
     def baseline_of(self, item: pytest.Item) -> Baseline | None:
         """Return the baseline of a workload's test, if it is judged by one."""
+        from iogate.judge.appender import Appender
         from iogate.judge.baseline_judge import BaselineJudge
 
         trial = self._trials.get(item.nodeid)
-        return trial.judge.baseline if trial and isinstance(trial.judge, BaselineJudge) else None
+        return trial.judge.baseline if trial and isinstance(trial.judge, BaselineJudge | Appender) else None
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
         from iogate.declare.workload import declare_workload
 
         path, line, _ = item.location
-        suite = Path(path).stem
+        suite = self._project.name(item.path)
         label = f"{item.name}.{name}" if name else item.name
         position = Position(path, (line or 0) + 1)
         overrides, allow_exec = self.overrides(suite), self.settings.allow_exec
@@ -408,7 +440,7 @@ class PytestRun:
         from iogate.judge.baseline import changes_table, update
 
         tables = []
-        recorded = [result for result in self._results if result.verdict.verdict == "recorded"]
+        recorded = [result for result in self._results if result.verdict.keep]
         for suite in dict.fromkeys(result.workload.suite for result in recorded):
             records = [result for result in recorded if result.workload.suite == suite]
             changes = update(
@@ -421,7 +453,7 @@ class PytestRun:
                 measured={
                     result.workload.name: (result.workload.definition, _values(result)) for result in records
                 },
-                mode=self.settings.update or "replace",
+                mode=self.settings.update or "append",
             )
             if any(change.old is not None for change in changes):
                 tables.append(changes_table(changes))
@@ -433,6 +465,12 @@ class PytestRun:
         path = self.settings.baselines / self.device.name / f"{suite}.yaml"
         where = coverage.shown(path, self.settings.root)
         lines = [f"{plural(len(records), 'workload')} recorded in {where}"]
+        lines += [
+            f"  {result.workload.name}: {line}"
+            for result in records
+            for line in result.verdict.reason.splitlines()
+            if line.startswith(("appended", "recorded anew"))
+        ]
         for name, known in self._judges.sensitivities([result.workload for result in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
         return printable("\n".join(lines))

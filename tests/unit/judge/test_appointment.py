@@ -3,7 +3,8 @@
 import pytest
 
 from fake_bench import QUIET, READ, reads
-from iogate.errors import BaselineError
+from iogate.errors import BaselineError, MeasurementError
+from iogate.judge.appender import Appender
 from iogate.judge.appointment import BaselineJudges, gating_metrics
 from iogate.judge.baseline import update
 from iogate.judge.baseline_judge import BaselineJudge
@@ -12,6 +13,7 @@ from iogate.judge.recorder import Recorder
 from iogate.model import Environment, Tolerance, Verdict
 
 A = reads("a")
+NOWHERE = Environment()
 
 
 @pytest.fixture
@@ -20,13 +22,13 @@ def folder(tmp_path):
     return tmp_path / "orin"
 
 
-def store(folder, *workloads, values=QUIET[0], session="2026-01-01T00:00:00Z-aaaa"):
+def store(folder, *workloads, values=QUIET[0], session="2026-01-01T00:00:00Z-aaaa", environment=NOWHERE):
     update(
         folder / "demo.yaml",
         device="orin",
         suite="demo",
         session=session,
-        environment=Environment(),
+        environment=environment,
         reason="",
         measured={item.name: (item.definition, {READ: list(values)}) for item in workloads},
         mode="append",
@@ -59,7 +61,7 @@ def test_a_baseline_of_another_definition_is_none_and_the_reason_says_why(folder
     assert "runtime was 60" in verdict.reason
 
 
-@pytest.mark.parametrize("asked", [{"update": True}, {"record_missing": True}])
+@pytest.mark.parametrize("asked", [{"update": "replace"}, {"update": "append"}, {"record_missing": True}])
 def test_what_may_be_recorded_is(folder, asked):
     assert isinstance(judges(folder, **asked).appoint(A, (READ,)), Recorder)
 
@@ -67,7 +69,25 @@ def test_what_may_be_recorded_is(folder, asked):
 def test_an_update_records_even_what_has_a_baseline(folder):
     store(folder, A)
     assert isinstance(judges(folder, record_missing=True).appoint(A, (READ,)), BaselineJudge)
-    assert isinstance(judges(folder, update=True).appoint(A, (READ,)), Recorder)
+    assert type(judges(folder, update="replace").appoint(A, (READ,))) is Recorder
+
+
+def test_what_is_to_be_appended_is_judged_by_what_is_known(folder):
+    store(folder, A)
+    judge = judges(folder, update="append").appoint(A, (READ,))
+    assert isinstance(judge, Appender)
+    assert judge.baseline.sessions == ("2026-01-01T00:00:00Z-aaaa",)
+
+
+@pytest.mark.parametrize("workload", [A, reads("new")])
+def test_a_session_of_another_machine_is_refused_before_it_is_measured(folder, workload):
+    store(folder, A, environment=Environment({"disk": "A"}))
+    other = Environment({"disk": "B"})
+    with pytest.raises(MeasurementError, match=r"not appended: the session .* disk was A, is B") as told:
+        judges(folder, update="append").appoint(workload, (READ,)).check(other)
+    assert "--update-baselines=force" in told.value.remedy
+    judges(folder, update="force").appoint(workload, (READ,)).check(other)
+    judges(folder, update="replace").appoint(workload, (READ,)).check(other)
 
 
 def test_a_corrupt_file_is_an_error(folder):

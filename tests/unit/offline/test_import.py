@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from iogate.cli import main
 from iogate.declare.suite import load_suite
 from iogate.engines.fio.stated import stated_options
-from iogate.judge.baseline import find, load_baselines
+from iogate.judge.baseline import find, load_baselines, update
+from iogate.model import Environment
 from places import DATA
 
 MIXED = DATA / "fio" / "fio-3.33.randrw70.json"
@@ -134,6 +135,30 @@ class TestWhatIsStored:
         for _ in range(2):
             assert place.take(again, "--append")[0] == 0
         assert place.baselines["database"].metrics["read.iops"] == ((pytest.approx(4588.71),), (4600,))
+
+    def test_what_is_appended_is_judged_and_a_regressed_one_needs_force(self, place):
+        place.take(MIXED)
+        known = place.baselines["database"]
+        for factor in (1.0, 2.0):
+            figures = {name: [factor * rows[0][0]] * 3 for name, rows in known.metrics.items()}
+            for number in range(4):
+                mode = "append" if number else "replace"
+                measured = {"database": (known.definition, figures)}
+                update(place.file, "orin", "lab", f"s{number}", Environment(), "", measured, mode)
+            before = place.file.read_bytes()
+            status, said = place.take(MIXED, "--append")
+            if factor == 1.0:
+                assert status == 0
+                assert "database: pass: read.iops is 4.589 k IOPS against 4.589" in said
+        assert status == 2
+        assert "database: regressed: read.iops is 4.589 k IOPS against 9.177 k IOPS" in said
+        assert "not appended: a regressed session would widen the baseline" in said
+        assert "--force" in said
+        assert place.file.read_bytes() == before
+        status, said = place.take(MIXED, "--force")
+        assert status == 0
+        assert "database: regressed" in said
+        assert len(place.baselines["database"].sessions) == 5
 
     def test_without_append_it_replaces_and_leaves_other_workloads(self, place):
         place.take(MIXED, GROUPED)

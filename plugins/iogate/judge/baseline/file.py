@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -61,16 +62,30 @@ class BaselineFile(Schema):
     workloads: dict[_Word, _Entry]
 
 
-def load_baselines(path: Path) -> dict[str, Baseline]:
+def load_baselines(path: Path, suite: str = "") -> dict[str, Baseline]:
     """Return the baselines in a file, by the name of their workload; none if there is no such file.
 
-    Raises BaselineError with file:line:column for a file that is corrupt, or of another device or suite.
+    `suite` is what it should be of, if it is not called as the file is: `nightly/quick`. Raises BaselineError
+    with file:line:column for a file that is corrupt, or of another device or suite.
     """
-    document = read(path)
+    document = read(path, suite)
     if document is None:
         return {}
     sessions = document.data.get("sessions") or {}
     return {name: _baseline(name, entry, sessions) for name, entry in document.data["workloads"].items()}
+
+
+def load_sessions(path: Path, suite: str = "") -> dict[str, Environment]:
+    """Return where the sessions of a baseline file ran, by their names. Raises BaselineError."""
+    document = read(path, suite)
+    sessions = document.data.get("sessions") or {} if document else {}
+    return {name: environment_of(session) for name, session in sessions.items()}
+
+
+def environment_of(session: Mapping[str, Any]) -> Environment:
+    """Return where a stored session ran."""
+    environment = session.get("environment") or {}
+    return Environment(**{part: facts or {} for part, facts in environment.items()})
 
 
 def find(baselines: Mapping[str, Baseline], workload: Workload) -> tuple[Baseline | None, str]:
@@ -100,19 +115,27 @@ def definition_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     return printable("; ".join(changes))
 
 
-def read(path: Path) -> Document | None:
+def device_folder(path: Path, suite: str) -> Path:
+    """Return the folder of the device whose baseline of `suite` a file is."""
+    return path.parents[suite.count("/")]
+
+
+def read(path: Path, suite: str = "") -> Document | None:
     """Return the document of a baseline file, all of it checked; None if there is no file."""
-    refuse_links(path)
+    suite = suite or path.stem
+    refuse_links(path, suite)
     if not path.exists():
         return None
     try:
-        return check_baseline(yamlio.load(path), device=path.parent.name, suite=path.stem)
+        return check_baseline(yamlio.load(path), device=device_folder(path, suite).name, suite=suite)
     except InputError as error:
         raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
 
 
-def check_baseline(document: Document, device: str, suite: str) -> Document:
-    """Return the document, if it is a baseline of that device and suite. Raises InputError."""
+def check_baseline(document: Document, device: str = "", suite: str = "") -> Document:
+    """Return the document, if it is a baseline, of that device and suite if they are given. Raises
+    InputError.
+    """
     if isinstance(document.data, dict) and document.data.get("schema", 1) != 1:
         raise InputError(
             "this baseline has another schema than 1, the only one that is known here",
@@ -123,13 +146,18 @@ def check_baseline(document: Document, device: str, suite: str) -> Document:
     problems = []
     for key, expected in (("device", device), ("suite", suite)):
         found = getattr(file, key)
-        if found != expected:
+        if expected and found != expected:
             message = f"a baseline of the {key} {printable(found)!r} in the place of {expected!r}"
             problems.append(OptionError(message, (key,)))
+    moved = bool(problems)
     for name, entry in file.workloads.items():
         problems += _entry_problems(("workloads", name), entry, file)
     if problems:
-        raise locate(InputErrors(problems), document)
+        located = locate(InputErrors(problems), document)
+        if moved:
+            command = shlex.join(("iogate", "baseline", "rename", document.file))
+            located.remedy = f"if it was moved here on purpose: {printable(command)}"
+        raise located
     return document
 
 
@@ -184,7 +212,6 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
     values.
     """
     ids = tuple(entry.get("sessions") or ())
-    environment = (sessions[ids[-1]].get("environment") or {}) if ids else {}
     return Baseline(
         workload=name,
         definition=entry["definition"],
@@ -194,13 +221,15 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
         },
         sessions=ids,
         source=printable(entry.get("source") or ""),
-        environment=Environment(**{part: facts or {} for part, facts in environment.items()}),
+        environment=environment_of(sessions[ids[-1]]) if ids else Environment(),
     )
 
 
-def refuse_links(path: Path) -> None:
-    """Raise BaselineError if the file or its folder is a symbolic link, which could lead anywhere."""
-    for place in (path, path.parent):
+def refuse_links(path: Path, suite: str) -> None:
+    """Raise BaselineError if the file, or a folder from its device's on, is a symbolic link, which could lead
+    anywhere.
+    """
+    for place in (path, *path.parents[: suite.count("/") + 1]):
         if place.is_symlink():
             raise BaselineError(
                 f"{place} is a symbolic link", remedy="baselines are plain files: put the file itself there"

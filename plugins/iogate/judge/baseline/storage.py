@@ -13,7 +13,7 @@ from iogate.errors import BaselineError, InputError, IogateError
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
 from iogate.host.flock import lock
-from iogate.judge.baseline.file import check_baseline
+from iogate.judge.baseline.file import check_baseline, device_folder
 
 _HEADER = (
     "# Written by iogate: values by session and repetition (or published ones), in B/s, IOPS, ns and s.\n"
@@ -23,13 +23,7 @@ _POLL_SECONDS = 0.05
 
 def write(path: Path, data: Mapping[str, Any]) -> None:
     """Write a file that reads back as what it should say, or none."""
-    text = _HEADER + yamlio.dumps(data)
-    try:
-        document = check_baseline(yamlio.loads(text, str(path)), device=path.parent.name, suite=path.stem)
-    except InputError as error:
-        raise BaselineError(f"this would not be a baseline, and is not written: {error}") from error
-    if document.data != data:
-        raise BaselineError(f"{path} would not read back as what was measured, and is not written")
+    text = baseline_text(path, data, device_folder(path, data["suite"]).name)
     for leftover in path.parent.glob(f".{path.name}.*"):
         if leftover.name != _lock_file(path).name:
             leftover.unlink(missing_ok=True)
@@ -50,6 +44,18 @@ def require_writable(path: Path) -> None:
             f"{path} could not be recorded: {folder} {what}",
             remedy="make it writable, or name another folder by --io-baselines=DIR; nothing was measured",
         )
+
+
+def baseline_text(path: Path, data: Mapping[str, Any], device: str) -> str:
+    """Return the text of a file that reads back as what it should say. Raises BaselineError."""
+    text = _HEADER + yamlio.dumps(data)
+    try:
+        document = check_baseline(yamlio.loads(text, str(path)), device=device, suite=data["suite"])
+    except InputError as error:
+        raise BaselineError(f"this would not be a baseline, and is not written: {error}") from error
+    if document.data != data:
+        raise BaselineError(f"{path} would not read back as what was measured, and is not written")
+    return text
 
 
 def _lock_file(path: Path) -> Path:

@@ -14,7 +14,7 @@ class Change:
     """What an update does to one metric of a workload: its median before and after (None: not there).
 
     `sessions` and `repetitions` count what the new value stands on (0: a published figure); `note` says
-    what happens to the workload as a whole.
+    what happens to the workload as a whole. `session` is the median of a session that is added to others.
     """
 
     workload: str
@@ -24,6 +24,7 @@ class Change:
     sessions: int
     repetitions: int
     note: str = ""
+    session: float | None = None
 
     @property
     def headline(self) -> bool:
@@ -40,27 +41,30 @@ def changes_table(changes: Sequence[Change]) -> str:
 
     with_headline = {change.workload for change in changes if change.headline}
     shown = [change for change in changes if change.headline or change.workload not in with_headline]
+    added = any(change.session is not None for change in shown)
     rows: list[tuple[str, ...]] = []
     for previous, change in zip((None, *shown), shown, strict=False):
         first = previous is None or previous.workload != change.workload
-        rows.append(_row(change, first=first))
-    headers = ("workload", "metric", "old", "new", "change", "sessions", "repetitions", "")
-    align = ("left", "left", "right", "right", "right", "right", "right", "left")
+        rows.append(_row(change, first=first, added=added))
+    figures = ("old", "session", "change", "new") if added else ("old", "new", "change")
+    headers = ("workload", "metric", *figures, "sessions", "repetitions", "")
+    align = ("left", "left", *("right",) * (len(headers) - 3), "left")
     if not rows:
         return ""
     return str(tabulate.tabulate(rows, headers, tablefmt="simple", disable_numparse=True, colalign=align))
 
 
-def _row(change: Change, *, first: bool) -> tuple[str, ...]:
+def _row(change: Change, *, first: bool, added: bool) -> tuple[str, ...]:
     unit = metric(change.metric).unit
-    old, new = ("-" if value is None else format_quantity(value, unit) for value in (change.old, change.new))
+    session = change.new if change.session is None else change.session
+    figures = (change.old, session, change.new)
+    old, measured, new = ("-" if value is None else format_quantity(value, unit) for value in figures)
     counts = (str(change.sessions), str(change.repetitions)) if change.sessions else ("", "")
+    changed = format_change(session / change.old - 1) if change.old and session else ""
     return (
         printable(change.workload) if first else "",
         change.metric,
-        old,
-        new,
-        format_change(change.new / change.old - 1) if change.old and change.new else "",
+        *((old, measured, changed, new) if added else (old, new, changed)),
         *counts,
         change.note if first else "",
     )

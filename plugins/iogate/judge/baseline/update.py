@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from iogate.errors import BaselineError
-from iogate.judge.baseline.file import definition_changes, read, refuse_links
+from iogate.judge.baseline.file import definition_changes, environment_of, read, refuse_links
+from iogate.judge.baseline.identity import foreign
 from iogate.judge.baseline.storage import hold_lock, write
 from iogate.judge.baseline.table import Change
 from iogate.judge.baseline.values import clean_text, median, plain, round_value, usable
-from iogate.model import Environment, hash_of
+from iogate.model import Environment, UpdateMode, hash_of
 from iogate.units import printable
 
 MAXIMUM_SESSIONS = 20
@@ -31,7 +32,7 @@ def update(
     environment: Environment,
     reason: str,
     measured: SessionValues,
-    mode: Literal["replace", "append"],
+    mode: UpdateMode,
     source: str = "",
     *,
     wait: float = 10.0,
@@ -39,15 +40,17 @@ def update(
     """Store what a session measured as the baseline of its workloads, and say what that changes.
 
     `replace` forgets what was known of these workloads; `append` adds the session to it, unless the
-    workload changed or had published figures. Other workloads stay as they are. With a `source` the
+    workload changed or had published figures, and refuses if a session that stays in the file is of another
+    machine; `force` adds it even then. Other workloads stay as they are. With a `source` the
     medians are stored as published figures. A crash at any moment leaves the old or the new file whole; a
     second update waits `wait` seconds for the first. Raises BaselineError.
     """
-    if (path.parent.name, path.name) != (device, f"{suite}.yaml") or suite == "device":
+    place = Path(device, f"{suite}.yaml")
+    if path.parts[-len(place.parts) :] != place.parts or path.stem == "device" or ".." in place.parts:
         raise BaselineError(f"{path} cannot be the baseline of the suite {suite!r} on {device!r}")
     try:
+        refuse_links(path, suite)
         path.parent.mkdir(parents=True, exist_ok=True)
-        refuse_links(path)
         with hold_lock(path, wait):
             return _update(path, device, suite, session, environment, reason, measured, mode, source)
     except OSError as error:
@@ -65,7 +68,7 @@ def _update(
     mode: str,
     source: str,
 ) -> list[Change]:
-    document = read(path)
+    document = read(path, suite)
     old = document.data if document else {}
     workloads = dict(old.get("workloads") or {})
     changes = []
@@ -73,20 +76,29 @@ def _update(
         before = workloads.get(name)
         entry = _entry(name, definition, values, session, source)
         note = _note(before, entry, mode)
-        if mode == "append" and note == "appended":
+        if note == "appended":
             entry = _append(before or {}, entry)
         workloads[name] = entry
-        changes += _changes(name, before, entry, note)
-    names = _order(list(old.get("workloads") or {}), list(measured))
+        changes += _changes(name, before, entry, note, values if note == "appended" else {})
+    names = order_names(list(old.get("workloads") or {}), list(measured))
     used = {session for entry in workloads.values() for session in entry.get("sessions") or ()}
     sessions = {**(old.get("sessions") or {})}
     if not source:
         sessions.pop(session, None)
         sessions[session] = _session(environment, reason)
     kept = {name: session for name, session in sessions.items() if name in used}
+    if mode == "append" and not source:
+        _refuse_foreign({name: item for name, item in kept.items() if name != session}, environment)
     data = {"schema": 1, "device": device, "suite": suite, **({"sessions": kept} if kept else {})}
     write(path, {**data, "workloads": {name: workloads[name] for name in names}})
     return changes
+
+
+def _refuse_foreign(sessions: Mapping[str, Any], environment: Environment) -> None:
+    """Raise BaselineError if one of the sessions that stay is of another machine."""
+    other = foreign({name: environment_of(session) for name, session in sessions.items()}, environment)
+    if other:
+        raise BaselineError(f"nothing is appended: {other}", remedy="begin anew with --update-baselines")
 
 
 def _entry(
@@ -127,7 +139,7 @@ def _note(before: Mapping[str, Any] | None, entry: Mapping[str, Any], mode: str)
         return f"replaced: {definition_changes(before['definition'], entry['definition'])}"
     if before.get("source"):
         return "replaced published figures"
-    return "appended" if mode == "append" and entry.get("sessions") else "replaced"
+    return "appended" if mode != "replace" and entry.get("sessions") else "replaced"
 
 
 def _append(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +157,11 @@ def _append(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, An
 
 
 def _changes(
-    name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], note: str
+    name: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any],
+    note: str,
+    appended: Mapping[str, Sequence[float]],
 ) -> list[Change]:
     old, new = (before["metrics"] if before else {}), after["metrics"]
     changes = []
@@ -161,12 +177,13 @@ def _changes(
                 sessions=len(counted),
                 repetitions=sum(map(len, counted)),
                 note=note,
+                session=median(list(appended[key])) if key in appended else None,
             )
         )
     return changes
 
 
-def _order(existing: Sequence[str], measured: Sequence[str]) -> list[str]:
+def order_names(existing: Sequence[str], measured: Sequence[str]) -> list[str]:
     """Return all names: the measured ones in their own order, in the places that they had; the others stay.
 
     A new name comes behind the one that it follows, else before the one that follows it, else last.

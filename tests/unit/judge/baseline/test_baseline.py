@@ -79,11 +79,39 @@ class TestStoring:
 
     def test_append_adds_a_session(self, path):
         store(path, [1e9, 1e9])
-        store(path, [2e9], "s2", mode="append", environment=Environment({"disk": "B"}))
+        store(path, [2e9], "s2", mode="append", environment=Environment({"disk": "A", "serial": "7"}))
         assert bandwidths(path) == ((1e9, 1e9), (2e9,))
         baseline = load_baselines(path)["seq"]
         assert baseline.sessions == ("s1", "s2")
-        assert baseline.environment.identity == {"disk": "B"}, "that of the newest session"
+        assert baseline.environment.identity == {"disk": "A", "serial": "7"}, "that of the newest session"
+
+    @pytest.mark.parametrize("names", [("seq",), ("other",)])
+    def test_append_refuses_another_machine_than_any_session_that_stays(self, path, names):
+        store(path, [1e9], environment=Environment({"disk": "A"}))
+        store(path, [1e9], "s2", mode="append", environment=Environment({}))
+        before = path.read_bytes()
+        with pytest.raises(BaselineError, match=r"the session s1 .* another machine: disk was A, is B"):
+            store(path, [2e9], "s3", mode="append", environment=Environment({"disk": "B"}), names=names)
+        assert path.read_bytes() == before
+
+    def test_a_session_that_goes_need_not_be_of_the_same_machine(self, path):
+        store(path, [1e9], environment=Environment({"disk": "B"}))
+        store(path, [2e9], "s1", mode="append")
+        assert bandwidths(path) == ((2e9,),)
+
+    def test_force_adds_a_session_of_another_machine(self, path):
+        store(path, [1e9])
+        store(path, [2e9], "s2", mode="force", environment=Environment({"disk": "B"}))
+        assert bandwidths(path) == ((1e9,), (2e9,))
+
+    def test_what_is_appended_is_shown_beside_what_was_known(self, path):
+        for number in range(9):
+            store(path, [1e9], f"s{number}", mode="append")
+        (change,) = store(path, [9e8, 9e8, 8e8], "slow", mode="append")
+        assert (change.old, change.session, change.new) == (1e9, 9e8, 1e9)
+        row = changes_table([change]).splitlines()[2].split()
+        shown = ["953.7", "MiB/s", "858.3", "MiB/s", "-10.0%", "953.7", "MiB/s", "10", "12", "appended"]
+        assert row == ["seq", "write.bandwidth", *shown]
 
     def test_append_to_nothing_begins(self, path):
         store(path, [1e9], mode="append")

@@ -1,0 +1,148 @@
+"""The project: the folder with suites and baselines, found from a suite and not from where one stands.
+
+A suite is called what its path below the suites' folder is, without its suffix: `quick`, `nightly/quick`.
+Its baseline has the same path below the device's folder, so that no two suites share one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iogate.errors import InputError
+from iogate.units import printable
+
+BASELINES = "baselines"
+SUITES = "suites"
+SUFFIXES = (".yaml", ".yml")
+_MARKS = (".git", "pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_PROFILE = "device"  # of baselines/<device>/device.yaml
+
+
+@dataclass(frozen=True)
+class Project:
+    """Where suites and baselines lie: `root`, and the `folders` below it that hold its suites."""
+
+    root: Path
+    folders: tuple[str, ...] = (SUITES,)
+
+    @property
+    def baselines(self) -> Path:
+        """Where baselines lie, unless the user says otherwise."""
+        return self.root / BASELINES
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a suite or a module of tests of that name."""
+        return any(place.is_file() for place in (*self._places(name), self.root / f"{name}.py"))
+
+    def holds(self, suite: Path) -> bool:
+        """Return whether a file lies in one of the folders of suites."""
+        return any(_absolute(suite).is_relative_to(self.root / folder) for folder in self.folders)
+
+    def name(self, file: Path) -> str:
+        """Return what a suite, or a module of tests, is called: `nightly/quick` of
+        `suites/nightly/quick.yaml`.
+
+        Raises InputError where another file has the same name, where it would be a device's profile, or if
+        the file lies outside the project.
+        """
+        path = _absolute(file)
+        name = self._name(path)
+        if path.stem == _PROFILE:
+            raise InputError(
+                f"{printable(str(path))}: a suite cannot be called {_PROFILE!r}: its baseline would take the "
+                "place of a device's profile",
+                remedy="rename the suite",
+            )
+        rivals = [rival for rival in self._places(name) if rival != path and rival.is_file()]
+        if rivals:
+            raise InputError(
+                printable(f"{path} and {rivals[0]} are both called {name!r}, and would share a baseline"),
+                remedy="rename one of them",
+            )
+        return name
+
+    def _name(self, path: Path) -> str:
+        for folder in self._folders():
+            if path.is_relative_to(folder):
+                return path.relative_to(folder).with_suffix("").as_posix()
+        raise InputError(
+            printable(f"{path} lies outside the project {self.root}, so its baselines have no place there"),
+            remedy="run it from its own project, or say --rootdir",
+        )
+
+    def _folders(self) -> Iterator[Path]:
+        """Yield the folders of suites, those within others first; the root comes last."""
+        yield from sorted((self.root / folder for folder in self.folders), key=lambda one: -len(one.parts))
+        yield self.root
+
+    def _places(self, name: str) -> Iterator[Path]:
+        """Yield every path at which a suite of that name could lie."""
+        for folder in self.folders:
+            for suffix in SUFFIXES:
+                yield self.root / folder / f"{name}{suffix}"
+
+
+def folders_of(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the folders with which patterns of suites begin: `suites` of `suites/**/*.yaml`."""
+    found = []
+    for pattern in patterns:
+        *folders, _ = Path(pattern).parts or ("",)
+        wild = [index for index, part in enumerate(folders) if any(char in part for char in "*?[")]
+        found.append("/".join(folders[: wild[0]] if wild else folders))
+    return tuple(dict.fromkeys(folder for folder in found if folder)) or (SUITES,)
+
+
+def find_project(start: Path, root: Path, folders: Sequence[str] = (SUITES,)) -> Project:
+    """Return the project of a suite, of a folder with suites, or of a module of tests.
+
+    It is the folder that holds the suites' folder, if baselines lie there; else the nearest one above that
+    holds a device's baselines, as far as the repository or what pytest's ini file marks; else `root`, if all
+    of that lies below it; else the folder that holds the suites' folder.
+    """
+    path = _absolute(start)
+    holder = _holder(path, folders)
+    if holder and (holder / BASELINES).is_dir():
+        return Project(holder, tuple(folders))
+    place = holder or path
+    above = next((one for one in _within(place, root) if _holds_baselines(one)), None)
+    if above is None:
+        above = place if holder and not holder.is_relative_to(root) else root
+    return Project(above, tuple(folders))
+
+
+def _holder(path: Path, folders: Sequence[str]) -> Path | None:
+    """Return the nearest folder at or above a path that has it in one of its folders of suites, or has one if
+    it is the path itself.
+    """
+    for above in (path, *path.parents):
+        for folder in folders:
+            suites = above / folder
+            if path.is_relative_to(suites) or (above == path and suites.is_dir()):
+                return above
+    return None
+
+
+def _within(place: Path, root: Path) -> list[Path]:
+    """Return the folders from a place to the top of what it is part of: beyond lie the things of others."""
+    folders = [place, *place.parents]
+    for index, folder in enumerate(folders):
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folders[: index + 1]
+    return folders[: folders.index(root) + 1] if place.is_relative_to(root) else [place]
+
+
+def _holds_baselines(folder: Path) -> bool:
+    """Return whether a folder has baselines of iogate: a device's profile, or those of `local`."""
+    baselines = folder / BASELINES
+    try:
+        return (baselines / "local").is_dir() or any(baselines.glob(f"*/{_PROFILE}.yaml"))
+    except OSError:
+        return False
+
+
+def _absolute(path: Path) -> Path:
+    """Return a path as it is written, from the root; links stay what they are."""
+    return Path(os.path.abspath(path))

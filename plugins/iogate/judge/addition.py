@@ -1,0 +1,79 @@
+"""Whether a session may be added to a baseline: not if it regressed, as it would widen the baseline until the
+loss lies within. (That it is of the same machine is known before it is measured.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import GateOptions
+from iogate.model import Baseline, MetricVerdict, Repetition, Verdict, Workload
+from iogate.units import ordinal
+
+FORCE = "--update-baselines=force appends it all the same"
+
+
+def judge_session(
+    workload: Workload,
+    baseline: Baseline,
+    gating: Sequence[str],
+    gate_options: GateOptions,
+    repetitions: Sequence[Repetition],
+) -> Verdict:
+    """Return the verdict on a session against those before it, in one look at all its repetitions."""
+    whole = replace(workload, repetitions=None, max_repetitions=None)
+    gate_options = replace(gate_options, max_repetitions=len(repetitions))
+    judge = BaselineJudge(whole, baseline, gating, gate_options)
+    judge.look(repetitions)
+    return judge.verdict(repetitions)
+
+
+def refusal(verdict: Verdict) -> str:
+    """Return why a session with this verdict against a baseline must not be appended to it; empty if it may.
+
+    One that cannot be decided may: that is how a baseline learns how sessions differ. It must not be so far
+    off that it measured something else.
+    """
+    if verdict.verdict == "invalid":
+        return "what cannot be trusted never becomes a baseline"
+    if verdict.verdict == "regressed":
+        return "a regressed session would widen the baseline until the loss lies within its noise"
+    for item in verdict.metrics:
+        if item.gating and (why := _implausible(item)):
+            return f"{item.metric.name} {why}"
+    return ""
+
+
+def _implausible(item: MetricVerdict) -> str:
+    from iogate.judge.gate.decision import IMPLAUSIBLE
+
+    if item.baseline is None:
+        return ""
+    if item.change is None:
+        return "cannot be held against the baseline"
+    if item.change <= -1 or abs(math.log1p(item.change)) > IMPLAUSIBLE:
+        return "is so far off that another unit, set-up or device is likely"
+    return ""
+
+
+def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "") -> Verdict:
+    """Return the verdict on a session that is to be the `number`th of a baseline, judged by those before it:
+    with what becomes of it as the last line of the reason, and `keep` if it is appended.
+
+    Without a verdict of the gate it is `recorded`, undecided or by `force`. `other` says that it is of
+    another machine, if so.
+    """
+    refused = refusal(judged)
+    if refused and (judged.verdict == "invalid" or not force):
+        remedy = "" if judged.verdict == "invalid" else f"; {FORCE}"
+        return replace(judged, reason=f"{judged.reason}\nnot appended: {refused}{remedy}")
+    how = f"appended as the {ordinal(number)} session of the baseline"
+    if other:
+        how += f", by force, although {other}"
+    if judged.verdict in ("pass", "improved", "drift"):
+        return replace(judged, keep=True, reason=f"{judged.reason}\n{how}")
+    why = f"by force, although {judged.verdict}" if refused else "undecided"
+    return replace(judged, verdict="recorded", keep=True, reason=f"{how}, {why}: {judged.reason}")

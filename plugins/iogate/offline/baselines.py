@@ -1,0 +1,225 @@
+"""`iogate baseline`: looks at stored baselines, renames, drops and merges them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from iogate.errors import BaselineError, InputError, InputErrors, IogateError
+from iogate.formats import yamlio
+from iogate.formats.atomic import write_atomically
+from iogate.formats.yamlio import nearest
+from iogate.judge.baseline.file import check_baseline, device_folder, read, refuse_links
+from iogate.judge.baseline.merging import merge
+from iogate.judge.baseline.places import baseline_files, suite_of
+from iogate.judge.baseline.storage import baseline_text, hold_lock, write
+from iogate.judge.baseline.table import Change
+from iogate.judge.metrics import typical_value
+from iogate.model import metric
+from iogate.units import format_quantity, printable
+
+_WAIT = 10.0  # seconds for a session that is writing the file
+
+
+def show(files: Sequence[Path]) -> str:
+    """Return what the baselines in files know: their sessions, and the headline metrics of their workloads.
+    Raises IogateError.
+    """
+    return printable("\n\n".join(_shown(file) for file in files))
+
+
+def _shown(file: Path) -> str:
+    from tabulate import tabulate
+
+    data = _data(file)
+    sessions = data.get("sessions") or {}
+    rows = [row for name, entry in data["workloads"].items() for row in _rows(name, entry)]
+    headers = ("workload", "metric", "baseline", "least", "most", "sessions", "")
+    align = ("left", "left", "right", "right", "right", "right", "left")
+    table = tabulate(rows, headers, tablefmt="simple", disable_numparse=True, colalign=align) if rows else ""
+    lines = [f"{file}: {data['device']}, suite {data['suite']}"]
+    for name, session in sessions.items():
+        subject = ((session.get("environment") or {}).get("subject") or {}).values()
+        told = [name, session.get("reason") or "", ", ".join(map(str, subject))]
+        lines.append("  " + "  ".join(part for part in told if part))
+    return "\n".join([*lines, "", table])
+
+
+def _rows(name: str, entry: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each headline metric of a workload, of all metrics if it has none."""
+    found = [Change(name, key, None, None, 0, 0) for key in entry["metrics"]]
+    shown = [item for item in found if item.headline] or found
+    for index, item in enumerate(shown):
+        value = entry["metrics"][item.metric]
+        sessions = [row for row in value if row] if isinstance(value, list) else []
+        typical = typical_value(tuple(map(tuple, sessions)) if sessions else value) or 0.0
+        values = [number for row in sessions for number in row] or [value]
+        unit = metric(item.metric).unit
+        figures = [format_quantity(figure, unit) for figure in (typical, min(values), max(values))]
+        source = f"published: {entry['source']}" if entry.get("source") else ""
+        head, tail = (name, source) if index == 0 else ("", "")
+        yield (head, item.metric, *figures, str(len(sessions) or ""), tail)
+
+
+def rename_workload(file: Path, old: str, new: str) -> str:
+    """Give the baseline of a workload to another name, and say so. Raises IogateError."""
+    file = _absolute(file)
+    with _locked(file):
+        data = _data(file)
+        _require(old, data["workloads"], "workload", file)
+        if new in data["workloads"]:
+            remedy = "drop it first: iogate baseline drop FILE --workload NAME"
+            raise InputError(f"{file} has a baseline of {printable(new)!r} already", remedy=remedy)
+        data["workloads"] = {new if name == old else name: entry for name, entry in data["workloads"].items()}
+        write(file, data)
+    return printable(f"{file}: {old} is {new} now")
+
+
+def rename(source: Path, target: Path | None = None) -> str:
+    """Move a baseline, or the folder of a device, and have it say where it lies; without a target it was
+    moved already. Raises IogateError.
+    """
+    source = _absolute(source)
+    place = _absolute(target) if target else source
+    folder = source.is_dir()
+    files = [path.relative_to(source) for path, _ in baseline_files(source)] if folder else [Path()]
+    if not files:
+        raise InputError(f"{source} has no baselines")
+    for file in files:
+        check_baseline(yamlio.load(source / file))
+    if target:
+        _move(source, place)
+    return "\n".join(
+        _settle(place / file, file.with_suffix("").as_posix() if folder else suite_of(place))
+        for file in files
+    )
+
+
+def _move(source: Path, target: Path) -> None:
+    refuse_links(source, "")
+    if os.path.lexists(target):
+        raise InputError(
+            f"{target} is there already", remedy="drop it first, or merge: iogate baseline merge"
+        )
+    if not source.is_dir() and target.suffix != ".yaml":
+        raise InputError(f"{target} cannot be the baseline of a suite: it must end in .yaml")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.rename(target)
+    except OSError as error:
+        raise BaselineError(f"cannot move {source} to {target}: {error.strerror}") from error
+
+
+def _settle(file: Path, suite: str) -> str:
+    """Have a baseline say of which device and suite it is by its place."""
+    with _locked(file):
+        refuse_links(file, suite)
+        data = check_baseline(yamlio.load(file)).data
+        device = device_folder(file, suite).name
+        was = f"{data['device']}, suite {data['suite']}"
+        write(file, {**data, "device": device, "suite": suite})
+    return printable(f"{file}: was of {was}; is of {device}, suite {suite}")
+
+
+def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:
+    """Forget workloads, or sessions (of these workloads only, if any are given), and say what is left. Raises
+    IogateError.
+    """
+    if not workloads and not sessions:
+        raise InputError(
+            "what should be dropped?", remedy="name it: --workload NAME, --session NAME, or both"
+        )
+    file = _absolute(file)
+    with _locked(file):
+        data = _data(file)
+        for name in workloads:
+            _require(name, data["workloads"], "workload", file)
+        for name in sessions:
+            _require(name, data.get("sessions") or {}, "session", file)
+        left = {}
+        for name, entry in data["workloads"].items():
+            concerned = name in workloads or not workloads
+            kept = _without(entry, sessions if sessions else None) if concerned else entry
+            if kept:
+                left[name] = kept
+        used = {session for entry in left.values() for session in entry.get("sessions") or ()}
+        known = {name: item for name, item in (data.get("sessions") or {}).items() if name in used}
+        if not left:
+            file.unlink()
+            return f"{file} held nothing else, and is removed"
+        head = {key: data[key] for key in ("schema", "device", "suite")}
+        write(file, {**head, **({"sessions": known} if known else {}), "workloads": left})
+    return f"{file}: {len(left)} workloads and {len(known)} sessions are left"
+
+
+def _without(entry: dict[str, Any], sessions: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return an entry without these sessions (None: all that it knows), None if nothing is left."""
+    if sessions is None:
+        return None
+    known = entry.get("sessions") or []
+    kept = [index for index, session in enumerate(known) if session not in sessions]
+    if len(kept) == len(known):
+        return entry
+    metrics = {name: [rows[index] for index in kept] for name, rows in entry["metrics"].items()}
+    metrics = {name: rows for name, rows in metrics.items() if any(rows)}
+    return {**entry, "sessions": [known[index] for index in kept], "metrics": metrics} if metrics else None
+
+
+def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
+    """Merge BASE, OURS and THEIRS (or OURS and THEIRS) into OURS; what to say, and the exit status.
+
+    It is 0, or 1 for what people must decide: OURS is then as it was. `name` is what messages call the file.
+    """
+    *ancestor, ours, theirs = files
+    shown = name or str(ours)
+    try:
+        base = _side(ancestor[0], f"{shown} (base)") if ancestor else {}
+        own, other = _side(ours, f"{shown} (ours)"), _side(theirs, f"{shown} (theirs)")
+        if not own or not other:
+            raise InputError("one side is empty")
+        merged = merge(base, own, other)
+        write_atomically(ours, baseline_text(ours, merged, merged["device"]))
+    except InputErrors as error:
+        told = [f"{printable(shown)} cannot be merged:", *(f"  {one}" for one in error.errors)]
+        return "\n".join([*told, "  take one side, or measure again with --update-baselines"]), 1
+    except IogateError as error:
+        return printable(f"{shown} cannot be merged: {error}"), 1
+    return printable(f"{shown} is merged"), 0
+
+
+def _side(file: Path, shown: str) -> dict[str, Any]:
+    document = yamlio.load(file, shown)
+    data: dict[str, Any] = check_baseline(document).data if document.data is not None else {}
+    return data
+
+
+def _data(file: Path) -> dict[str, Any]:
+    document = read(_absolute(file), suite_of(file))
+    if document is None:
+        raise InputError(f"there is no {file}")
+    data: dict[str, Any] = document.data
+    return data
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Keep sessions from writing the file meanwhile. Raises BaselineError if it cannot be written."""
+    if not file.is_file():
+        raise InputError(f"there is no {file}")
+    try:
+        with hold_lock(file, _WAIT):
+            yield
+    except OSError as error:
+        raise BaselineError(f"cannot write {file}: {error.strerror}", remedy="it is as it was") from error
+
+
+def _require(name: str, known: Iterable[str], what: str, file: Path) -> None:
+    if name not in known:
+        raise InputError(f"{file} has no {what} {printable(name)!r}{nearest(name, known)}")

@@ -1,0 +1,209 @@
+"""Whose baselines a run uses, and that no two suites share one."""
+
+import shlex
+
+import pytest
+
+from iogate.cli import main
+
+ONE = "workloads:\n  alpha: {engine: fake, value: %d}\n"
+
+
+@pytest.fixture
+def no_ini(project):
+    """Nothing tells pytest where the project begins: its rootdir is wherever it is run."""
+    (project.path / "pytest.ini").unlink()
+    return project
+
+
+def put(project, name, value=1000):
+    file = project.path / "suites" / f"{name}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(ONE % value)
+
+
+def stored(project):
+    folder = project.path / "baselines"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
+
+
+def test_a_run_within_the_suites_uses_the_projects_baselines(no_ini, monkeypatch):
+    no_ini.run("suites").assert_outcomes(passed=2)
+    before = no_ini.baseline().read_bytes()
+    monkeypatch.chdir(no_ini.path / "suites")
+    result = no_ini.run("demo.yaml", factor=0.5)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines([f"iogate: baselines in {no_ini.path / 'baselines'}"])
+    assert no_ini.baseline().read_bytes() == before
+    assert not (no_ini.path / "suites/baselines").exists()
+    assert not (no_ini.path / "suites/.iogate").exists()
+
+
+def test_the_first_run_within_the_suites_records_where_the_others_look(no_ini, monkeypatch):
+    monkeypatch.chdir(no_ini.path / "suites")
+    result = no_ini.run("demo.yaml")
+    result.stdout.fnmatch_lines([f"iogate: baselines in {no_ini.path / 'baselines'} (new)"])
+    assert stored(no_ini) == ["local/demo.yaml"]
+    assert not (no_ini.path / "suites/baselines").exists()
+    assert not (no_ini.path / "suites/.iogate").exists()
+
+
+def test_another_rootdir_changes_nothing(project, tmp_path_factory):
+    project.run("suites")
+    project.run("suites", f"--rootdir={tmp_path_factory.mktemp('root')}", factor=0.5).assert_outcomes(
+        failed=2
+    )
+
+
+def test_what_the_command_line_says_counts(project):
+    result = project.run("suites", "--io-baselines=mine")
+    result.stdout.fnmatch_lines([f"iogate: baselines in {project.path / 'mine'} (new)"])
+    assert (project.path / "mine/local/demo.yaml").is_file()
+    assert not (project.path / "baselines").exists()
+
+
+def test_suites_of_two_projects_are_not_run_together(project, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "suites").mkdir()
+    (other / "suites/s.yaml").write_text(ONE % 1000)
+    (other / "baselines").mkdir()
+    result = project.run("suites", str(other / "suites"))
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines([f"*s.yaml belongs to the project {other}, and this run to {project.path}"])
+    assert stored(project) == []
+
+
+def test_tests_without_io_may_lie_in_any_number_of_projects(project, tmp_path_factory):
+    project.run("suites")
+    other = tmp_path_factory.mktemp("other")
+    (other / "baselines/local").mkdir(parents=True)
+    (other / "test_plain.py").write_text("def test_plain(): pass\n")
+    project.run(str(other / "test_plain.py"), "-p", "no:cacheprovider").assert_outcomes(passed=1)
+    project.pytester.makepyfile(test_here="def test_here(): pass")
+    project.run("test_here.py", str(other / "test_plain.py")).assert_outcomes(passed=2)
+
+
+def test_a_project_within_another_is_run_alone(project):
+    for folder in ("suites", "baselines"):
+        (project.path / "inner" / folder).mkdir(parents=True)
+    (project.path / "inner/suites/s.yaml").write_text(ONE % 1000)
+    project.run("inner/suites").assert_outcomes(passed=1)
+    assert (project.path / "inner/baselines/local/s.yaml").is_file()
+    project.run(".").stdout.fnmatch_lines(["*s.yaml belongs to the project *inner, and this run to *"])
+
+
+def test_suites_of_one_name_in_two_folders_have_a_baseline_each(project):
+    put(project, "a/s", 1000)
+    put(project, "b/s", 5000)
+    project.run("suites").assert_outcomes(passed=4)
+    assert stored(project) == ["local/a/s.yaml", "local/b/s.yaml", "local/demo.yaml"]
+    assert "suite: a/s" in project.baseline(suite="a/s").read_text()
+    put(project, "b/s", 1000)
+    project.run("suites/a", factor=1.0).assert_outcomes(passed=1)
+    result = project.run("suites/b", "--io-missing=fail")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*value was 5000*is 1000*"])
+
+
+def test_a_suite_in_a_folder_is_appended_replaced_and_gated(project):
+    put(project, "a/s")
+    for option in ("--update-baselines", "--update-baselines=append"):
+        project.run("suites/a", option).assert_outcomes(passed=1)
+    assert project.baseline(suite="a/s").read_text().count("environment:") == 2
+    project.run("suites/a", factor=0.5).assert_outcomes(failed=1)
+
+
+def test_profiles_name_suites_as_they_are_called(project):
+    put(project, "a/s")
+    project.device("local", "target: .\nsuites: [a/s]\nmissing: record\noverrides: {a/s: {value: 7000}}\n")
+    project.run("suites").assert_outcomes(passed=1, deselected=2)
+    assert "value: 7000" in project.baseline(suite="a/s").read_text()
+
+
+def test_modules_of_one_name_have_a_baseline_each(project):
+    (project.path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    for folder, value in (("one", 100), ("two", 900)):
+        (project.path / folder).mkdir()
+        (project.path / folder / "test_same.py").write_text(
+            f"def test_it(measure, gate):\n    gate.check(measure(engine='fake', value={value}))\n"
+        )
+    for _ in range(2):
+        project.run("one", "two").assert_outcomes(passed=2)
+    assert stored(project) == ["local/one/test_same.yaml", "local/two/test_same.yaml"]
+
+
+def test_a_clash_of_names_is_refused_at_collection(project):
+    (project.path / "pytest.ini").write_text("[pytest]\nio_suites = bench/*.yaml more/*.yaml\n")
+    for folder in ("bench", "more"):
+        (project.path / folder).mkdir()
+        (project.path / folder / "s.yaml").write_text(ONE % 1000)
+    for arguments in (["bench", "more"], ["bench"]):
+        result = project.run(*arguments)
+        assert result.ret == pytest.ExitCode.INTERRUPTED
+        result.stdout.fnmatch_lines(["*bench/s.yaml and *more/s.yaml are both called 's', and would share*"])
+
+
+def test_a_suite_called_device_is_refused(project):
+    put(project, "device")
+    project.run("suites").stdout.fnmatch_lines(["*a suite cannot be called 'device'*"])
+
+
+def mended(result):
+    """Do what a message says that mends it."""
+    text = f"{result.stdout}\n{result.stderr}"
+    command = next(line for line in text.splitlines() if "iogate baseline rename" in line)
+    assert main(shlex.split(command[command.index("baseline rename") :])) == 0
+
+
+def test_a_renamed_workload_is_told_how_to_keep_its_baseline(project):
+    project.run("suites")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  other: {value: 1000}\n  beta: {value: 2000}\n")
+    result = project.run("suites", "--io-missing=fail")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*no_baseline: local has no*", "*'alpha', of this very definition: if *"])
+    mended(result)
+    project.run("suites", "--io-missing=fail").assert_outcomes(passed=2)
+
+
+def test_a_renamed_workload_that_is_recorded_anew_is_told_as_well(project):
+    project.run("suites")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  other: {value: 1000}\n")
+    result = project.run("suites")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*other: recorded anew, although *demo.yaml has 'alpha', of this very*"])
+
+
+def test_a_moved_suite_is_told_how_to_keep_its_baseline(project):
+    project.run("suites")
+    (project.path / "suites/nightly").mkdir()
+    (project.path / "suites/demo.yaml").rename(project.path / "suites/nightly/demo.yaml")
+    result = project.run("suites", "--io-missing=fail")
+    result.assert_outcomes(failed=2)
+    mended(result)
+    assert stored(project) == ["local/nightly/demo.yaml"]
+    project.run("suites", "--io-missing=fail").assert_outcomes(passed=2)
+
+
+def test_a_copy_of_a_suite_is_not_told_to_take_the_other_ones_baseline(project):
+    put(project, "a/s")
+    project.run("suites/a")
+    put(project, "b/s")
+    assert "rename" not in project.run("suites/b", "--io-missing=fail").stdout.str()
+
+
+def test_a_moved_device_is_told_how_to_keep_its_baselines(project):
+    project.device("lab", "target: .\nmissing: record\n")
+    project.run("suites", "--device=lab").assert_outcomes(passed=2)
+    (project.path / "baselines/lab").rename(project.path / "baselines/rack")
+    result = project.run("suites", "--device=rack")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "remove it" not in f"{result.stdout}{result.stderr}"
+    mended(result)
+    project.run("suites", "--device=rack", "--io-missing=fail").assert_outcomes(passed=2)
+
+
+def test_a_workload_that_is_new_is_told_of_no_other(project):
+    project.run("suites")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  gamma: {value: 77}\n")
+    result = project.run("suites", "--io-missing=fail")
+    assert "rename" not in result.stdout.str()

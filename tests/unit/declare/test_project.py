@@ -1,0 +1,113 @@
+"""Where baselines lie, and what a suite is called."""
+
+import pytest
+
+from iogate.declare.project import Project, find_project, folders_of
+from iogate.errors import InputError
+
+
+def made(root, *files):
+    """Make files (with a slash at the end: folders) below a root, and return it."""
+    for file in files:
+        path = root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if file.endswith("/"):
+            path.mkdir(exist_ok=True)
+        else:
+            path.touch()
+    return root
+
+
+LAB = "baselines/lab/device.yaml"
+
+
+@pytest.mark.parametrize(
+    "files, start, root, found",
+    [
+        (["p/suites/s.yaml", "p/baselines/"], "p/suites/s.yaml", "p/suites", "p"),
+        (["p/suites/s.yaml", "p/baselines/"], "p/suites", "p/suites", "p"),
+        (["p/suites/a/s.yaml", "p/baselines/"], "p/suites/a", "p/suites/a", "p"),
+        (["p/suites/s.yaml", "p/baselines/"], "p", "p", "p"),
+        (["p/suites/s.yaml"], "p/suites/s.yaml", "p/suites", "p"),
+        (["p/suites/s.yaml", "p/suites/baselines/"], "p/suites/s.yaml", "p/suites", "p"),
+        (["p/suites/s.yaml"], "p/suites/s.yaml", ".", "."),
+        (["p/suites/s.yaml", "p/baselines/", LAB], "p/suites/s.yaml", ".", "p"),
+        (["p/suites/s.yaml", LAB, ".git/"], "p/suites/s.yaml", "p/suites", "."),
+        (["p/suites/s.yaml", LAB], "p/suites/s.yaml", "p/suites", "p"),
+        (["p/suites/s.yaml", LAB, "p/pytest.ini"], "p/suites/s.yaml", "p", "p"),
+        (["p/suites/s.yaml", LAB, "p/pytest.ini", ".git/"], "p/suites/s.yaml", "p/suites", "p"),
+        (["q/p/suites/s.yaml", "q/baselines/local/"], "q/p/suites/s.yaml", ".", "q"),
+        (["p/suites/s.yaml", "baselines/other/"], "p/suites/s.yaml", "p/suites", "p"),
+        (["p/suites/s.yaml", "p/baselines/"], "p/suites/s.yaml", "elsewhere", "p"),
+        (["p/suites/s.yaml"], "p/suites/s.yaml", "elsewhere", "p"),
+        (["p/tests/test_x.py", "p/baselines/local/", "p/.git"], "p/tests/test_x.py", "p/tests", "p"),
+        (["p/tests/test_x.py"], "p/tests/test_x.py", "p/tests", "p/tests"),
+        (["alone.yaml"], "alone.yaml", "p", "p"),
+    ],
+)
+def test_a_project_is_found_from_its_suites_wherever_one_stands(tmp_path, files, start, root, found):
+    made(tmp_path, *files)
+    assert find_project(tmp_path / start, tmp_path / root).root == tmp_path / found
+
+
+def test_the_nearest_folder_of_suites_counts(tmp_path):
+    made(tmp_path, "suites/p/suites/s.yaml")
+    assert find_project(tmp_path / "suites/p/suites/s.yaml", tmp_path / "suites/p/suites").root == (
+        tmp_path / "suites/p"
+    )
+
+
+@pytest.mark.parametrize(
+    "patterns, folders",
+    [
+        (["suites/**/*.yaml"], ("suites",)),
+        (["perf/suites/*.yaml", "more/*.yaml"], ("perf/suites", "more")),
+        (["bench/one.yaml"], ("bench",)),
+        (["*.yaml"], ("suites",)),
+        (["bench*/x/*.yaml"], ("suites",)),
+        ([], ("suites",)),
+    ],
+)
+def test_patterns_of_suites_begin_with_their_folders(patterns, folders):
+    assert folders_of(patterns) == folders
+
+
+@pytest.mark.parametrize(
+    "file, name",
+    [
+        ("suites/s.yaml", "s"),
+        ("suites/a/s.yaml", "a/s"),
+        ("suites/b/s.yml", "b/s"),
+        ("suites/a/b.c/s.1.yaml", "a/b.c/s.1"),
+        ("tests/test_x.py", "tests/test_x"),
+        ("test_x.py", "test_x"),
+        ("storage/suites/s.yaml", "storage/suites/s"),
+    ],
+)
+def test_a_suite_is_called_as_its_path_below_the_suites(tmp_path, file, name):
+    assert Project(tmp_path).name(tmp_path / file) == name
+
+
+@pytest.mark.parametrize(
+    "folders, first, second",
+    [
+        (("suites",), "suites/s.yaml", "suites/s.yml"),
+        (("bench", "more"), "bench/a/s.yaml", "more/a/s.yaml"),
+        (("suites",), "test_x.py", "suites/test_x.yaml"),
+    ],
+)
+def test_two_files_of_one_name_are_refused(tmp_path, folders, first, second):
+    made(tmp_path, first, second)
+    with pytest.raises(InputError, match="and would share a baseline"):
+        Project(tmp_path, folders).name(tmp_path / first)
+
+
+@pytest.mark.parametrize("file", ["suites/device.yaml", "suites/a/device.yaml"])
+def test_a_suite_cannot_take_the_place_of_a_profile(tmp_path, file):
+    with pytest.raises(InputError, match="cannot be called 'device'"):
+        Project(tmp_path).name(tmp_path / file)
+
+
+def test_a_file_outside_has_no_name(tmp_path):
+    with pytest.raises(InputError, match="lies outside the project"):
+        Project(tmp_path / "p").name(tmp_path / "suites/s.yaml")

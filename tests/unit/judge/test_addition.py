@@ -1,0 +1,79 @@
+"""Which sessions may be added to a baseline, and what is said of it."""
+
+import pytest
+
+from fake_bench import QUIET, READ, reads
+from iogate.judge.addition import admit, judge_session, refusal
+from iogate.judge.appender import Appender
+from iogate.judge.judge import GateOptions
+from iogate.model import Baseline, Output, Repetition, Tolerance
+
+W = reads("a", gate={READ: Tolerance(0.05)}, max_repetitions=40)
+KNOWN = Baseline("a", {}, {READ: QUIET}, sessions=("s1", "s2", "s3"))
+
+
+def measured(*figures):
+    return [Repetition(Output({READ: figure}, {}), 1.0, "folder") for figure in figures]
+
+
+def judged(*figures, workload=W, baseline=KNOWN):
+    return judge_session(workload, baseline, (READ,), GateOptions(), measured(*figures))
+
+
+@pytest.mark.parametrize(
+    "figure, verdict, kept",
+    [(1000.0, "pass", True), (970.0, "drift", True), (1200.0, "improved", True), (900.0, "regressed", False)],
+)
+def test_a_session_is_judged_in_one_look_and_a_regressed_one_is_refused(figure, verdict, kept):
+    found = judged(figure, figure + 1, figure - 1, figure + 1, figure)
+    assert found.verdict == verdict
+    admitted = admit(found, 4)
+    assert (admitted.verdict, admitted.keep) == (verdict, kept)
+    assert (refusal(found) == "") == kept
+    assert admitted.reason.splitlines()[-1].startswith(
+        "appended as the 4th session" if kept else "not appended: a regressed session would widen"
+    )
+
+
+def test_force_appends_what_regressed_and_never_what_cannot_be_trusted():
+    forced = admit(judged(900.0, 901.0, 899.0), 4, force=True)
+    assert (forced.verdict, forced.keep) == ("recorded", True)
+    assert forced.reason.startswith(
+        "appended as the 4th session of the baseline, by force, although regressed"
+    )
+    possible = reads("a", gate={READ: Tolerance(0.05, 0.1)})
+    invalid = admit(judged(2000.0, 2001.0, 2002.0, workload=possible), 4, force=True)
+    assert (invalid.verdict, invalid.keep) == ("invalid", False)
+
+
+def test_an_undecided_session_is_appended():
+    found = judged(1000.0, 1040.0, 960.0, 1030.0, 940.0)
+    admitted = admit(found, 2)
+    assert found.verdict == "inconclusive"
+    assert (admitted.verdict, admitted.keep) == ("recorded", True)
+    assert "undecided" in admitted.reason
+    assert admitted.metrics == found.metrics
+
+
+@pytest.mark.parametrize("figures", [[30_000.0, 30_100.0], [30.0, 900.0]])
+def test_what_is_so_far_off_that_it_is_something_else_is_refused(figures):
+    found = judged(*figures, figures[0])
+    assert found.verdict in ("inconclusive", "regressed")
+    assert refusal(found)
+    assert not admit(found, 4).keep
+
+
+def test_a_metric_that_the_baseline_lacks_may_be_added():
+    other = Baseline("a", {}, {"write.iops": QUIET}, sessions=("s1",))
+    admitted = admit(judged(1000.0, 1000.0, baseline=other), 2)
+    assert (admitted.verdict, admitted.keep) == ("recorded", True)
+
+
+def test_an_appender_measures_as_often_as_a_baseline_needs():
+    judge = Appender(W, KNOWN, (READ,), GateOptions(), {})
+    assert judge.maximum == 5
+    assert judge.expectations()[READ].tolerance == 0.05
+    few = measured(1000.0, 1000.0, 1001.0)
+    assert not judge.look(few)
+    assert not judge.verdict(few, "the session was interrupted").keep
+    assert judge.verdict(measured(1000.0, 1000.0, 1001.0, 999.0, 1000.0)).keep

@@ -1,0 +1,213 @@
+"""`iogate baseline`: show, rename, drop, and merge as git does."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from iogate.cli import main
+from iogate.judge.baseline import load_baselines, update
+from iogate.model import Environment
+from places import PLUGINS
+
+DEFINITION = {"engine": "fio", "rw": "read"}
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """The folder of a device with a baseline of two workloads; one stands in its project."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "baselines/lab"
+    folder.mkdir(parents=True)
+    (folder / "device.yaml").write_text("target: /tmp\n")
+    store(folder / "demo.yaml", 1, "a", "b")
+    return folder
+
+
+def store(file, day, *names, suite="demo", disk="A", mode="append", value=1000.0):
+    update(
+        file,
+        file.parents[suite.count("/")].name,
+        suite,
+        f"2026-01-{day:02}T00:00:00Z-aaaa",
+        Environment({"disk": disk}, {"kernel": "6.1"}),
+        "a reason",
+        {name: (DEFINITION, {"read.iops": [value, value + 1]}) for name in names or ("a",)},
+        mode,
+    )
+
+
+def said(capsys, *arguments, status=0):
+    """What the command says, which ends with this status and without a traceback."""
+    assert main(["baseline", *map(str, arguments)]) == status
+    text = "".join(capsys.readouterr())
+    assert "Traceback" not in text
+    return text
+
+
+def sessions(file, name="a", suite=""):
+    return [one[8:10] for one in load_baselines(file, suite)[name].sessions]
+
+
+def test_show_tells_sessions_and_figures(lab, capsys):
+    store(lab / "demo.yaml", 2, "a", value=1100.0)
+    text = said(capsys, "show", "baselines/lab/demo.yaml")
+    assert "baselines/lab/demo.yaml: lab, suite demo" in text
+    assert "2026-01-02T00:00:00Z-aaaa  a reason  6.1" in text
+    row = next(line.split() for line in text.splitlines() if line.startswith("a "))
+    assert row == ["a", "read.iops", "1.050", "k", "IOPS", "1.000", "k", "IOPS", "1.101", "k", "IOPS", "2"]
+
+
+def test_show_of_what_is_not_there_or_no_baseline(lab, capsys):
+    assert "there is no" in said(capsys, "show", lab / "other.yaml", status=2)
+    (lab / "bad.yaml").write_text("schema: 1\n")
+    assert "bad.yaml:1:1: 'device' is missing" in said(capsys, "show", lab / "bad.yaml", status=2)
+
+
+def test_a_workload_gets_another_name_and_keeps_its_place(lab, capsys):
+    said(capsys, "rename", lab / "demo.yaml", "--workload", "a", "new")
+    assert list(load_baselines(lab / "demo.yaml")) == ["new", "b"]
+    assert "no workload 'a'" in said(capsys, "rename", lab / "demo.yaml", "--workload", "a", "x", status=2)
+    text = said(capsys, "rename", lab / "demo.yaml", "--workload", "new", "b", status=2)
+    assert "has a baseline of 'b' already" in text
+
+
+def test_a_baseline_is_moved_to_another_suite(lab, capsys):
+    said(capsys, "rename", lab / "demo.yaml", lab / "nightly/demo.yaml")
+    assert not (lab / "demo.yaml").exists()
+    assert sessions(lab / "nightly/demo.yaml", suite="nightly/demo") == ["01"]
+    store(lab / "demo.yaml", 1)
+    text = said(capsys, "rename", lab / "demo.yaml", lab / "nightly/demo.yaml", status=2)
+    assert "is there already" in text
+
+
+def test_the_folder_of_a_device_is_moved_with_all_that_is_in_it(lab, capsys):
+    store(lab / "x/other.yaml", 1, suite="x/other")
+    said(capsys, "rename", "baselines/lab", "baselines/rack")
+    rack = lab.with_name("rack")
+    assert not lab.exists()
+    assert sessions(rack / "demo.yaml") == sessions(rack / "x/other.yaml", suite="x/other") == ["01"]
+
+
+def test_what_is_no_baseline_is_not_moved(lab, capsys):
+    (lab / "bad.yaml").write_text("workloads: {}\n")
+    for source, target in (("bad.yaml", "good.yaml"), (".", "../rack"), ("none.yaml", "x.yaml")):
+        said(capsys, "rename", lab / source, lab / target, status=2)
+    assert sorted(path.name for path in lab.iterdir()) == ["bad.yaml", "demo.yaml", "device.yaml"]
+    empty = lab.with_name("empty")
+    empty.mkdir()
+    assert "has no baselines" in said(capsys, "rename", empty, status=2)
+
+
+def test_what_was_moved_by_hand_says_so_and_how_to_mend_it(lab, capsys):
+    lab.rename(lab.with_name("rack"))
+    text = said(capsys, "show", "baselines/rack/demo.yaml", status=2)
+    assert "a baseline of the device 'lab' in the place of 'rack'" in text
+    command = text.partition("on purpose: iogate ")[2].strip()
+    assert main(shlex.split(command)) == 0
+    assert sessions(lab.with_name("rack") / "demo.yaml") == ["01"]
+
+
+def test_workloads_and_sessions_are_dropped(lab, capsys):
+    file = lab / "demo.yaml"
+    for day in (2, 3):
+        store(file, day, "a", "b")
+    said(capsys, "drop", file, "--session", "2026-01-02T00:00:00Z-aaaa")
+    assert sessions(file) == sessions(file, "b") == ["01", "03"]
+    said(capsys, "drop", file, "--session", "2026-01-01T00:00:00Z-aaaa", "--workload", "a")
+    assert (sessions(file), sessions(file, "b")) == (["03"], ["01", "03"])
+    said(capsys, "drop", file, "--workload", "b")
+    assert list(load_baselines(file)) == ["a"]
+    assert "holds no" not in said(capsys, "drop", file, "--workload", "x", status=2)
+    assert "and is removed" in said(capsys, "drop", file, "--workload", "a")
+    assert [path.name for path in lab.iterdir()] == ["device.yaml"]
+
+
+def test_drop_wants_to_know_what(lab, capsys):
+    assert "what should be dropped?" in said(capsys, "drop", lab / "demo.yaml", status=2)
+
+
+@pytest.mark.parametrize("theirs", ["", "a: [", "schema: 1\n", "schema: 2\n"])
+def test_a_side_that_is_no_baseline_is_a_conflict_that_leaves_ours(lab, capsys, theirs):
+    before = (lab / "demo.yaml").read_bytes()
+    (lab / "theirs").write_text(theirs)
+    text = said(capsys, "merge", lab / "demo.yaml", lab / "theirs", "--path", "x/demo.yaml", status=1)
+    assert "x/demo.yaml cannot be merged" in text
+    assert (lab / "demo.yaml").read_bytes() == before
+
+
+def test_merge_wants_two_or_three_files(lab, capsys):
+    assert "merge takes" in said(capsys, "merge", lab / "demo.yaml", status=2)
+
+
+# ------------------------------------------------------------ with git
+
+
+@pytest.fixture
+def git(lab, monkeypatch):
+    """A repository with the project's baselines and the merge driver of docs/devices.md."""
+    if not shutil.which("git"):
+        pytest.skip("needs git")
+    for variable in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(variable)
+    environment = {"HOME": str(lab), "PYTHONPATH": str(PLUGINS), "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def run(*arguments, status=0):
+        done = subprocess.run(
+            ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", *arguments],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    run("init", "-q", "-b", "main")
+    driver = f"{shlex.quote(sys.executable)} -m iogate.cli baseline merge %O %A %B --path %P"
+    run("config", "merge.iogate.driver", driver)
+    (lab.parent.parent / ".gitattributes").write_text("baselines/**/*.yaml merge=iogate\n")
+    run("add", ".")
+    run("commit", "-qm", "base")
+    return run
+
+
+def diverge(git, file, ours, theirs):
+    git("checkout", "-qb", "theirs")
+    theirs()
+    git("add", ".")
+    git("commit", "-qm", "theirs")
+    git("checkout", "-q", "main")
+    ours()
+    git("add", ".")
+    git("commit", "-qm", "ours")
+
+
+def test_git_unites_two_appends_by_the_merge_driver(git, lab):
+    file = lab / "demo.yaml"
+    diverge(git, file, lambda: store(file, 3, "a", "b"), lambda: store(file, 2, "a", "b"))
+    git("merge", "-q", "--no-edit", "theirs")
+    assert sessions(file) == sessions(file, "b") == ["01", "02", "03"]
+    assert git("status", "--porcelain") == ""
+
+
+def test_git_unites_a_baseline_that_is_new_on_both_sides(git, lab):
+    file = lab / "new.yaml"
+    diverge(git, file, lambda: store(file, 3, suite="new"), lambda: store(file, 2, suite="new"))
+    git("merge", "-q", "--no-edit", "theirs")
+    assert sessions(file) == ["02", "03"]
+
+
+def test_git_stops_at_two_machines_and_ours_is_left(git, lab):
+    file = lab / "demo.yaml"
+    replace = {"disk": "B", "mode": "replace"}
+    diverge(git, file, lambda: store(file, 3, "a", "b"), lambda: store(file, 2, "a", "b", **replace))
+    ours = file.read_bytes()
+    text = git("merge", "-q", "--no-edit", "theirs", status=1)
+    assert "baselines/lab/demo.yaml cannot be merged" in text
+    assert "a: one side replaced or dropped the session 2026-01-01" in text
+    assert "CONFLICT" in text
+    assert file.read_bytes() == ours

@@ -92,6 +92,7 @@ def record_workload(result: WorkloadResult, gate_options: GateOptions) -> Worklo
         folders=tuple(item.folder for item in result.repetitions),
         measured=tuple(map(_repetition, result.repetitions)),
         pair=result.pair,
+        keep=verdict.keep,
     )
 
 

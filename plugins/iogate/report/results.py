@@ -90,7 +90,8 @@ class WorkloadRecord:
 
     `gate` holds the tolerances that the suite declares: worse and better. `measured` are the repetitions
     that count, `repetitions` of them, in `folders`; documents of older versions have none. `warmup` are
-    those before the device was steady. `pair` says what arm A is, where there was one.
+    those before the device was steady. `pair` says what arm A is, where there was one, `keep` that
+    what was measured became a baseline, or part of it.
     """
 
     id: str
@@ -112,6 +113,7 @@ class WorkloadRecord:
     folders: tuple[str, ...] = ()
     measured: tuple[RepetitionRecord, ...] = ()
     pair: PairFacts | None = None
+    keep: _Flag = False
 
     @property
     def gating(self) -> dict[str, MetricRecord]:

@@ -96,12 +96,15 @@ def restored(record: WorkloadRecord, workload: Workload, version: str) -> Worklo
     return WorkloadResult(
         record.id,
         workload,
-        Verdict(record.verdict, record.reason, metrics, record.findings, record.repetitions),
+        Verdict(
+            record.verdict, record.reason, metrics, record.findings, record.repetitions, record.keep
+        ),
         tuple(_repetition(item, version) for item in record.measured),
         None,
         tuple(_repetition(item, version) for item in record.warmup),
         record.device_seconds,
         record.differences,
+        record.pair,
     )
 
 
@@ -119,13 +122,25 @@ def _metric(name: str, item: MetricRecord) -> MetricVerdict:
         item.tolerance,
         item.bound,
         item.minimum_detectable,
+        item.place_effect,
+        item.noise,
     )
 
 
 def _repetition(item: RepetitionRecord, version: str) -> Repetition:
     metrics = {name: _number(value) for name, value in item.metrics.items()}
     output = Output(metrics, {}, engine_version=version, histograms=item.histograms)
-    return Repetition(output, item.seconds or 0.0, item.folder, item.findings, item.series)
+    return Repetition(
+        output,
+        item.seconds or 0.0,
+        item.folder,
+        item.findings,
+        item.series,
+        _repetition(item.base, version) if item.base else None,
+        item.swapped,
+        item.seed,
+        item.slices,
+    )
 
 
 def _number(value: float | None) -> float:

@@ -16,7 +16,7 @@ def trials(*seconds, newest=()):
     """Trials to be recorded, whose repetitions take so long, with the session that is known of each."""
     workloads = [reads(f"w{number}", seconds=each) for number, each in enumerate(seconds)]
     ages = [*newest, *[""] * (len(seconds) - len(newest))]
-    known = {one.name: Recorder(one, (READ,), age) for one, age in zip(workloads, ages, strict=True)}
+    known = {one.name: Recorder(one, (READ,), newest=age) for one, age in zip(workloads, ages, strict=True)}
     return enroll(session_on(FakeBench(), **known), *workloads)
 
 
@@ -56,7 +56,7 @@ def test_the_budget_is_kept_and_whatever_fits_alone_leaves_something_whole(secon
 def test_runs_that_are_too_short_for_all_get_round_to_each():
     ages = {f"w{number}": "" for number in range(7)}
     for number in range(4):
-        known = {name: Recorder(reads(name), (READ,), age) for name, age in ages.items()}
+        known = {name: Recorder(reads(name), (READ,), newest=age) for name, age in ages.items()}
         session = session_on(FakeBench(), budget=100, **known)
         enrolled = enroll(session, *(reads(name) for name in ages))
         measure(session, enrolled)

@@ -95,7 +95,8 @@ class Workload:
     empty where the engine's default holds. `repetitions` is the number that a fixed protocol asks for (None:
     as many as the gate needs, at most `max_repetitions` if given). `procedure` says how the target is
     brought to rest before (steady state, precondition), `waive` which checks of the audit do not count here,
-    and why. `against` are the options of the same workload that it is held against, if it is.
+    and why. `against` are the options of the same workload that it is held against, if it is. `notes` are
+    what of its declaration has no effect.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Workload:
     waive: Mapping[str, str] = field(default_factory=_empty)
     procedure: Mapping[str, Any] = field(default_factory=_empty)
     against: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def fixed(self) -> bool:
@@ -139,7 +141,8 @@ class Needs:
     `size` bytes of laid-out data (0: none), whether it `reads` and `writes` them, past the page cache if
     `direct`, in blocks of `block` bytes. `seconds` is the longest that the engine should take, `written` the
     most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
-    `target` is False for an engine that does no I/O (memory).
+    `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
+    what the workload is about. `files` is how many of `size` bytes there are.
     """
 
     size: int = 0
@@ -151,17 +154,21 @@ class Needs:
     written: int | None = 0
     space: int = 0
     target: bool = True
+    cached: bool = False
+    files: int = 1
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a repetition works: its `data` (a laid-out file or a block device), a `scratch` folder for files
     of the engine's own (None on a block device), and the `folder` that keeps the job file and the raw output.
+    `more` are further files like `data`.
     """
 
     data: Path
     scratch: Path | None
     folder: Path
+    more: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,14 @@ class Throttle:
         for kind in ("read", "write"):
             (self.folder / f"blkio.throttle.{kind}_iops_device").write_text(f"{self.number} {iops}")
 
+    def limit_bandwidth(self, bandwidth: int) -> None:
+        """So many bytes per second read and as many written."""
+        if self.version == 2:
+            (self.folder / "io.max").write_text(f"{self.number} rbps={bandwidth} wbps={bandwidth}")
+            return
+        for kind in ("read", "write"):
+            (self.folder / f"blkio.throttle.{kind}_bps_device").write_text(f"{self.number} {bandwidth}")
+
     def inside(self, argv: Sequence[str]) -> list[str]:
         """The same command, run in the cgroup with all that it starts."""
         return ["sh", "-c", f'echo $$ > "{self.folder}/cgroup.procs" && exec "$@"', "sh", *argv]

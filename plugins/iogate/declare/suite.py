@@ -10,17 +10,17 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from iogate import engines
 from iogate.declare.overrides import Overrides
-from iogate.declare.workload import declare_workload
+from iogate.declare.workload import declare_workload, declared_parts
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.schema import Schema, check_document
 from iogate.formats.yamlio import Document, Path_, load
@@ -28,7 +28,23 @@ from iogate.model import Workload
 from iogate.units import printable
 
 _MAXIMUM_WORKLOADS = 50_000
+_VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+
+def _variables(value: Any) -> Any:
+    """Read the variables of job files: plain values by name."""
+    for name, text in value.items() if isinstance(value, dict) else ():
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+            raise ValueError(f"{name!r} is not the name of a variable: letters, digits and _ make one")
+        if not isinstance(text, (str, int, float)) or printable(str(text)) != str(text) or "\n" in str(text):
+            raise ValueError(f"{name} is one line of text, a number, true or false")
+    if not isinstance(value, dict):
+        return value
+    return {key: str(int(text) if isinstance(text, bool) else text) for key, text in value.items()}
+
+
+Variables = Annotated[dict[str, str], BeforeValidator(_variables)]
 
 
 class SuiteFile(Schema):
@@ -36,6 +52,7 @@ class SuiteFile(Schema):
 
     description: str = Field("", description="what the suite is for, in free text")
     defaults: dict[str, Any] = Field({}, description="keys that every workload has unless it says otherwise")
+    variables: Variables = Field({}, description="what stands for ${NAME} in the job files of the suite")
     workloads: dict[str, dict[str, Any] | None] = Field(min_length=1)
 
 
@@ -81,16 +98,17 @@ def load_suite(
     declare = partial(
         declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=path.parent
     )
+    parts = partial(declared_parts, folder=path.parent, variables=entries.variables)
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:
-            for workload in _expand(suite, document, declaration, overrides or Overrides(), declare):
+            for workload in _expand(suite, document, declaration, overrides or Overrides(), declare, parts):
                 workloads.append(workload)
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
         except InputErrors as errors:
             mistakes += errors.errors
-    if mistakes:
+    if mistakes := mistakes or list(_namesakes(workloads)):
         raise InputErrors(_distinct(mistakes))
     return Suite(suite, entries.description, tuple(workloads))
 
@@ -98,6 +116,16 @@ def load_suite(
 def _too_many(document: Document, key: str, count: object) -> InputError:
     where = document.position(("workloads", key), key=True)
     return InputError(f"{count} workloads: too many to be meant", position=where)
+
+
+def _namesakes(workloads: Sequence[Workload]) -> Iterator[InputError]:
+    """Yield workloads of a name that an earlier one has: they would share a baseline."""
+    seen: set[str] = set()
+    for workload in workloads:
+        if workload.name in seen:
+            message = f"two workloads would be called {workload.name!r}"
+            yield InputError(message, position=workload.position, remedy="give them other names or labels")
+        seen.add(workload.name)
 
 
 def _distinct(errors: list[InputError]) -> list[InputError]:
@@ -124,6 +152,7 @@ def _expand(
     declaration: _Declaration,
     overrides: Overrides,
     declare: Callable[..., Workload],
+    parts: Callable[[Mapping[str, Any]], list[tuple[str, Mapping[str, Any]]]],
 ) -> Iterator[Workload]:
     """Yield the workloads of one declaration. Raises InputErrors with positions."""
     name = declaration.name
@@ -132,10 +161,12 @@ def _expand(
         message = f"{printable(name)!r} is not the name of a workload: letters, digits, _ . and - make one"
         raise InputErrors([InputError(message, position=where)])
     for chosen in _points(document, declaration):
-        label = f"[{','.join(f'{key}={_label(value)}' for key, value in chosen.items())}]" if chosen else ""
+        labels = [f"{key}={_label(value)}" for key, value in chosen.items()]
         data = {**declaration.data, **chosen, **overrides.options}
         try:
-            yield declare(f"{name}{label}", suite, data, where)
+            for part, keys in parts(data):
+                label = ",".join([*labels, *([_label(part)] if part else [])])
+                yield declare(f"{name}[{label}]" if label else name, suite, keys, where)
         except InputErrors as errors:
             places = [_place(error, document, declaration, chosen, overrides) for error in errors.errors]
             raise InputErrors(places) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -217,17 +218,21 @@ def declare_workload(
         raise InputErrors([OptionError(error.message, ("engine",), remedy=error.remedy)]) from error
     given = dict(entry.model_extra or {})
     procedure, where = _procedure(entry), f"{position.file}:{position.line}: {name}"
-    if given.get("runtime") == "auto" and "runtime" not in cli_overrides:
-        procedure["runtime"] = "auto"
-        given["runtime"] = PILOT_SECONDS
+    if given.get("runtime") == "auto":
+        if "runtime" in cli_overrides:
+            given["runtime"] = cli_overrides["runtime"]
+        else:
+            procedure["runtime"] = "auto"
+            given["runtime"] = PILOT_SECONDS
         if "time_based" in engines.known_options(entry.engine):
             given["time_based"] = True
     try:
-        given |= _attachments(engine, given, folder)
-        options = engine.options(given)
         known = {
             key: value for key, value in cli_overrides.items() if key in engines.known_options(entry.engine)
         }
+        files = _attachments(engine, given, folder, {})
+        given |= {**files, **(known if files else {})}  # what a file leaves out the command line may say
+        options = engine.options(given)
         if known:
             options = _overridden(engine, {**given, **known, **_shorter_rest(options, known)}, known, where)
         against = _against(entry, engine, {**given, **known}) if entry.against is not None else None
@@ -256,6 +261,7 @@ def declare_workload(
         waive=entry.waive,
         procedure=procedure,
         against=against,
+        notes=tuple(engine.left_out(given)) if files and isinstance(engine, engines.ReadsJobFiles) else (),
     )
 
 
@@ -311,18 +317,38 @@ def _mistaken_options(data: Mapping[str, Any]) -> list[InputError]:
     return []
 
 
+def declared_parts(
+    data: Mapping[str, Any], folder: Path, variables: Mapping[str, str]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the workloads that the keys of one declaration stand for, each with what tells it apart: several
+    where a file that they name says so. The `variables` are for those files. Raises InputErrors of
+    OptionError.
+    """
+    try:
+        engine = engines.load(data.get("engine", engines.DEFAULT))
+    except (KeyError, TypeError, InputError):
+        return [("", data)]  # it is told when the workload is declared
+    files = _attachments(engine, data, folder, variables)
+    if not files or not isinstance(engine, engines.ReadsJobFiles):
+        return [("", {**data, **files})]
+    return [(label, {**data, **files, **part}) for label, part in engine.phases({**data, **files})]
+
+
 def _attachments(
-    engine: engines.Engine, given: Mapping[str, Any], folder: Path | None
+    engine: engines.Engine, given: Mapping[str, Any], folder: Path | None, variables: Mapping[str, str]
 ) -> dict[str, Attachment]:
     """Return what options that name files stand for. Raises InputErrors."""
     found = {}
     for key in engine.attachments if isinstance(engine, engines.TakesFiles) else ():
         if key not in given:
             continue
+        if isinstance(given[key], Attachment):
+            found[key] = given[key]
+            continue
         try:
             if folder is None or not isinstance(given[key], str):
                 raise InputError(f"{key} is a path below the folder of a suite")
-            found[key] = read_attachment(folder, given[key])
+            found[key] = replace(read_attachment(folder, given[key]), variables=variables)
         except InputError as error:
             mistake = OptionError(error.message, (key,), remedy=error.remedy)
             raise InputErrors([mistake]) from None

@@ -97,6 +97,21 @@ class TakesFiles(Protocol):
 
 
 @runtime_checkable
+class ReadsJobFiles(Protocol):
+    """An engine with files that may stand for several workloads, and say what has no effect here."""
+
+    def phases(self, given: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Return the workloads that options with Attachments stand for: the label of each, and the keys that
+        make it. Raises InputErrors of OptionError.
+        """
+        ...
+
+    def left_out(self, given: Mapping[str, Any]) -> list[str]:
+        """Return what the Attachments say without effect, for people. Raises InputErrors of OptionError."""
+        ...
+
+
+@runtime_checkable
 class TellsJobsApart(Protocol):
     """An engine whose outputs may hold several jobs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -13,10 +14,13 @@ _LARGEST_ATTACHMENT = 2**20
 
 @dataclass(frozen=True)
 class Attachment:
-    """A text that another file names: `name` is its path as it stands there."""
+    """A text that another file names: `name` is its path as it stands there, `variables` are what the other
+    file has to put into it.
+    """
 
     name: str
     text: str = field(repr=False)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def read_attachment(folder: Path, name: str) -> Attachment:

@@ -36,7 +36,7 @@ from iogate.model import (
     Slice,
     Workload,
 )
-from iogate.target import Target
+from iogate.target import Target, drop, flush
 from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -142,6 +142,9 @@ class LocalBench:
             engine.prepare()
         command = engine.command(workload, place)
         _put(folder, command.files)
+        if needs.target:
+            flush(site.target.path)
+            drop(() if needs.cached else (place.data, *place.more))
         return _Invocation(workload, needs, site, place, command, gating)
 
     def _run(self, run: _Invocation) -> Repetition:

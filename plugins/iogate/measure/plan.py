@@ -109,7 +109,10 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     most = sum(trial.limit * trial.seconds for trial in wanted)
     if budget is not None:
         usual, most = min(usual, budget), min(most, budget)
-    files = {trial.needs.size for trial in wanted} - {0}
+    most_files: dict[int, int] = {}
+    for needs in (trial.needs for trial in wanted if trial.needs.size):
+        most_files[needs.size] = max(needs.files, most_files.get(needs.size, 1))
+    files = [size for size, count in most_files.items() for _ in range(count)]
     own = max((trial.needs.space for trial in wanted), default=0)
     written = sum(files) + sum(trial.usual * (trial.needs.written or 0) for trial in wanted)
     unbounded = sum(trial.needs.writes and trial.needs.written is None for trial in wanted)
@@ -201,9 +204,9 @@ def _repetitions(trial: Trial) -> str:
 
 def _bytes(needs: Needs) -> tuple[str, str]:
     if not needs.writes:
-        return size_text(needs.size), "nothing"
+        return size_text(needs.size * needs.files), "nothing"
     return size_text(
-        needs.size
+        needs.size * needs.files
     ), "no limit but time" if needs.written is None else f"at most {size_text(needs.written)}"
 
 
@@ -215,10 +218,14 @@ def _what(trial: Trial) -> str:
 def _command(workload: Workload, target: Target, *, files: bool) -> str:
     """Return a command as a shell takes it, with the `files` that it needs."""
     folder = Path("results") / workload.name / "1"
+    engine = engines.load(workload.engine)
     data = target.path / "data" if target.kind == "directory" else target.path
+    more = tuple(data.with_name(f"data-{number}") for number in range(1, engine.needs(workload).files))
     try:
-        command = engines.load(workload.engine).command(workload, Place(data, target.path, folder))
+        command = engine.command(workload, Place(data, target.path, folder, more))
     except EngineError as error:
         return f"{workload.name}: {error}"
     text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())
-    return f"{workload.name}: {shlex.join(command.argv)}" + (f"{text}\n" if files and text else "")
+    notes = "".join(f"\nnote: {note}" for note in workload.notes)
+    shown = f"{text}\n" if files and text else ""
+    return f"{workload.name}: {shlex.join(command.argv)}{shown}{notes}"

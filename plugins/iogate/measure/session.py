@@ -22,7 +22,7 @@ from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm, Bench, Watcher
 from iogate.measure.budget import Budget
 from iogate.measure.pairing import Pairing
-from iogate.measure.trial import Trial
+from iogate.measure.trial import Trial, notes_of
 from iogate.model import Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
 
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
@@ -114,13 +114,15 @@ class Session:
         It has two arms where it is held against another place, or against itself with other options.
         """
         gating, bench, own = gating_metrics(workload), self.bench, workload.against
-        judge = Recorder(workload, gating)
+        judge, notes = Recorder(workload, gating), notes_of(workload)
         if own is None and bench.places == "one":
-            return Trial(id, (Arm(bench.name, workload, bench),), gating, judge)
+            return Trial(id, (Arm(bench.name, workload, bench),), gating, judge, notes=notes)
         base = workload if own is None else replace(workload, options=own)
         places = bench.places if own is None else "one"
         pairing = Pairing.of((base, workload), gating, places, bench.slice)
-        return Trial(id, (Arm("A", base, bench), Arm("B", workload, bench)), gating, judge, pairing)
+        return Trial(
+            id, (Arm("A", base, bench), Arm("B", workload, bench)), gating, judge, pairing, notes=notes
+        )
 
     def _prepare(self, trial: Trial) -> WorkloadResult | None:
         """Find who judges a workload; a result if it need not or cannot be measured."""

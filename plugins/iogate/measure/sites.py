@@ -59,8 +59,9 @@ class Site:
         """Return where a repetition works, with its data laid out. Raises TargetError."""
         if not needs.target:
             return Place(folder, None, folder)
-        scratch = self.take()
-        return Place(scratch.data(needs, tick=tick, copy=copy), scratch.folder, folder)
+        scratch, first = self.take(), copy * needs.files
+        data, *more = (scratch.data(needs, tick, first + each) for each in range(needs.files))
+        return Place(data, scratch.folder, folder, tuple(more))
 
     def check(self) -> None:
         """Raise TargetError if the path leads elsewhere by now."""

@@ -15,6 +15,11 @@ from iogate.measure.steady import Criterion, steadiness
 from iogate.model import Finding, Needs, PairFacts, Repetition, Workload, WorkloadResult
 
 
+def notes_of(workload: Workload) -> list[Finding]:
+    """Return what of a workload's declaration has no effect."""
+    return [Finding("left_out", "note", text) for text in workload.notes]
+
+
 @dataclass
 class Trial:
     """One workload on its way to a verdict, which rests on the `gating` metrics.

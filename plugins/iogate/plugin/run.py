@@ -473,6 +473,11 @@ class PytestRun:
         ]
         for name, known in self._judges.sensitivities([result.workload for result in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
+        for result in records:
+            lines += [f"  {result.workload.name}: {note}" for note in result.workload.notes]
+            doubts = [item.check for item in result.verdict.findings if item.severity == "suspect"]
+            if doubts:
+                lines.append(f"  {result.workload.name}: recorded although suspect: {', '.join(doubts)}")
         return printable("\n".join(lines))
 
 

@@ -96,9 +96,7 @@ def restored(record: WorkloadRecord, workload: Workload, version: str) -> Worklo
     return WorkloadResult(
         record.id,
         workload,
-        Verdict(
-            record.verdict, record.reason, metrics, record.findings, record.repetitions, record.keep
-        ),
+        Verdict(record.verdict, record.reason, metrics, record.findings, record.repetitions, record.keep),
         tuple(_repetition(item, version) for item in record.measured),
         None,
         tuple(_repetition(item, version) for item in record.warmup),

@@ -3,9 +3,10 @@
 `resolve` and `refusals` only look; `open_target` takes it, one run at a time, and leaves it as it was.
 """
 
+from iogate.target.flushing import drop, flush
 from iogate.target.opening import open_target
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, check_unchanged, resolve
 from iogate.target.scratch import Scratch
 
-__all__ = ["Scratch", "Target", "check_unchanged", "open_target", "refusals", "resolve"]
+__all__ = ["Scratch", "Target", "check_unchanged", "drop", "flush", "open_target", "refusals", "resolve"]

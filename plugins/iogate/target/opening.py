@@ -52,7 +52,7 @@ class _DeviceScratch(contextlib.ExitStack):
         self._check = check
         self._claimed = False
 
-    def data(self, needs: Needs, tick: Tick | None = None, copy: int = 0) -> Path:
+    def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         if needs.writes and not self._claimed and self._target.number:
             self._check(needs)
             self.enter_context(destroy.claim(BlockDevice(self._target.number), self._target.path))

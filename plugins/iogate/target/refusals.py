@@ -58,7 +58,7 @@ def _read_only(target: Target, why: str) -> TargetError:
 
 def _space(target: Target, needs: Needs) -> list[TargetError]:
     available = room(target.path) + reclaimable(target.path)
-    wanted = needs.size + needs.space
+    wanted = needs.size * needs.files + needs.space
     if wanted <= available:
         return []
     return [
@@ -122,8 +122,9 @@ def _device_refusals(target: Target, needs: Needs) -> list[TargetError]:
             f"{format_quantity(needs.size, 'B')}"
         )
         found.append(TargetError(message, rule="space", remedy="use less: --io-size"))
-    if needs.space:
-        message = f"{target.path} is a block device, and the engine makes files of its own"
+    if needs.space or needs.files > 1:
+        own = "the engine makes files of its own" if needs.space else "the workload has several files"
+        message = f"{target.path} is a block device, and {own}"
         found.append(
             TargetError(message, rule="not-a-directory", remedy="name a directory on it: --io-target=PATH")
         )

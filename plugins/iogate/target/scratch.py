@@ -41,9 +41,9 @@ class Scratch(Protocol):
     written: int
     """Bytes laid out so far."""
 
-    def data(self, needs: Needs, tick: Tick | None = None, copy: int = 0) -> Path:
-        """Return what the engine works on; `copy` tells data of one size apart. Everything is checked again
-        right here. Raises TargetError.
+    def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
+        """Return what the engine works on, of several files the one of this `number`. Everything is checked
+        again right here. Raises TargetError.
         """
         ...
 
@@ -58,10 +58,9 @@ class FolderScratch:
         self.written = 0
         self._home = home
         self._check = check
-        self._laid_out: list[tuple[int, int]] = []
-        """The size and copy of each data file."""
+        self._laid_out: list[tuple[int, int]] = []  # size and number of each file
 
-    def data(self, needs: Needs, tick: Tick | None = None, copy: int = 0) -> Path:
+    def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         """Return a file of `needs.size` bytes; without a size, a path where the engine may make its own
         file.
         """
@@ -70,35 +69,35 @@ class FolderScratch:
             if needs.space:
                 self._make_room(needs)
             return self._home / "engine" / "data"
-        file = self._file(needs.size, copy)
-        if (needs.size, copy) in self._laid_out and intact(file, needs.size):
+        file = self._file(needs.size, number)
+        if (needs.size, number) in self._laid_out and intact(file, needs.size):
             return file
-        self._make_room(needs, copy)
+        self._make_room(needs, number)
         lay_out(file, needs.size, direct=needs.direct, tick=tick)
-        self._laid_out.append((needs.size, copy))
+        self._laid_out.append((needs.size, number))
         self.written += needs.size
         return file
 
-    def _make_room(self, needs: Needs, copy: int = 0) -> None:
+    def _make_room(self, needs: Needs, number: int = 0) -> None:
         """Remove data of other sizes, largest first, before a workload is refused for lack of space."""
         try:
-            self._forget(needs.size, copy)
-            while room(self._home) < needs.size + needs.space:
-                others = [known for known in self._laid_out if known[0] != needs.size]
-                if not others:
-                    break
-                self._forget(*max(others))
+            self._forget(needs.size, number)
+            others = sorted(item for item in self._laid_out if item[0] != needs.size)
+            while (
+                others and room(self._home) < needs.size * (needs.files - number % needs.files) + needs.space
+            ):
+                self._forget(*others.pop())
         except OSError as error:
             raise refusal(error, f"cannot make room in {self._home}") from error
         self._check(needs)
 
-    def _file(self, size: int, copy: int) -> Path:
-        return self._home / (f"data-{size}-{copy}" if copy else f"data-{size}")
+    def _file(self, size: int, number: int) -> Path:
+        return self._home / (f"data-{size}-{number}" if number else f"data-{size}")
 
-    def _forget(self, size: int, copy: int) -> None:
-        self._laid_out = [known for known in self._laid_out if known != (size, copy)]
+    def _forget(self, size: int, number: int) -> None:
+        self._laid_out = [other for other in self._laid_out if other != (size, number)]
         with contextlib.suppress(FileNotFoundError):
-            self._file(size, copy).unlink()
+            self._file(size, number).unlink()
 
 
 def room(path: Path) -> int:

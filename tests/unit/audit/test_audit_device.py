@@ -65,6 +65,13 @@ each_check = pytest.mark.parametrize(
 
 
 @each_check
+def test_io_that_goes_elsewhere_is_not_held_against_the_target(check):
+    idle = reading(10.0, disk(5000, 700, cached=True, write_cache="write back"))
+    subject = run(written=GIB // 2, after=idle)
+    assert said(check, replace(subject, needs=replace(subject.needs, target=False))) == []
+
+
+@each_check
 def test_a_sound_run_gives_no_remark(check):
     assert said(check, run()) == []
 
@@ -98,7 +105,21 @@ class TestPageCache:
         subject = run(moved=(GIB // 4, 0), direct=False)
         assert said(device.page_cache, subject) == []
         ((severity, message),) = said(device.cached, subject)
-        assert severity == "note" and "of 1.000 GiB the device moved 256.0 MiB" in message
+        assert severity == "suspect" and "of 1.000 GiB the device moved 256.0 MiB" in message
+
+    @pytest.mark.parametrize("moved", [(GIB, GIB // 2), (GIB // 2, GIB), (4 * GIB, 0)])
+    def test_each_direction_of_buffered_io_must_reach_the_device(self, moved):
+        subject = run(written=GIB, moved=moved, direct=False)
+        assert severities(device.cached, subject) == ["suspect"]
+        assert severities(device.cached, run(written=GIB, moved=(GIB, GIB), direct=False)) == ["note"]
+
+    def test_who_means_the_page_cache_is_not_told_so(self):
+        subject = run(moved=(0, 0), direct=False)
+        meant = replace(subject, needs=replace(subject.needs, cached=True))
+        assert severities(device.cached, meant) == ["note"]
+
+    def test_buffered_io_that_nobody_counted_is_labelled(self):
+        assert severities(device.cached, run(direct=False, before=reading(), after=reading(10.0))) == ["note"]
 
     def test_a_device_that_does_not_count_proves_nothing(self):
         subject = run(before=reading(disk=disk(counted=False)), after=reading(10.0, disk(counted=False)))

@@ -139,6 +139,14 @@ def test_the_command_line_replaces_size_and_runtime(tmp_path):
     assert (options["size"], float(options["runtime"])) == ("64M", 1.0)
 
 
+def test_a_runtime_of_the_command_line_replaces_the_automatic_one(tmp_path):
+    text = "workloads:\n  a: {rw: read, size: 4G, runtime: %s}\n"
+    (automatic,) = load(tmp_path, text % "auto", cli_overrides={"runtime": 2.0}).workloads
+    (fixed,) = load(tmp_path, text % "5, time_based: true", cli_overrides={"runtime": 2.0}).workloads
+    assert automatic.definition == fixed.definition
+    assert automatic.procedure == {}
+
+
 def test_a_shorter_run_rests_no_longer_than_it_runs(tmp_path):
     text = "workloads: {a: {rw: read, bs: 4k, size: 16G, runtime: 60, startdelay: 60}}"
     options = load(tmp_path, text, cli_overrides={"runtime": 2.0}).workloads[0].options
@@ -249,3 +257,9 @@ def test_any_shape_gives_a_suite_or_a_told_mistake(tmp_path_factory, workload, d
         assert load_suite(path).workloads
     except InputError as error:
         assert str(error).startswith(f"{path}:")
+
+
+def test_two_workloads_of_one_name_are_told(tmp_path):
+    text = "workloads:\n  a: {rw: read, size: 1M, matrix: {fio: [{mem: a b}, {mem: a_b}]}}\n"
+    with pytest.raises(InputErrors, match=r"2:\d+: two workloads would be called 'a\[fio=mem:a_b\]'"):
+        load(tmp_path, text)

@@ -227,6 +227,14 @@ class TestResultsFiles:
         results(tmp_path / "new.json", record(noisy(1e9)))
         assert compare(tmp_path / "sessions", tmp_path / "new.json") == compare(*old, tmp_path / "new.json")
 
+    def test_a_session_of_a_new_folder_is_not_compared_with_itself(self, compare, old, tmp_path):
+        folder = tmp_path / "sessions"
+        folder.mkdir()
+        for file in old:
+            shutil.copy(file, folder)
+        status, said = compare(old[0], folder)
+        assert status == WRONG and "the same measurement" in said
+
     def test_a_folder_of_results_files_is_several_sessions(self, compare, old, tmp_path):
         folder = tmp_path / "sessions"
         folder.mkdir()
@@ -303,6 +311,16 @@ class TestEngineOutputs:
         status, said = compare(*old, scaled(MIXED, 0.7, tmp_path / "new.json"), "--tolerance", "5%")
         assert status == REGRESSED
         assert "a stall looks the same" in said
+
+    def test_an_output_does_not_count_again_in_a_folder(self, compare, tmp_path):
+        for index in range(3):
+            scaled(MIXED, 1 + index / 1000, tmp_path / "old" / f"{index}.json")
+        one = tmp_path / "old" / "1.json"
+        new = scaled(MIXED, 1.0005, tmp_path / "new.json")
+        assert compare(tmp_path / "old", new)[0] != WRONG
+        for paths in ((tmp_path / "old", one, new), (new, tmp_path / "old", one), (one, tmp_path / "old")):
+            status, said = compare(*paths)
+            assert status == WRONG and "the same measurement" in said
 
     def test_a_folder_holds_the_repetitions_of_one_session(self, compare, tmp_path):
         for index, factor in enumerate((1.0, 1.002, 0.998, 1.001, 0.999)):

@@ -175,6 +175,18 @@ def test_too_little_space_is_refused_before_anything_is_written(folder, monkeypa
         place.data(reading(5 * MIB))
 
 
+def test_several_files_are_laid_out_once_each(folder):
+    with use(folder) as place:
+        needs = reading(MIB, files=3)
+        files = [place.data(needs, None, number) for number in range(3)]
+        assert len({file.read_bytes() for file in files}) == len(set(files)) == 3
+        assert place.written == 3 * MIB
+        assert [place.data(needs, None, number) for number in range(3)] == files
+        assert place.data(reading(MIB)) == files[0]
+        assert place.written == 3 * MIB
+    assert rules(folder, size=2**40, files=2**10) == ["space"]
+
+
 def test_data_of_other_sizes_make_room(folder, monkeypatch):
     with use(folder) as place:
         large = place.data(reading(8 * MIB))

@@ -44,20 +44,29 @@ def no_device(evidence: Evidence) -> Findings:
 def cached(evidence: Evidence) -> Findings:
     """Find a buffered workload, whose numbers are those of the page cache and the device together.
 
-    `note`, with what the device itself moved where that was counted: the figures depend on the machine's
-    memory and on what else uses it.
+    `suspect` if the device moved less than 90% of what was read or written: the rest moved in memory alone.
+    `note` if it moved more, if that was not counted, and where the workload says `cached: true`: the figures
+    depend on the machine's memory and on what else uses it.
 
-    Say `direct: true` if the device is meant; otherwise nothing.
+    Say `direct: true` if the device is meant, or use more data than memory holds; say `cached: true` if the
+    page cache is meant.
     """
     if evidence.needs.direct or not evidence.needs.target or not evidence.moved:
         return
-    figures = ""
+    figures, lacking = "", False
     device = _transferred(evidence)
     if device:
         moved = device[0].read + device[0].written
         claimed = format_quantity(evidence.moved, "B")
         figures = f"; of {claimed} the device moved {format_quantity(moved, 'B')}"
-    yield finding("note", f"buffered I/O: page cache and device together{figures}")
+        lacking = device[0].read < _MISSING * evidence.claimed("read") or device[
+            0
+        ].written < _MISSING * evidence.claimed("write")
+    message = f"buffered I/O: page cache and device together{figures}"
+    if lacking and not evidence.needs.cached:
+        yield finding("suspect", message, "direct: true if the device is meant, cached: true if memory is")
+    else:
+        yield finding("note", message)
 
 
 def page_cache(evidence: Evidence) -> Findings:
@@ -176,7 +185,7 @@ def loop_cache(evidence: Evidence) -> Findings:
     Set it up with `losetup --direct-io=on`.
     """
     disk = evidence.after.disk if evidence.after else None
-    if disk and disk.cached and evidence.needs.direct:
+    if disk and disk.cached and evidence.needs.direct and evidence.needs.target:
         yield finding(
             "suspect",
             f"{disk.name} goes through the page cache of its backing file, direct or not",
@@ -202,7 +211,11 @@ def not_counted(evidence: Evidence) -> Findings:
 
 
 def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
-    """Return what the target and its whole disk moved during the run; None if it was not counted."""
+    """Return what the target and its whole disk moved during the run; None if it was not counted, or if the
+    I/O went elsewhere.
+    """
+    if not evidence.needs.target:
+        return None
     before, after = (reading.disk if reading else None for reading in (evidence.before, evidence.after))
     if before is None or after is None or before.name != after.name or not after.counted:
         return None

@@ -61,7 +61,8 @@ def little_law(evidence: Evidence) -> Findings:
     `invalid` if more than 1.1 times that number were in flight (somewhat more in a short run with long
     latencies): rate and latency do not belong together. `suspect` if fewer than a third of it were: the queue
     depth was ignored, or the processor could not fill the queue. The second is not asked of workloads with a
-    limited rate or pauses, nor of fewer I/Os than ten times the depth.
+    limited rate or pauses, of buffered writes whose time includes their flush, nor of fewer I/Os than ten
+    times the depth.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.
@@ -82,9 +83,10 @@ def little_law(evidence: Evidence) -> Findings:
     throttled = evidence.given(
         "rate*", "thinktime", "iodepth_low", "iodepth_batch*", "latency_target", "flow"
     )
+    flushes = evidence.given("end_fsync") and not evidence.needs.direct  # for long, with nothing in flight
     enough = sum(traffic.operations for traffic in evidence.traffic.values()) >= 10 * evidence.possible
     synchronous = any(True for _ in synchronous_engine(evidence))
-    if evidence.in_flight < evidence.possible / 3 and enough and not throttled and not synchronous:
+    if evidence.in_flight < evidence.possible / 3 and enough and not (throttled or synchronous or flushes):
         yield finding(
             "suspect",
             f"the queue was not filled: {figures}",

@@ -64,7 +64,9 @@ def write_cache(evidence: Evidence) -> Findings:
     disk = evidence.after.disk if evidence.after else None
     written = evidence.claimed("write")
     flushed = evidence.given("fsync", "fdatasync", "end_fsync", "sync", "sync_file_range")
-    if disk and disk.write_cache == "write back" and 0 < written < _CACHE_BYTES and not flushed:
+    if not evidence.needs.target or flushed:
+        return
+    if disk and disk.write_cache == "write back" and 0 < written < _CACHE_BYTES:
         yield finding(
             "note",
             f"{format_quantity(written, 'B')} written without a flush may still lie in {disk.name}'s own "

@@ -12,7 +12,8 @@ from typing import Any
 from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
 from iogate.engines.fio.job_file import job_file
-from iogate.engines.fio.jobs import MIXED, jobs
+from iogate.engines.fio.job_file_reader import declared_phases, left_out
+from iogate.engines.fio.jobs import MIXED, file_size, jobs
 from iogate.engines.fio.options import ELSEWHERE, FioOptions, block_sizes, normalise_options
 from iogate.engines.fio.refusals import commands
 from iogate.engines.sections import Description, Section
@@ -46,6 +47,12 @@ class Fio:
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return normalise_options(given)
 
+    def phases(self, given: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        return declared_phases(given["jobfile"], given)
+
+    def left_out(self, given: Mapping[str, Any]) -> list[str]:
+        return left_out(given["jobfile"], given)
+
     def commands(self, options: Mapping[str, Any]) -> list[OptionError]:
         return commands(options)
 
@@ -77,6 +84,8 @@ class Fio:
             seconds=_together(each),
             written=None if None in written else sum(filter(None, written)),
             target=bool(here),
+            files=max((job.get("nrfiles", 1) for job in here), default=1),
+            cached=any(job.get("cached", False) for job in here),
         )
 
     def prepare(self) -> None:
@@ -93,6 +102,8 @@ class Fio:
 
         Raises EngineError if fio is missing, or if the target's path cannot be said in a job file.
         """
+        needs = self.needs(workload)
+        through_cache = 0 if needs.direct else needs.size / _SLOWEST_BANDWIDTH  # to flush it, or to fill it
         return Command(
             argv=(
                 find_program(self.program, self.package),
@@ -100,7 +111,7 @@ class Fio:
                 "--output-format=json+",
                 "job.fio",
             ),
-            timeout=self.needs(workload).seconds * 1.1 + _PATIENCE,
+            timeout=needs.seconds * 1.1 + through_cache + _PATIENCE,
             files={"job.fio": job_file(workload, place)},
             output=_OUTPUT,
         )
@@ -233,10 +244,10 @@ def _passed_size(options: Mapping[str, Any], *keys: str) -> int | None:
 
 
 def _extent(options: Mapping[str, Any]) -> int:
-    """Return bytes from the target's beginning to the last that any job touches."""
+    """Return bytes from the beginning of a file to the last that any job touches."""
     first = _passed_size(options, "offset", "fileoffset") or 0
     step = _passed_size(options, "offset_increment") or 0
-    return parse_size(options["size"]) + first + step * (int(options["numjobs"]) - 1)
+    return file_size(options) + first + step * (int(options["numjobs"]) - 1)
 
 
 def _volume(options: Mapping[str, Any]) -> int:

@@ -14,6 +14,8 @@ from iogate.model import Place, Workload
 
 PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
 _TIMES = ("runtime", "ramp_time", "startdelay")
+_OWN = ("cached", "nrfiles")
+"""What is said to fio by other options."""
 _SWITCHES = ("time_based", "group_reporting")
 """Options that fio documents without a value: no is said by leaving them out."""
 
@@ -30,7 +32,7 @@ def job_file(workload: Workload, place: Place) -> str:
         "# Without allow_file_create=0 fio makes the data if they are gone; here they were laid out before.",
     ]
     for name, options in jobs(workload.options).items():
-        lines += [f"[{section_name(name or workload.name)}]", f"filename={_filename(place.data)}"]
+        lines += [f"[{section_name(name or workload.name)}]", f"filename={_filenames(place, options)}"]
         lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
         lines += assignments(options)
         if "percentile_list" not in options.get("fio", {}):
@@ -45,7 +47,7 @@ def assignments(options: Mapping[str, Any]) -> Iterator[str]:
             for name, passed in value.items():
                 for item in passed if isinstance(passed, list) else [passed]:
                     yield assignment(name, item)
-        elif key not in _SWITCHES or value:
+        elif key not in _OWN and (key not in _SWITCHES or value):
             yield assignment(key, _spell(key, value))
 
 
@@ -70,6 +72,11 @@ def _spell(key: str, value: Any) -> str:
     if key in _TIMES:
         return str(value) if isinstance(value, int) else f"{math.ceil(value * 1000)}ms"
     return str(value)
+
+
+def _filenames(place: Place, options: Mapping[str, Any]) -> str:
+    files = (place.data, *place.more)[: options.get("nrfiles", 1)]
+    return ":".join(map(_filename, files))
 
 
 def _filename(path: Path) -> str:

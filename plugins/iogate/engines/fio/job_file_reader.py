@@ -1,43 +1,53 @@
 """fio's job files as workloads: `jobfile: x.fio`, each section a job, `[global]` honoured.
 
-The format: fio(1), JOB FILE FORMAT. fio's own defaults hold for what a file leaves out (buffered, psync).
-What a workload may not say, a job file may not either.
+fio's own defaults hold for what a file leaves out (buffered, psync). What a workload may not say, a job file
+may not either, but for what says where a job works and what it reports: that is left out, and told.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
+from iogate.engines.fio.job_file_sections import (
+    JobSection,
+    Option,
+    choose,
+    error_at,
+    phases,
+    substitute,
+)
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
-from iogate.units import printable
+from iogate.units import parse_size, printable
 
 _DEFAULTS: Mapping[str, Any] = {"rw": "read", "ioengine": "psync", "direct": False}
 _FIELDS = frozenset(
     {
-        *(
-            "rw",
-            "size",
-            "bs",
-            "iodepth",
-            "numjobs",
-            "rwmixread",
-            "ioengine",
-            "direct",
-            "runtime",
-            "ramp_time",
-        ),
-        *("startdelay", "time_based", "group_reporting"),
+        *("rw", "size", "bs", "iodepth", "numjobs", "rwmixread", "ioengine", "direct", "nrfiles"),
+        *("runtime", "ramp_time", "startdelay", "time_based", "group_reporting"),
     }
 )
 _ALIASES = {"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "start_delay": "startdelay"}
-_COUNTS = frozenset({"iodepth", "numjobs", "rwmixread"})
+_COUNTS = frozenset({"iodepth", "numjobs", "rwmixread", "nrfiles"})
 _SWITCHES = frozenset({"direct", "time_based", "group_reporting"})
 _TRUTHS = {"": True, "1": True, "true": True, "0": False, "false": False}
-_SECTION = re.compile(r"\[(.+)\]")
-_MOST_SECTIONS = 256
+_OF_THE_DATA = frozenset({"size", "io_size", "io_limit", "offset", "offset_increment"})
+"""What may be a share of the data: `size=100%`."""
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)%")
+_STEP = 4096
+_SAY_SIZE = "say beside jobfile how much there is: size: 4G, or --io-size=4G"
+_LEFT_OUT: Mapping[str, str] = {
+    "filename": "what is read and written is the target's",
+    "directory": "what is read and written is the target's",
+    "unlink": "the data are removed at the end of the session",
+    "name": "a workload is called as the suite says",
+    "description": "",
+    **dict.fromkeys(("write_*_log", "log_*", "per_job_logs"), "iogate keeps bandwidth and latencies itself"),
+}
+"""What a job file may say without effect, as shell patterns, each with the reason that is told."""
 
 SectionOptions = dict[str, Any]
 Normalise = Callable[[Mapping[str, Any]], SectionOptions]
@@ -47,103 +57,139 @@ def sections(
     file: Attachment, replaced: Mapping[str, Any], normalise: Normalise
 ) -> dict[str, SectionOptions]:
     """Return the options of each section, checked by `normalise` as those of any workload; `replaced` are the
-    keys beside `jobfile`, which hold instead of the file's.
+    keys beside `jobfile`, which hold instead of the file's. A `section` among them chooses some sections.
 
-    Raises InputErrors of OptionError at `jobfile`, whose messages name the line of the job file: all that is
-    wrong with it at once.
+    Raises InputErrors of OptionError at `jobfile`, whose messages name the line of the job file.
     """
+    replaced, wanted = dict(replaced), _wanted(replaced)
+    replaced.pop("section", None)
+    found: dict[str, SectionOptions] = {}
     mistakes: list[InputError] = []
-    shared: dict[str, tuple[int, str]] = {}
-    found: dict[str, dict[str, tuple[int, str]]] = {}
-    current: dict[str, tuple[int, str]] | None = None
-    for number, raw in enumerate(file.text.splitlines(), 1):
-        line = re.split(r"[;#]", raw, maxsplit=1)[0].strip()
-        if not line:
-            continue
-        if match := _SECTION.fullmatch(line):
-            name = match[1].strip()
-            if name == "global":
-                current = shared
-            elif name in found:
-                problem = f"a second section {name!r}: give each a name of its own"
-                mistakes.append(_error(file, number, problem))
-                current = {}
-            else:
-                current = found[name] = dict(shared)  # [global] holds for what follows it
-            continue
-        if current is None:
-            mistakes.append(_error(file, number, f"{line[:80]!r} stands before the first [section]"))
-            continue
-        key, _, value = line.partition("=")
-        current[key.strip().lower()] = number, value.strip()
-    if not found or len(found) > _MOST_SECTIONS:
-        problem = f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}"
-        mistakes.append(_error(file, 1, problem))
-        raise InputErrors(mistakes)
-    jobs: dict[str, SectionOptions] = {}
-    for name, lines in found.items():
+    for section in choose(file, wanted):
         try:
-            jobs[name] = _normal(file, lines, replaced, normalise)
+            found[section.name] = _normal(file, section, replaced, normalise)
         except InputErrors as errors:
             mistakes += errors.errors
     if mistakes:
-        raise InputErrors(list({str(error): error for error in mistakes}.values()))  # [global]'s once
-    return jobs
+        raise InputErrors(list({str(mistake): mistake for mistake in mistakes}.values()))
+    return found
+
+
+def declared_phases(file: Attachment, beside: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the workloads that a job file stands for, each with its label and the keys that make it: those
+    parts of it that `stonewall` keeps apart, as rates of jobs that ran one after another do not add up.
+
+    Raises InputErrors of OptionError.
+    """
+    parts = phases(choose(file, _wanted(beside)))
+    if len(parts) == 1:
+        return [("", {})]
+    return [("+".join(names), {"section": names}) for names in parts]
+
+
+def left_out(file: Attachment, beside: Mapping[str, Any]) -> list[str]:
+    """Return what the chosen sections say without effect, with the reason, for people."""
+    found: dict[str, None] = {}
+    for section in choose(file, _wanted(beside)):
+        for key, option in section.options.items():
+            reason = _reason(key)
+            if reason:
+                said = f"{key}={option.text}" if option.text else key
+                found[printable(f"{file.name}:{option.line}: {said} has no effect here: {reason}")] = None
+    return list(found)
+
+
+def _reason(key: str) -> str | None:
+    """Return why an option is left out; None if it is not."""
+    found = (reason for pattern, reason in _LEFT_OUT.items() if fnmatchcase(key, pattern))
+    return next(found, None)
+
+
+def _wanted(beside: Mapping[str, Any]) -> Sequence[str] | None:
+    """Return the sections that `section` names; None without it. Raises InputErrors of OptionError."""
+    given = beside.get("section")
+    names = [given] if isinstance(given, str) else given
+    if names is None:
+        return None
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        message = "section: the name of a section of the job file, or a list of such names"
+        raise InputErrors([OptionError(message, ("section",))])
+    return names
 
 
 def _normal(
-    file: Attachment, lines: Mapping[str, tuple[int, str]], replaced: Mapping[str, Any], normalise: Normalise
+    file: Attachment, section: JobSection, replaced: Mapping[str, Any], normalise: Normalise
 ) -> SectionOptions:
     given: SectionOptions = dict(_DEFAULTS)
     passed: dict[str, str] = {}
     where: dict[str, int] = {}
-    mistakes: list[InputError] = []
-    for key, (number, text) in lines.items():
-        try:
-            name, value = _option(file, number, key, text)
-        except OptionError as error:
-            mistakes.append(error)
+    data = _data_size(file, section, replaced)
+    for key, option in section.options.items():
+        name, share = _name(key), _share(file, key, option)
+        if _reason(key) is not None or (name in replaced and share is None):
             continue
-        where[name] = number
-        if name in _FIELDS:
-            given[name] = value
+        where[name] = option.line
+        if share is not None:
+            value: Any = _part(file, key, option, share, data)
+            replaced = {each: said for each, said in replaced.items() if each != name}
         else:
-            passed[name] = value
+            value = _value(file, key, option)
+        (given if name in _FIELDS else passed)[name] = value
+    several = section.options.get("filename", Option(0, "")).text
+    if names := len(re.findall(r"(?<!\\):", several)):
+        given["nrfiles"] = names + 1
+    if "size" not in {**given, **replaced}:
+        message = f"{file.name}: [{section.name}] has no size"
+        raise InputErrors([OptionError(printable(message), ("jobfile",), remedy=_SAY_SIZE)])
     both = replaced.get("fio", {})
     if passed or both:
         given["fio"] = {**passed, **(both if isinstance(both, Mapping) else {})}
     try:
-        options = normalise({**given, **{key: value for key, value in replaced.items() if key != "fio"}})
+        return normalise({**given, **{key: value for key, value in replaced.items() if key != "fio"}})
     except InputErrors as errors:
-        mistakes += [_locate(error, file, where, replaced) for error in errors.errors]
-    if mistakes:
-        raise InputErrors(mistakes)
-    return options
+        raise InputErrors([_locate(error, file, where, replaced) for error in errors.errors]) from None
 
 
-def _option(file: Attachment, number: int, key: str, text: str) -> tuple[str, Any]:
-    """Return an option by the name and in the type that a workload says it in."""
-    name = _ALIASES.get(key, key)
-    if name == "buffered":
-        name, text = "direct", str(int(not _truth(file, number, key, text)))
-    elif name == "rwmixwrite" and text.isdecimal():
-        name, text = "rwmixread", str(100 - int(text))
+def _name(key: str) -> str:
+    """Return the name that a workload has for an option."""
+    return {"buffered": "direct", "rwmixwrite": "rwmixread"}.get(key, _ALIASES.get(key, key))
+
+
+def _value(file: Attachment, key: str, option: Option) -> Any:
+    """Return the value of an option in the type that a workload says it in."""
+    name, text = _name(key), substitute(file, option)
     if name in _SWITCHES:
-        return name, _truth(file, number, key, text)
+        value = _TRUTHS.get(text.lower())
+        if value is None:
+            raise error_at(file, option.line, f"{key}: {text[:40]!r} is neither 1 nor 0")
+        return value != (key == "buffered")
     if name in _COUNTS and text.isdecimal():
-        return name, int(text)
-    return name, text
+        return 100 - int(text) if key == "rwmixwrite" else int(text)
+    return text
 
 
-def _truth(file: Attachment, number: int, key: str, text: str) -> bool:
-    value = _TRUTHS.get(text.lower())
-    if value is None:
-        raise _error(file, number, f"{key}: {text[:40]!r} is neither 1 nor 0")
-    return value
+def _share(file: Attachment, key: str, option: Option) -> float | None:
+    """Return the per cent of the data that an option says; None if it says something else."""
+    match = _SHARE.fullmatch(substitute(file, option, strict=False)) if key in _OF_THE_DATA else None
+    return float(match[1]) if match else None
 
 
-def _error(file: Attachment, number: int, message: str) -> OptionError:
-    return OptionError(printable(f"{file.name}:{number}: {message}"), ("jobfile",))
+def _part(file: Attachment, key: str, option: Option, share: float, data: int | None) -> str:
+    """Return bytes of a share of the data. Raises InputErrors where nobody says how much there are."""
+    if data is None:
+        message = f"{key}: {share:g}% of the data, but nobody says how much there are"
+        raise error_at(file, option.line, message, _SAY_SIZE)
+    return str(data if share == 100 else int(data * share / 100) // _STEP * _STEP)
+
+
+def _data_size(file: Attachment, section: JobSection, replaced: Mapping[str, Any]) -> int | None:
+    """Return how much data there are: what is said beside the job file, else in its section."""
+    own = section.options.get("size")
+    text = replaced.get("size", substitute(file, own, strict=False) if own else None)
+    try:
+        return None if text is None else parse_size(text)
+    except ValueError:
+        return None
 
 
 def _locate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,15 @@ def jobs(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     if "mix" not in options:
         return {"": options}
     return _jobs_of_mix(options)
+
+
+def file_size(options: Mapping[str, Any]) -> int:
+    """Return the bytes of each file that a job shares its size out to: whole blocks, as fio has it."""
+    files, size = int(options.get("nrfiles", 1)), parse_size(options["size"])
+    if files == 1:
+        return size
+    step = max(_REGION_STEP, *(parse_size(part) for part in options["bs"].split(",")))
+    return math.ceil(size / (files * step)) * step
 
 
 def region(size: int, mix: Mapping[str, int]) -> int:

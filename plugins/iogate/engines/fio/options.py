@@ -43,6 +43,10 @@ IOENGINES = (
 )  # fmt: skip
 ELSEWHERE = frozenset({"nbd", "null"})
 """The ioengines that do not touch the target: a network block device of their own `uri`, and nothing."""
+_THROUGH_PAGE_CACHE = frozenset(
+    {"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2", "mmap", "splice"}
+)
+"""The ioengines that go through the page cache unless told to go past it."""
 
 _SECTOR = 512
 _UNTIMED = ("rate", "rate_iops", "rate_process", "thinktime", "flow", "latency_target")
@@ -55,8 +59,9 @@ def _pattern(value: Any) -> str:
     if kind not in _PATTERNS:
         raise ValueError(f"{value_text(value)} is not one of {', '.join(_PATTERNS)}")
     if colon:
-        size_text(parse_size(modifier))
-    return ("rw" if kind == "readwrite" else kind) + (f":{modifier.strip()}" if colon else "")
+        modifier = modifier.strip()
+        size_text(parse_size(modifier.removeprefix("-")))
+    return ("rw" if kind == "readwrite" else kind) + (f":{modifier}" if colon else "")
 
 
 def _block(value: Any) -> str:
@@ -136,6 +141,7 @@ class FioOptions(Schema):
     bs: Annotated[str, BeforeValidator(_block)] = Field("4k", description="block size")
     iodepth: int = Field(1, ge=1, le=2**20, description="I/Os that each job keeps in flight")
     numjobs: int = Field(1, ge=1, le=4096, description="jobs of the same kind, all on the same data")
+    nrfiles: int = Field(1, ge=1, le=1024, description="files that share size out among them")
     rwmixread: int | None = Field(None, ge=0, le=100, description="per cent of reads in a mixed pattern")
     mix: Mix | None = Field(
         None, description="instead of one kind of job: readers and writers that share size out among them"
@@ -143,8 +149,16 @@ class FioOptions(Schema):
     jobfile: str | None = Field(
         None, description="a job file of fio below the suite's folder; keys beside it hold instead of its own"
     )
+    section: str | list[str] | None = Field(
+        None, description="of a jobfile: the section to run, or several; without it all of them"
+    )
     ioengine: Annotated[str, BeforeValidator(_ioengine)] = Field("libaio", description="how I/O is issued")
     direct: bool = Field(True, description="past the page cache (O_DIRECT)")
+    cached: bool = Field(
+        False,
+        description="with direct: false: the page cache is meant. What is read is brought into it before, "
+        "and writes do not count their flush",
+    )
     runtime: Duration | None = Field(None, gt=0, description="end after this time")
     ramp_time: Duration = Field(0.0, ge=0, description="time before figures are taken")
     startdelay: Duration = Field(0.0, ge=0, description="rest before the job starts")
@@ -183,9 +197,30 @@ def normalise_options(given: Mapping[str, Any]) -> dict[str, Any]:
         found.setdefault("rwmixread", 50)
     else:
         found.pop("rwmixread", None)
+    if not options.cached:
+        del found["cached"]
+    if options.nrfiles == 1:
+        del found["nrfiles"]
+    found["fio"] = {**_page_cache(options), **found["fio"]}
     if not found["fio"]:
         del found["fio"]
     return found
+
+
+def _page_cache(options: FioOptions) -> dict[str, str]:
+    """Return what buffered I/O is given: the data to read where the page cache is meant, else the flush of
+    what was written, without which the figures are those of memory.
+    """
+    if not _is_buffered(options):
+        return {}
+    kind = options.rw.partition(":")[0]
+    if options.cached:
+        return {"pre_read": "1"} if "read" in kind or kind in MIXED else {}
+    return {"end_fsync": "1"} if "write" in kind or kind in MIXED else {}
+
+
+def _is_buffered(options: FioOptions) -> bool:
+    return not options.direct and options.ioengine in _THROUGH_PAGE_CACHE
 
 
 def _with_advice(error: InputError) -> InputError:
@@ -223,6 +258,8 @@ def _mix_problems(options: FioOptions, mix: Mapping[str, int]) -> list[OptionErr
         problems.append(OptionError("mix is of a mixed pattern: rw: randrw, or rw: rw", ("rw",)))
     if options.rwmixread is not None:
         problems.append(OptionError("rwmixread: mix says who reads and who writes", ("rwmixread",)))
+    if options.nrfiles != 1:
+        problems.append(OptionError("nrfiles: mix shares one file out", ("nrfiles",)))
     if options.numjobs != 1:
         problems.append(OptionError("numjobs: mix says how many jobs there are", ("numjobs",)))
     problems += [
@@ -251,8 +288,15 @@ def _contradictions(options: FioOptions) -> list[OptionError]:
         ]
     if options.ioengine == "nbd" and "uri" not in options.fio:
         problems.append(OptionError("ioengine nbd needs its uri, under fio", ("ioengine",)))
+    if options.direct and options.cached:
+        problems.append(OptionError("cached: true is the page cache, direct: true goes past it", ("cached",)))
+    if _is_buffered(options) and not options.cached and options.fio.get("end_fsync", "1") != "1":
+        message = "end_fsync: buffered writes count their flush; if the page cache is meant, say cached: true"
+        problems.append(OptionError(message, ("fio", "end_fsync"), key=True))
     if options.jobfile is not None:
         problems.append(OptionError("jobfile is for suites: it is a path below their folder", ("jobfile",)))
+    if options.section is not None:
+        problems.append(OptionError("section is one of a jobfile, which is not here", ("section",)))
     if options.mix:
         problems += _mix_problems(options, options.mix.model_dump())
     if options.direct and options.ioengine not in ELSEWHERE:
@@ -263,8 +307,8 @@ def _contradictions(options: FioOptions) -> list[OptionError]:
             for size in block_sizes(options.bs)
             if size % _SECTOR
         ]
-    if max(block_sizes(options.bs)) > parse_size(options.size):
-        problems.append(
-            OptionError(f"size: {options.size} is less than one block of {options.bs}", ("size",))
-        )
+    if max(block_sizes(options.bs)) > parse_size(options.size) // options.nrfiles:
+        each = "" if options.nrfiles == 1 else f" for each of {options.nrfiles} files"
+        message = f"size: {options.size} is less than one block of {options.bs}{each}"
+        problems.append(OptionError(message, ("size",)))
     return problems

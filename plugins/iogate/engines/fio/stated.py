@@ -31,9 +31,11 @@ _ALIASES = {"blocksize": "bs", "readwrite": "rw", "timeout": "runtime", "start_d
 _WITHOUT_EFFECT = (
     *("name", "description", "filename", "filename_format", "directory", "unlink", "group_reporting"),
     *("stonewall", "wait_for_previous", "new_group", "percentile_list", "*lat_percentiles"),
-    *("write_*_log", "log_*", "per_job_logs"),
+    *("write_*_log", "log_*", "per_job_logs", "cached"),
 )
-"""Where a job works, when it runs and what it reports, as shell patterns: not what it does."""
+"""Where a job works, when it runs and what it reports, as shell patterns: not what it does. `cached`, a word
+of iogate's own, stands for options that do it.
+"""
 
 
 def without_effect(key: str) -> bool:

@@ -76,6 +76,7 @@ class Iozone:
             seconds=_seconds(options),
             written=_bytes_written(options),
             space=parse_size(options["size"]) * options.get("processes", 1),
+            cached=options.get("cached", False),
         )
 
     def command(self, workload: Workload, place: Place) -> Command:

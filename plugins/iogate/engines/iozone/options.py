@@ -93,7 +93,10 @@ class IozoneOptions(Schema):
     )
     threads: bool = Field(False, description="threads instead of processes (-T)")
     direct: bool = Field(True, description="past the page cache (-I, O_DIRECT)")
-    flush: bool = Field(False, description="count the time of fsync (-e)")
+    cached: bool = Field(False, description="the page cache is meant: without flush, with direct: false")
+    flush: bool | None = Field(
+        None, description="count the time of fsync (-e); the default of buffered I/O unless cached is said"
+    )
     retest: bool = Field(True, description="rewrite and reread as well (not -+n)")
     report: Literal["bandwidth", "iops", "latency"] = Field(
         "bandwidth", description="kB/s, operations/s (-O), or µs per operation (-N)"
@@ -117,6 +120,9 @@ def normalise_options(given: Mapping[str, Any]) -> dict[str, Any]:
     if problems:
         raise InputErrors(problems)
     found = options.model_dump(exclude_none=True)
+    found.setdefault("flush", _buffered_to_device(options))
+    if not options.cached:
+        del found["cached"]
     found["tests"] = sorted(set(options.tests), key=lambda name: TESTS[name])
     if options.processes is None:
         found.setdefault("minimum_size", options.size)
@@ -147,7 +153,16 @@ def _passed_problems(passed: Mapping[str, Any]) -> Iterator[OptionError]:
             yield OptionError(f"unknown option {shown!r} of iozone{hint}", path, key=True, remedy=remedy)
 
 
+def _buffered_to_device(options: IozoneOptions) -> bool:
+    return not options.direct and not options.cached
+
+
 def _problems(options: IozoneOptions) -> Iterator[OptionError]:
+    if options.direct and options.cached:
+        yield OptionError("cached: true is the page cache, direct: true goes past it", ("cached",))
+    if options.flush is False and _buffered_to_device(options):
+        message = "flush: buffered writes count it; if the page cache is meant, say cached: true"
+        yield OptionError(message, ("flush",))
     yield from _size_problems(options)
     yield from _test_problems(options)
     if options.threads and options.processes is None:

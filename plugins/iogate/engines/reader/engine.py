@@ -141,6 +141,7 @@ class Reader:
             block=parse_size(options["bs"]),
             seconds=_seconds(options),
             written=size * passes if writes else 0,
+            cached=options["cached"],
         )
 
     def prepare(self) -> None:

@@ -33,7 +33,12 @@ def load_candidate(path: Path) -> StoredSession:
         for key, item in session.measured.items():
             measured.setdefault(key, []).append(item)
     files = tuple(file for session in sessions for file in session.files)
-    return replace(found, files=files, measured={key: join(items) for key, items in measured.items()})
+    return replace(
+        found,
+        files=files,
+        measured={key: join(items) for key, items in measured.items()},
+        parts=tuple(session.id for session in sessions),
+    )
 
 
 def load(path: Path) -> list[StoredSession]:
@@ -64,6 +69,7 @@ def _session(path: Path, files: Sequence[OutputFile]) -> StoredSession:
         files=tuple(file.name for file in files),
         measured={key: join(items) for key, items in jobs.items()},
         outputs=True,
+        parts=tuple(file.digest for file in files),
     )
 
 

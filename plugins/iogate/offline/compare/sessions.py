@@ -32,7 +32,8 @@ class StoredMeasurement:
 
 @dataclass(frozen=True)
 class StoredSession:
-    """One session that was stored; `files` are those it was read from.
+    """One session that was stored; `files` are those it was read from, `parts` the identities of what was
+    taken together in it (empty: it is one).
 
     `outputs` tells engines' outputs, of which neither device nor environment are known.
     """
@@ -43,6 +44,12 @@ class StoredSession:
     device: str = ""
     environment: Environment = field(default_factory=Environment)
     outputs: bool = False
+    parts: tuple[str, ...] = ()
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """What must not be in another session that is compared with it."""
+        return self.parts or (self.id,)
 
 
 def join(items: Sequence[StoredMeasurement]) -> StoredMeasurement:

@@ -34,7 +34,9 @@ class _Pair:
 
 def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across_devices: bool) -> None:
     """Raise InputError for sessions that must not be compared: the same one twice, or of two machines."""
-    refuse_twice((session.id, ", ".join(session.files)) for session in (*old, new))
+    refuse_twice(
+        (identity, ", ".join(session.files)) for session in (*old, new) for identity in session.identities
+    )
     for session in old:
         if session.outputs != new.outputs:
             kinds = {True: "an output of an engine", False: "a results file of iogate"}

@@ -184,14 +184,14 @@ class TestJobFile:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("[x]\nsize=1m\nfilename=/dev/sda\n", r"a\.fio:3: .*'filename' is refused: .*the target's"),
+            ("[x]\nsize=1m\nopendir=/dev\n", r"a\.fio:3: .*'opendir' is refused: .*the target's"),
             ("[global]\nexec_prerun=reboot\n[x]\nsize=1m\n", "exec_prerun"),
             ("[x]\nsize=1m\nioengine=exec\n", "exec"),
-            ("[x]\nsize=1m\nwrite_bw_log=/tmp/x\n", "writes files outside"),
+            ("[x]\nsize=1m\nwrite_iolog=/tmp/x\n", "writes files outside"),
             ("[x]\nsize=1m\ninclude other.fio\n", "a.fio:3"),
             ("[x]\nsize=${SIZE}\n", r"a\.fio:2"),
-            ("[x]\nsize=1m\nstonewall\n[y]\nsize=1m\n", "'stonewall' is refused"),
-            ("[x]\nbs=4k\n", "'size' is missing"),
+            ("[x]\nsize=1m\n[y]\nsize=1m\nwait_for=x\n", "'wait_for' is refused"),
+            ("[x]\nbs=4k\n", r"a\.fio: \[x\] has no size\n.*--io-size"),
             ("[x]\nsize=1m\nbs=2m\n", "less than one block"),
             ("[x]\nsize=1m\niodepth=many\n", r"a\.fio:3: iodepth"),
             ("[x]\nsize=1m\ndirect=maybe\n", r"a\.fio:3: direct: 'maybe' is neither 1 nor 0"),

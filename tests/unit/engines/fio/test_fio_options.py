@@ -92,6 +92,55 @@ def test_an_option_in_the_wrong_place_is_led_to_the_right_one():
         engine.options({**LEAST, "norandommap": True})
 
 
+class TestPageCache:
+    @pytest.mark.parametrize("rw", ["write", "randwrite", "rw", "randrw", "trimwrite"])
+    @pytest.mark.parametrize("ioengine", ["libaio", "io_uring", "psync", "mmap"])
+    def test_buffered_writes_count_their_flush(self, tmp_path, rw, ioengine):
+        found = workload(rw=rw, direct=False, ioengine=ioengine)
+        assert "end_fsync=1" in job_file(found, place(tmp_path)).splitlines()
+        assert (
+            found.definition_hash
+            == workload(rw=rw, direct=False, ioengine=ioengine, fio={"end_fsync": 1}).definition_hash
+        )
+        assert engine.options(found.options) == found.options
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {"rw": "randwrite"},
+            {"rw": "randread", "direct": False},
+            {"rw": "randwrite", "direct": False, "cached": True},
+            {"rw": "randwrite", "direct": False, "ioengine": "null"},
+        ],
+    )
+    def test_others_do_not_and_their_definition_is_as_it_was(self, given):
+        options = engine.options({**LEAST, **given})
+        assert "fio" not in options
+        assert ("cached" in options) == given.get("cached", False)
+
+    def test_what_is_meant_to_be_read_from_the_cache_is_brought_there(self, tmp_path):
+        found = workload(rw="randread", direct=False, cached=True)
+        lines = job_file(found, place(tmp_path)).splitlines()
+        assert "pre_read=1" in lines and not any(line.startswith("cached") for line in lines)
+        assert engine.needs(found).cached and engine.options(found.options) == found.options
+
+    def test_it_is_said_in_one_way(self):
+        assert refused(cached=True) == [
+            (("cached",), "cached: true is the page cache, direct: true goes past it")
+        ]
+        [(path, message)] = refused(rw="write", direct=False, fio={"end_fsync": 0})
+        assert path == ("fio", "end_fsync") and "say cached: true" in message
+
+    def test_a_mix_flushes_too(self, tmp_path):
+        found = workload(rw="randrw", direct=False, mix={"readers": 1, "writers": 1})
+        assert job_file(found, place(tmp_path)).splitlines().count("end_fsync=1") == 2
+
+    def test_the_flush_of_all_data_on_a_slow_device_does_not_time_out(self, tmp_path):
+        given = {"rw": "write", "size": "10G", "runtime": 5, "time_based": True}
+        buffered = engine.command(workload(direct=False, **given), place(tmp_path)).timeout
+        assert buffered - engine.command(workload(**given), place(tmp_path)).timeout == 1024
+
+
 def test_what_is_missing_is_told():
     with pytest.raises(InputErrors, match="'rw' is missing") as caught:
         engine.options({})

@@ -99,6 +99,8 @@ class TestOptions:
             ({"report": "latency", "processes": 2}, "automatic mode only"),
             ({"processes": 0}, "processes"),
             ({"records": "4k"}, "unknown key 'records'"),
+            ({"cached": True}, "direct: true goes past it"),
+            ({"direct": False, "flush": False}, "say cached: true"),
         ],
     )
     def test_what_cannot_run_is_refused_with_the_reason(self, given, words):
@@ -129,9 +131,18 @@ class TestOptions:
 @pytest.mark.usefixtures("installed")
 class TestCommand:
     def test_the_published_protocol(self):
-        told = argv(size="5g", record_size="8k", tests=[0, 1, 2], processes=4, direct=False)
+        told = argv(size="5g", record_size="8k", tests=[0, 1, 2], processes=4, direct=False, cached=True)
         files = " ".join(f"/t/iozone-{number}" for number in (1, 2, 3, 4))
         assert told == f"-t 4 -C -s 5242880k -r 8k -i 0 -i 1 -i 2 -F {files}"
+
+    def test_buffered_writes_count_their_flush(self):
+        assert "-e" in argv(direct=False).split()
+        assert not {"-e", "-I"} & set(argv(direct=False, cached=True).split())
+        assert "-e" not in argv().split()
+        assert "cached" not in workload().definition and workload().definition["flush"] is False
+        for asked in ({"direct": False}, {"direct": False, "cached": True}, {}):
+            options = workload(**asked).options
+            assert IOZONE.options(options) == options
 
     def test_automatic_mode_runs_all_points_of_the_table(self):
         told = argv(minimum_size="32M", record_size="128k", minimum_record_size="64k", flush=True)

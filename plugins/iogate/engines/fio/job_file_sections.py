@@ -1,0 +1,120 @@
+"""The sections of fio's job files as they stand there: which there are, and which run side by side.
+
+The format: fio(1), JOB FILE FORMAT. `[global]` holds for the sections behind it, `stonewall` waits for those
+before. `${NAME}` is a variable of the suite, never of the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from iogate.errors import InputErrors, OptionError
+from iogate.formats.attachment import Attachment
+from iogate.formats.yamlio import nearest
+from iogate.units import printable
+
+_SECTION = re.compile(r"\[(.+)\]")
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_MOST_SECTIONS = 256
+_WALLS = frozenset({"stonewall", "wait_for_previous"})
+
+
+class Option(NamedTuple):
+    """The text of an option, and the line that it stands in."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class JobSection:
+    """A section with all options that hold for it, `walled` if it waits for those before it."""
+
+    name: str
+    options: Mapping[str, Option]
+    walled: bool
+
+
+def read_sections(file: Attachment) -> list[JobSection]:
+    """Return all sections of a job file. Raises InputErrors of OptionError at `jobfile`."""
+    shared: dict[str, Option] = {}
+    found: dict[str, dict[str, Option]] = {}
+    current: dict[str, Option] | None = None
+    for number, raw in enumerate(file.text.splitlines(), 1):
+        line = re.split(r"[;#]", raw, maxsplit=1)[0].strip()
+        if not line:
+            continue
+        if match := _SECTION.fullmatch(line):
+            name = match[1].strip()
+            if name == "global":
+                current = shared
+            elif name in found:
+                raise error_at(file, number, f"a second section {name!r}: give each a name of its own")
+            else:
+                current = found[name] = dict(shared)
+            continue
+        if current is None:
+            raise error_at(file, number, f"{line[:80]!r} stands before the first [section]")
+        key, _, value = line.partition("=")
+        current[key.strip().lower()] = Option(number, value.strip())
+    if not found or len(found) > _MOST_SECTIONS:
+        raise error_at(file, 1, f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}")
+    return [_section(name, options) for name, options in found.items()]
+
+
+def choose(file: Attachment, names: Sequence[str] | None) -> list[JobSection]:
+    """Return the sections of these names in the file's order, or all. Raises InputErrors of OptionError."""
+    sections = read_sections(file)
+    known = [section.name for section in sections]
+    for name in names or ():
+        if name not in known:
+            hint = nearest(name, known) or f"; there are {', '.join(known)}"
+            message = printable(f"{file.name} has no section {name!r}{hint}")
+            raise InputErrors([OptionError(message, ("section",))])
+    return [section for section in sections if names is None or section.name in names]
+
+
+def phases(sections: Iterable[JobSection]) -> list[list[str]]:
+    """Return the names of the sections that run side by side, in the order in which fio runs them."""
+    found: list[list[str]] = []
+    for section in sections:
+        if section.walled or not found:
+            found.append([])
+        found[-1].append(section.name)
+    return found
+
+
+def substitute(file: Attachment, option: Option, *, strict: bool = True) -> str:
+    """Return the text of an option with the suite's variables in it.
+
+    Raises InputErrors of OptionError for one that has no value; it stays as it is unless `strict`.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] in file.variables or not strict:
+            return file.variables.get(match[1], match[0])
+        known = ", ".join(sorted(file.variables))
+        raise error_at(
+            file,
+            option.line,
+            f"the variable {match[0]!r} has no value{nearest(match[1], file.variables)}",
+            f"say it in `variables:` of the suite{', which has ' + known if known else ''}; "
+            "the environment is not asked",
+        )
+
+    return _VARIABLE.sub(value, option.text)
+
+
+def error_at(file: Attachment, line: int, message: str, remedy: str = "") -> InputErrors:
+    """Return a mistake in a line of a job file, as one of the key `jobfile`."""
+    text = printable(f"{file.name}:{line}: {message}")
+    return InputErrors([OptionError(text, ("jobfile",), remedy=printable(remedy))])
+
+
+def _section(name: str, options: Mapping[str, Option]) -> JobSection:
+    walled = any(key in options and options[key].text != "0" for key in _WALLS)
+    own = {key: option for key, option in options.items() if key not in _WALLS}
+    return JobSection(name, own, walled)

@@ -1,0 +1,74 @@
+"""Job files as people write them, run by real fio on a directory."""
+
+import pytest
+
+from loops import MIB, Loops, need
+from projects import need_fio, refused
+
+pytestmark = pytest.mark.system
+
+IN_TURN = """\
+[global]
+ioengine=libaio
+iodepth=4
+size=100%
+direct=0
+directory=/mount-point-of-ssd
+filename=ssd.test.file
+
+[seq-read]
+rw=read
+bs=${BLOCK}
+stonewall
+
+[rand-write]
+rw=randwrite
+stonewall
+"""
+SEVERAL = "[job]\nfilename=/mnt/a:/mnt/b:/mnt/c\nsize=6m\nbs=64k\nrw=read\nwrite_bw_log=out\n"
+SUITE = """\
+variables: {BLOCK: 64k}
+defaults: {repetitions: 1, size: 8M}
+workloads:
+  ssd: {jobfile: ssd.fio}
+  files: {jobfile: several.fio, size: 6M}
+"""
+
+
+@pytest.fixture
+def files(project):
+    """A project with job files in its suites' folder."""
+    need_fio()
+    (project.path / "suites" / "ssd.fio").write_text(IN_TURN)
+    (project.path / "suites" / "several.fio").write_text(SEVERAL)
+    project.suite(SUITE)
+    return project
+
+
+def test_job_files_of_others_run_as_they_are(files):
+    result = files.run("suites", "-v")
+    assert result.status == 0, result.text
+    assert set(result.verdicts) == {"ssd[seq-read]", "ssd[rand-write]", "files"}
+    assert "write.iops" not in result.workload("ssd[seq-read]")["metrics"]
+    assert "ssd[seq-read]: ssd.fio:6: directory=/mount-point-of-ssd has no effect here" in result.text
+    left_out = [item for item in result.workload("files")["findings"] if item["check"] == "left_out"]
+    assert "several.fio:2: filename=/mnt/a:/mnt/b:/mnt/c has no effect" in left_out[0]["message"]
+    (job,) = files.path.glob(".iogate/results/*/files-*/1/job.fio")
+    (names,) = (line for line in job.read_text().splitlines() if line.startswith("filename="))
+    assert [name.rpartition("/")[2] for name in names.split(":")] == [
+        f"data-{2 * MIB}", f"data-{2 * MIB}-1", f"data-{2 * MIB}-2",
+    ]  # fmt: skip
+    assert not files.leftovers and not list(files.path.rglob("*_bw*.log"))
+
+
+def test_the_plan_says_what_has_no_effect(files):
+    result = files.run("suites", "--io-plan")
+    assert "note: ssd.fio:7: filename=ssd.test.file has no effect here" in result.text
+    assert "space: 14.00 MiB in 4 data files" in result.text
+
+
+def test_several_files_are_not_on_a_block_device(files, tmp_path):
+    need()
+    with Loops(tmp_path) as loops:
+        target = f"--io-target={loops.device(16 * MIB)}"
+        refused(files.run("suites", target, "-k", "files"), "is a block device, and the workload has several")

@@ -1,0 +1,124 @@
+"""Buffered I/O on a device of known speed: its figures are the device's, or it is said that they are not."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from iogate.errors import TargetError
+from iogate.target import drop, flush, flushing
+from loops import MIB, Loops, need
+from projects import Project
+
+pytestmark = pytest.mark.system
+
+SPEED = 32 * MIB
+SUITE = """\
+defaults: {engine: fio, ioengine: psync, direct: false, bs: 1M, size: 32M, repetitions: 2}
+workloads:
+  flushed: {rw: write}
+  meant: {rw: write, cached: true}
+  overwritten: {rw: write, size: 2M, runtime: 0.3, time_based: true}
+"""
+
+
+@pytest.fixture(scope="module")
+def buffered(throttled, tmp_path_factory):
+    """What a run recorded of buffered writes to a throttled disk."""
+    disk = throttled("ext4", 128 * MIB)
+    project = Project(tmp_path_factory.mktemp("buffered") / "project")
+    project.suite(SUITE)
+    project.device("lab", f"target: {disk.point}\n")
+    disk.throttle.limit_bandwidth(SPEED)
+    result = project.run("suites", "--device=lab", "--update-baselines", wrapper=disk.throttle.inside)
+    assert set(result.verdicts.values()) == {"recorded"}, result.text
+    return result
+
+
+def bandwidths(result, name):
+    return result.workload(name)["metrics"]["write.bandwidth"]["values"]
+
+
+def severity(result, name):
+    (finding,) = (item for item in result.workload(name)["findings"] if item["check"] == "cached")
+    return finding["severity"]
+
+
+def test_a_buffered_write_is_as_fast_as_the_device_in_each_repetition(buffered):
+    assert all(0.7 * SPEED < value < 1.1 * SPEED for value in bandwidths(buffered, "flushed"))
+    assert severity(buffered, "flushed") == "note"
+
+
+def test_who_means_the_page_cache_gets_its_speed(buffered):
+    assert min(bandwidths(buffered, "meant")) > 2 * SPEED
+    assert severity(buffered, "meant") == "note"
+
+
+def test_what_the_device_did_not_move_is_suspect_and_said_where_it_becomes_a_baseline(buffered):
+    assert severity(buffered, "overwritten") == "suspect"
+    assert "suspect cached: overwritten: buffered I/O" in buffered.text
+    assert re.search(r"overwritten: recorded although suspect: .*\bcached\b", buffered.text)
+
+
+def dirty(path, size=8 * MIB):
+    with path.open("r+b" if path.exists() else "wb") as stream:
+        stream.write(os.urandom(size))
+    return path
+
+
+def written(device):
+    return int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[6]) * 512
+
+
+@pytest.fixture
+def disk(tmp_path):
+    need("mkfs.ext4")
+    with Loops(tmp_path) as loops:
+        yield loops.formatted("ext4", 128 * MIB)
+
+
+def test_a_flush_writes_what_others_left_in_the_page_cache(disk):
+    device, point = disk
+    before = written(device)
+    dirty(point / "other")
+    flush(point)
+    assert written(device) - before >= 8 * MIB
+
+
+def test_a_flush_of_a_device_writes_what_is_dirty_of_it(tmp_path):
+    need()
+    with Loops(tmp_path) as loops:
+        device = loops.device(16 * MIB)
+        before = written(device)
+        dirty(device)
+        flush(device)
+        assert written(device) - before >= 8 * MIB
+
+
+def test_dropped_data_are_read_from_the_device_again(disk):
+    device, point = disk
+    data = dirty(point / "data")
+    flush(point)
+    drop([data, point / "missing"])
+    before = int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[2])
+    data.read_bytes()
+    after = int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[2])
+    assert (after - before) * 512 >= 8 * MIB
+
+
+def test_a_flush_that_does_not_end_is_told(disk):
+    _, point = disk
+    dirty(point / "other")
+    with pytest.raises(TargetError, match="not flushed within") as caught:
+        flush(point, patience=0)
+    assert caught.value.rule == "flush"
+
+
+def test_a_flush_that_fails_is_told(tmp_path, monkeypatch):
+    def fail(path):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(flushing, "_flush", fail)
+    with pytest.raises(TargetError, match=r"cannot flush .*Input/output error"):
+        flush(tmp_path)

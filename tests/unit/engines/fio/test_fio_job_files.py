@@ -1,0 +1,304 @@
+"""Job files as people have them: phases, shares, variables, places, several files."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iogate import engines
+from iogate.declare.suite import load_suite
+from iogate.engines.fio.job_file import job_file
+from iogate.engines.fio.job_file_reader import declared_phases, left_out, sections
+from iogate.engines.fio.options import normalise_options
+from iogate.errors import InputErrors
+from iogate.formats.attachment import Attachment
+from iogate.model import Place
+
+FIO = engines.load("fio")
+MIB = 2**20
+
+FOUR_IN_TURN = """\
+; one after another, on a disk of somebody else
+[global]
+filename=/dev/nvme0n1:/dev/nvme1n1   ; never touched
+directory=/mnt
+name=other
+size=8m
+write_bw_log=out
+direct=1
+
+[first]
+rw=write
+[second]
+stonewall
+rw=randread
+[beside second]
+rw=randwrite
+[third]
+wait_for_previous=1
+rw=read
+"""
+TEMPLATE = """\
+[job]
+rw=${MODE}
+blocksize=${BLOCK}
+iodepth=${DEPTH}
+direct=${DIRECT}
+size=${SHARE}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Loads a suite beside a job file `a.fio`."""
+
+    def make(text, content, **more):
+        (tmp_path / "a.fio").write_text(content)
+        (tmp_path / "demo.yaml").write_text(text)
+        return load_suite(tmp_path / "demo.yaml", name="demo.yaml", **more).workloads
+
+    return make
+
+
+def suite(keys="", variables=""):
+    head = f"variables: {variables}\n" if variables else ""
+    return f"{head}workloads:\n  w: {{jobfile: a.fio{keys}}}\n"
+
+
+def refused(load, text, content, words, **more):
+    with pytest.raises(InputErrors, match=words) as caught:
+        load(text, content, **more)
+    return str(caught.value)
+
+
+class TestPhases:
+    def test_what_waits_for_others_is_a_workload_of_its_own(self, load):
+        found = load(suite(), FOUR_IN_TURN)
+        assert {item.name: list(item.options["jobs"]) for item in found} == {
+            "w[first]": ["first"],
+            "w[second+beside_second]": ["second", "beside second"],
+            "w[third]": ["third"],
+        }
+        assert [FIO.gating(item) for item in found] == [
+            ("write.iops",), ("read.iops", "write.iops"), ("read.iops",),
+        ]  # fmt: skip
+
+    def test_a_file_that_nothing_parts_is_one_workload_of_the_same_name(self, load):
+        for content in ("[x]\nstonewall\nsize=1m\n", "[x]\nsize=1m\n[y]\nstonewall=0\nsize=1m\n"):
+            assert [item.name for item in load(suite(), content)] == ["w"]
+
+    def test_a_wall_for_all_parts_all(self, load):
+        content = "[global]\nstonewall\nsize=1m\n[x]\n[y]\n"
+        assert [item.name for item in load(suite(), content)] == ["w[x]", "w[y]"]
+
+    def test_the_matrix_comes_first(self, load):
+        found = load(suite(", matrix: {bs: [4k, 64k]}"), FOUR_IN_TURN)
+        assert [item.name for item in found[:2]] == ["w[bs=4k,first]", "w[bs=4k,second+beside_second]"]
+        assert len({item.name for item in found}) == 6
+
+    def test_a_phase_is_the_same_workload_however_it_is_chosen(self, load):
+        (chosen,) = load(suite(", section: third"), FOUR_IN_TURN)
+        assert chosen.name == "w"
+        assert chosen.definition_hash == load(suite(), FOUR_IN_TURN)[2].definition_hash
+
+
+class TestSection:
+    def test_sections_are_chosen_by_name(self, load):
+        (one,) = load(suite(", section: first"), FOUR_IN_TURN)
+        assert list(one.options["jobs"]) == ["first"]
+        two = load(suite(", section: [third, first]"), FOUR_IN_TURN)
+        assert [item.name for item in two] == ["w[first]", "w[third]"]
+
+    def test_they_can_be_in_a_matrix(self, load):
+        found = load(suite(", matrix: {section: [third, first]}"), FOUR_IN_TURN)
+        assert [item.name for item in found] == ["w[section=third]", "w[section=first]"]
+
+    @pytest.mark.parametrize(
+        ("keys", "words"),
+        [
+            (", section: fist", r"2:\d+: a\.fio has no section 'fist', did you mean 'first'"),
+            (", section: zzz", "there are first, second, beside second, third"),
+            (", section: []", "a list of such names"),
+            (", section: [3]", "a list of such names"),
+            (", section: {a: b}", "a list of such names"),
+        ],
+    )
+    def test_one_that_is_not_there_is_told(self, load, keys, words):
+        refused(load, suite(keys), FOUR_IN_TURN, words)
+
+    def test_a_mistake_in_another_section_does_not_matter(self, load):
+        content = "[x]\nsize=1m\n[y]\nioengine=exec\n"
+        assert load(suite(", section: x"), content)
+        refused(load, suite(), content, "has no size")
+
+    def test_without_a_job_file_there_is_none(self, load):
+        refused(
+            load, "workloads:\n  w: {rw: read, size: 1M, section: x}\n", "", "section is one of a jobfile"
+        )
+
+    def test_all_mistakes_are_told_at_once(self, load):
+        said = refused(load, suite(), "[x]\nsize=1m\niodepth=a\n[y]\nsize=1m\nopendir=/x\n", r"a\.fio:3")
+        assert "a.fio:6" in said
+
+
+class TestLeftOut:
+    def test_places_and_reports_are_left_out_and_told_with_their_lines(self, load, tmp_path):
+        first = load(suite(), FOUR_IN_TURN)[0]
+        assert [note.partition(" has no effect")[0] for note in first.notes] == [
+            "a.fio:3: filename=/dev/nvme0n1:/dev/nvme1n1", "a.fio:4: directory=/mnt", "a.fio:5: name=other",
+            "a.fio:7: write_bw_log=out",
+        ]  # fmt: skip
+        text = job_file(first, Place(tmp_path / "data", None, tmp_path, (tmp_path / "more",)))
+        assert "/dev" not in text and "/mnt" not in text and "log" not in text and "other" not in text
+
+    def test_they_are_no_part_of_the_definition(self, load):
+        (plain,) = load(suite(), "[x]\nsize=1m\n")
+        (more,) = load(suite(), "[x]\nsize=1m\nfilename=$HOME\ndescription=about\nunlink=1\n")
+        assert plain.definition == more.definition
+        assert plain.notes == () and len(more.notes) == 2
+
+    def test_a_suite_may_not_say_them_itself(self, load):
+        text = "workloads:\n  w: {rw: read, size: 1M, fio: {filename: /dev/sda}}\n"
+        refused(load, text, "", "'filename' is refused")
+
+    @pytest.mark.parametrize(
+        "line", ["exec_prerun=reboot", "write_iolog=/x", "replay_redirect=/dev/sda", "verify_state_save=1"]
+    )
+    def test_what_is_dangerous_stays_refused(self, load, line):
+        refused(load, suite(), f"[x]\nsize=1m\n{line}\n", "is refused")
+
+
+class TestShares:
+    def test_a_share_is_of_the_data_that_the_suite_names(self, load):
+        content = "[x]\nsize=100%\n[y]\nsize=50%\noffset=50%\n[z]\nsize=8m\n"
+        x, y, z = load(suite(", size: 64M"), content)[0].options["jobs"].values()
+        assert [job["size"] for job in (x, y, z)] == ["64M", "32M", "64M"]
+        assert y["fio"] == {"offset": str(32 * MIB)}
+        assert FIO.needs(load(suite(", size: 64M"), content)[0]).size == 64 * MIB
+
+    def test_the_command_line_can_name_it(self, load):
+        (item,) = load(suite(), "[x]\nsize=50%\n[y]\n", cli_overrides={"size": "64M"})
+        assert [job["size"] for job in item.options["jobs"].values()] == ["32M", "64M"]
+
+    def test_of_nothing_it_is_told(self, load):
+        said = refused(
+            load, suite(), "[x]\nsize=100%\n", r"a\.fio:2: size: 100% of the data, but nobody says"
+        )
+        assert "size: 4G" in said and "--io-size" in said
+
+    def test_parts_end_on_whole_pages(self, load):
+        (item,) = load(suite(), "[x]\nsize=10000k\nio_size=33%\n")
+        assert int(item.options["jobs"]["x"]["fio"]["io_size"]) % 4096 == 0
+
+
+class TestVariables:
+    VALUES = "{MODE: randwrite, BLOCK: 8k, DEPTH: 4, DIRECT: true, SHARE: 100%}"
+
+    def test_the_suite_says_what_they_stand_for(self, load):
+        (item,) = load(suite(", size: 1M", self.VALUES), TEMPLATE)
+        job = item.options["jobs"]["job"]
+        assert [job[key] for key in ("rw", "bs", "iodepth", "direct", "size")] == [
+            "randwrite", "8k", 4, True, "1M",
+        ]  # fmt: skip
+
+    def test_the_environment_is_never_asked(self, load, monkeypatch):
+        for name in ("MODE", "BLOCK", "DEPTH", "DIRECT", "SHARE"):
+            monkeypatch.setenv(name, "1")
+        said = refused(
+            load, suite(", size: 1M"), TEMPLATE, r"a\.fio:2: the variable '\$\{MODE\}' has no value"
+        )
+        assert "the environment is not asked" in said
+        refused(load, suite(variables="{MODES: read}"), TEMPLATE, "did you mean 'MODES'")
+
+    def test_what_the_suite_says_itself_needs_none(self, load):
+        keys = ", rw: read, bs: 4k, iodepth: 1, direct: true, size: 1M"
+        assert load(suite(keys), TEMPLATE)[0].options["jobs"]["job"]["rw"] == "read"
+
+    @pytest.mark.parametrize(
+        "value", ["'read\\n[global]'", "[a]", "{a: b}", "null", '"a\\nexec_prerun=x"', '"a\\e[2J"']
+    )
+    def test_a_value_is_one_line_of_plain_text(self, load, value):
+        try:
+            (item,) = load(
+                suite(", size: 1M", f"{{MODE: {value}}}"), "[x]\ndescription=${MODE}\nmem=${MODE}\n"
+            )
+        except InputErrors as error:
+            assert "\x1b" not in str(error)
+        else:
+            assert "\n" not in item.options["jobs"]["x"]["fio"]["mem"]
+
+    def test_what_it_stands_for_is_checked_like_the_file(self, load):
+        refused(
+            load, suite(", size: 1M", "{E: exec}"), "[x]\nioengine=${E}\n", "is refused: it runs a command"
+        )
+        refused(load, suite(", size: 1M", "{E: 'a;b'}"), "[x]\nmem=${E}\n", "to fio it begins")
+        refused(load, suite(variables="{'a b': 1}"), "[x]\nsize=1m\n", "not the name of a variable")
+
+
+class TestSeveralFiles:
+    def files(self, item, tmp_path):
+        more = tuple(tmp_path / f"data-{number}" for number in (1, 2, 3))
+        text = job_file(item, Place(tmp_path / "data", None, tmp_path, more))
+        return [len(line.split(":")) for line in text.splitlines() if line.startswith("filename=")]
+
+    def test_several_files_of_a_job_stay_several(self, load, tmp_path):
+        content = "[x]\nfilename=a:b\\:c:d\nsize=9m\nbs=1m\n[y]\nnrfiles=2\nsize=1m\n[z]\nsize=2m\n"
+        (item,) = load(suite(), content)
+        assert self.files(item, tmp_path) == [3, 2, 1]
+        needs = FIO.needs(item)
+        assert (needs.files, needs.size) == (3, 3 * MIB)
+
+    def test_each_has_whole_blocks(self, load):
+        (item,) = load(suite(), "[x]\nnrfiles=3\nsize=10m\nbs=1m\n")
+        assert FIO.needs(item).size == 4 * MIB
+
+    def test_a_suite_can_say_so_without_a_job_file(self, load):
+        (item,) = load("workloads:\n  w: {rw: read, size: 8M, nrfiles: 4}\n", "")
+        assert (FIO.needs(item).files, FIO.needs(item).size) == (4, 2 * MIB)
+        assert item.definition["nrfiles"] == 4 and FIO.options(item.options) == item.options
+        (one,) = load("workloads:\n  w: {rw: read, size: 8M, nrfiles: 1}\n", "")
+        assert "nrfiles" not in one.definition
+
+    @pytest.mark.parametrize(
+        ("keys", "words"),
+        [
+            ("size: 8k, nrfiles: 3", "less than one block of 4k for each of 3 files"),
+            ("size: 8M, nrfiles: 0", "nrfiles"),
+            ("size: 8M, nrfiles: 2, mix: {readers: 1}", "mix shares one file out"),
+            ("size: 8M, fio: {nrfiles: 2}", "said by 'nrfiles'"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, load, keys, words):
+        refused(load, f"workloads:\n  w: {{rw: rw, {keys}}}\n", "", words)
+
+
+def test_backwards_and_with_holes(load):
+    (item,) = load(suite(), "[x]\nsize=1m\nrw=read:-8k\n[y]\nsize=1m\nrw=write:4k\n")
+    assert [job["rw"] for job in item.options["jobs"].values()] == ["read:-8k", "write:4k"]
+
+
+_WORDS = st.sampled_from(
+    [
+        *("[global]", "[x]", "[y]", "stonewall", "size=1m", "size=50%", "rw=${V}", "filename=a:b", "bs=4k"),
+        *("nrfiles=2", "exec_prerun=x", "name=${V}", "offset=${P}", "direct=${V}", "=", "rw", "size", ";"),
+        *("buffered=0", "\x1b[2J"),
+    ]
+)
+
+
+@given(st.lists(_WORDS | st.text(max_size=12), max_size=12).map("\n".join), st.booleans())
+def test_any_text_is_a_job_file_or_a_told_mistake(tmp_path_factory, text, sized):
+    file = Attachment("a.fio", text, {"V": "randread", "P": "25%"})
+    beside = {"size": "1M"} if sized else {}
+    try:
+        phases = declared_phases(file, beside)
+        names = [name for _, keys in phases for name in keys.get("section", [])]
+        found = [sections(file, {**beside, **keys}, normalise_options) for _, keys in phases]
+    except InputErrors as error:
+        assert "\x1b" not in str(error)
+        return
+    assert len(names) == len(set(names)) and sum(map(len, found)) == len(names or found[0])
+    assert "\x1b" not in "".join(left_out(file, beside))
+    for jobs in found:
+        for job in jobs.values():
+            assert not {"filename", "directory", "exec_prerun", "name"} & job.get("fio", {}).keys()
+            assert normalise_options(job) == job

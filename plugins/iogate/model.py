@@ -162,7 +162,8 @@ class Needs:
 class Place:
     """Where a repetition works: its `data` (a laid-out file or a block device), a `scratch` folder for files
     of the engine's own (None on a block device), and the `folder` that keeps the job file and the raw output.
-    `more` are further files like `data`.
+    `more` are further files like `data`. In a directory they lead through what iogate holds open,
+    /proc/PID/fd/N, whatever is renamed.
     """
 
     data: Path

@@ -173,6 +173,9 @@ class FakeWatcher:
     def tick(self, elapsed: float, bandwidth: float | None) -> None:
         pass
 
+    def notice(self, text: str) -> None:
+        pass
+
     def laying_out(self, done: int, total: int) -> None:
         pass
 

@@ -156,7 +156,7 @@ from iogate.model import Device, Needs
 from iogate.target import open_target, resolve
 device = Device("d", sys.argv[1])
 with open_target(resolve(device, Path("/")), device=device) as place:
-    print(place.data(Needs(size=int(sys.argv[2]), reads=True)), flush=True)
+    print(place.data(Needs(size=int(sys.argv[2]), reads=True)).resolve(), flush=True)
     sys.stdin.read()
 """
 

@@ -1,6 +1,12 @@
 """Everything that people know of pytest works on workloads."""
 
+import json
+import os
+from pathlib import Path
+
 import pytest
+
+from projects import refused
 
 
 def test_selection_by_id_keyword_and_marker(project):
@@ -74,11 +80,44 @@ def test_a_python_test_can_look_at_the_baseline(project):
     project.run("suites").assert_outcomes(passed=2)
 
 
-def test_running_in_parallel_is_refused(project):
+@pytest.mark.parametrize("flags", ["-n 2", "-d --tx 2*popen", "--dist=each --tx=popen"])
+def test_running_in_parallel_is_refused(project, flags):
     pytest.importorskip("xdist")
-    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "2", "suites")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*-n cannot be used with suites*"])
+    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", *flags.split(), "suites")
+    refused(result, f"{'-n' if '-n' in flags else '--tx'} cannot be used with suites", status=4)
+
+
+def test_without_pytests_terminal_all_is_measured_and_nothing_is_said(project):
+    result = project.run("suites", "-p", "no:terminal", "--io-json=results.json", "--update-baselines")
+    assert result.ret == 0 and project.baseline().exists()
+    assert len(json.loads((project.path / "results.json").read_text())["workloads"]) == 2
+    assert str(result.stdout) == str(result.stderr) == ""
+
+
+def test_without_pytests_terminal_a_plan_is_still_shown(project):
+    result = project.run("suites", "-p", "no:terminal", "--io-plan")
+    result.stdout.fnmatch_lines(["target: *", "alpha *", "device time: *"])
+
+
+def test_a_project_whose_path_is_no_text(project):
+    """Names of files are bytes; the results show what is no UTF-8 as `?`."""
+    place = Path(os.fsdecode(os.fsencode(project.path) + b"/place\xff"))
+    (project.path / "suites").rename(project.path / "kept")
+    place.mkdir()
+    (project.path / "kept").rename(place / "suites")
+    (place / "pytest.ini").touch()
+    os.chdir(place)
+    name = os.fsdecode(b"results\xfe.json")
+    arguments = ("suites", "-p", "no:cacheprovider", "--update-baselines", f"--io-json={name}")
+    result = project.run(*arguments, f"--io-results={os.fsdecode(bytes([0xFD]))}")
+    assert result.ret == 0
+    assert len(json.loads((place / name).read_text())["workloads"]) == 2
+
+
+def test_a_suite_whose_name_is_no_text_is_refused(project):
+    suites = project.path / "suites"
+    (suites / "demo.yaml").rename(suites / os.fsdecode(b"demo\xff.yaml"))
+    refused(project.run("suites", "--update-baselines"), "demo?.yaml: this name is not plain text", status=2)
 
 
 def test_other_tests_may_run_in_parallel(project):

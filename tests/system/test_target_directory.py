@@ -249,7 +249,7 @@ def test_a_target_that_becomes_read_only_during_the_run(made):
     made.mount(device, point=point)
     assert len(own(point)) == 1
     with use(point) as place:
-        assert own(point) == [place.folder.parent.name]
+        assert own(point) == [place.path.name]
     assert own(point) == []
 
 
@@ -269,7 +269,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(own_locks, holder, tmp_pa
     kill(process)
     assert process.data.exists()
     with use(point) as place:
-        assert own(point) == sorted([place.folder.parent.name, "mine"])
+        assert own(point) == sorted([place.path.name, "mine"])
     assert own(point) == ["mine"]
 
 
@@ -292,7 +292,7 @@ def test_killed_at_any_moment_the_next_run_finds_nothing_in_its_way(own_locks, t
         process.stdin.close()
         assert len(own(point)) == 1
         with use(point) as place:
-            assert own(point) == [place.folder.parent.name]
+            assert own(point) == [place.path.name]
         assert own(point) == []
 
 

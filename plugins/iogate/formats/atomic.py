@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -14,10 +15,11 @@ def write_atomically(path: Path, text: str) -> None:
     """Replace a file by this text so that a reader, or a crash, finds the old one or the new one whole.
 
     Written beside it, flushed to the device, renamed (rename(2) is atomic within a file system). A symbolic
-    link is followed, so that a linked file stays linked. Raises IogateError; the old file is then as it was.
+    link is followed, so that a linked file stays linked. Raises IogateError, also for what is no regular
+    file; all is then as it was.
     """
     try:
-        path = Path(os.path.realpath(path))
+        path = _real(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
@@ -36,6 +38,16 @@ def write_atomically(path: Path, text: str) -> None:
         raise IogateError(
             f"cannot write {path}: {error.strerror}", remedy="the file is as it was before"
         ) from error
+
+
+def _real(path: Path) -> Path:
+    """Return the file that is replaced, or made. Raises IogateError for what is no regular file, and OSError
+    for a link that the kernel does not follow (of another user, in a folder for all).
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise IogateError(f"cannot write {path}: it is no regular file", remedy="name a file")
+    return Path(os.path.realpath(path))
 
 
 def _mode(path: Path) -> int:

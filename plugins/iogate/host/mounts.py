@@ -14,6 +14,8 @@ from iogate.host import sysfs
 PROC = Path("/proc")
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"})
 """File systems that keep files in memory; tmpfs accepts O_DIRECT from Linux 6.6 on, meaning nothing."""
+WITHOUT_OWNERS = frozenset({"vfat", "msdos", "exfat"})
+"""File systems whose files have no owner, and which have no links."""
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _DEPTH = 8  # overlays on overlays
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -20,6 +21,19 @@ def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
 def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
     """Return the other processes that have one of these block devices open, by `major:minor`."""
     return list(_openers(lambda link, name: name.startswith("/dev/") and _is_device(link, numbers), proc))
+
+
+def openers_of_file(descriptor: int, proc: Path = PROC) -> list[int]:
+    """Return the other processes that have the same file or folder open."""
+    own = os.fstat(descriptor)
+    name = os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}"))
+
+    def matches(link: Path, found: str) -> bool:
+        with contextlib.suppress(OSError):
+            return os.path.basename(found) == name and os.path.samestat(link.stat(), own)
+        return False
+
+    return list(_openers(matches, proc))
 
 
 def process_text(pid: int, proc: Path = PROC) -> str:

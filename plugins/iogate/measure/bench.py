@@ -49,6 +49,9 @@ class Watcher(Protocol):
     def laying_out(self, done: int, total: int) -> None:
         """Hear that `done` of `total` bytes of a data file are written."""
 
+    def notice(self, text: str) -> None:
+        """Hear what a person should know now, such as what is waited for."""
+
 
 class Bench(Protocol):
     """A machine under test with the target that the I/O goes to."""

@@ -78,7 +78,7 @@ class LocalBench:
         handicap: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.name = device.name
-        self._sites = sites_of(settings, device)
+        self._sites = sites_of(settings, device, watcher)
         self._device = device
         self._folder = folder
         self._watcher = watcher
@@ -164,8 +164,9 @@ class LocalBench:
         """Return what an engine says, and count what it wrote. Raises TargetError or OutputError."""
         if run.needs.target:
             run.site.check()
-        command = run.command
-        text = _read(run.folder / command.output) if command.output else completed.stdout
+        command, readable = run.command, run.site.readable if run.needs.target else str
+        completed = replace(completed, stdout=readable(completed.stdout), stderr=readable(completed.stderr))
+        text = readable(_read(run.folder / command.output)) if command.output else completed.stdout
         name = str(run.folder / (command.output or "stdout"))
         output = engines.load(run.workload.engine).parse(text, name=name, completed=completed)
         written = output.traffic["write"].bytes if "write" in output.traffic else 0
@@ -291,7 +292,8 @@ def _block(arms: Sequence[Repetition], slices: tuple[Slice, ...]) -> Repetition:
 def folder_name(id: str) -> str:
     """Return a folder's name for a pytest id: readable, safe, and unlike that of any other id."""
     readable = re.sub(r"[^A-Za-z0-9=,.-]+", "_", id.rsplit("::", 1)[-1])[:80].strip("._")
-    return f"{readable}-{sha256(id.encode()).hexdigest()[:8]}"
+    digest = sha256(id.encode(errors="surrogateescape")).hexdigest()
+    return f"{readable}-{digest[:8]}"
 
 
 def _put(folder: Path, files: Mapping[str, str]) -> None:
@@ -299,7 +301,7 @@ def _put(folder: Path, files: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise EngineError(
             f"cannot keep raw files in {folder}: {error.strerror}",

@@ -20,7 +20,8 @@ class Settings:
     `slice` the length of a slice in seconds. `missing` None leaves it to the device's profile. `budget` is
     device time in seconds. `runtime` (seconds) and `size` replace those of the suites. `destroy` is the block
     device that may be written to, `allow_exec` lets suites run commands. `strict` refuses what would lose
-    coverage in silence, `resume` goes on with a session that was cut off.
+    coverage in silence, `resume` goes on with a session that was cut off. `wait` is how many seconds to wait
+    for a target that another run has; `keep` is how many sessions are kept (None: not said).
     """
 
     root: Path
@@ -42,3 +43,5 @@ class Settings:
     slice: float | None = None
     strict: bool = False
     resume: bool = False
+    wait: float = 0.0
+    keep: int | None = None

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from iogate.errors import TargetError
-from iogate.measure.bench import Places
+from iogate.measure.bench import Places, Watcher
 from iogate.measure.settings import Settings
 from iogate.model import Device, Needs, Place
 from iogate.target import Scratch, Target, check_unchanged, open_target, refusals, resolve
 from iogate.target.images import Image, Slots, is_image, open_slots, slot_refusals
+from iogate.target.locks import until_free
 from iogate.units import printable
 
 SAME = "same"
@@ -25,14 +26,18 @@ _MEANT = "place:"
 class Site:
     """A target of which a run takes possession when it first needs it; at `close` it is as it was.
 
-    `consent` is the block device that may be written to, `copies` how many data files of one size lie there
-    side by side.
+    `copies` is how many data files of one size lie there side by side; `heard` is told who has the target,
+    where it is waited for.
     """
 
-    def __init__(self, target: Target, device: Device, consent: str | None, copies: int = 1) -> None:
+    def __init__(
+        self, target: Target, device: Device, settings: Settings, heard: Watcher, copies: int = 1
+    ) -> None:
         self.target = target
         self._device = device
-        self._consent = consent
+        self._consent = settings.destroy
+        self._wait = settings.wait
+        self._heard = heard
         self._copies = copies
         self._scratch: Scratch | None = None
         self._stack = contextlib.ExitStack()
@@ -50,8 +55,14 @@ class Site:
     def take(self) -> Scratch:
         """Take the target, unless it is taken already. Raises TargetError."""
         if self._scratch is None:
-            self._scratch = self._stack.enter_context(
-                open_target(self.target, device=self._device, consent=self._consent)
+            notice = self._heard.notice
+            self._scratch = until_free(
+                self._stack,
+                lambda heed: open_target(
+                    self.target, device=self._device, consent=self._consent, heed=heed, notice=notice
+                ),
+                self._wait,
+                notice,
             )
         return self._scratch
 
@@ -63,9 +74,14 @@ class Site:
         data, *more = (scratch.data(needs, tick, first + each) for each in range(needs.files))
         return Place(data, scratch.folder, folder, tuple(more))
 
+    def readable(self, text: str) -> str:
+        """Return what an engine says, with paths as people know them."""
+        return self.take().readable(text)
+
     def check(self) -> None:
-        """Raise TargetError if the path leads elsewhere by now."""
+        """Raise TargetError if the path, or the scratch folder's, leads elsewhere by now."""
         check_unchanged(self.target)
+        self.take().check()
 
     def close(self) -> None:
         """Remove what was laid out and let go of the target."""
@@ -80,9 +96,9 @@ class Sites:
     base = ""
     _copies = 1
 
-    def __init__(self, settings: Settings, device: Device) -> None:
+    def __init__(self, settings: Settings, device: Device, heard: Watcher) -> None:
         target = resolve(device, settings.root, settings.target)
-        self.candidate = Site(target, device, settings.destroy, self._copies)
+        self.candidate = Site(target, device, settings, heard, self._copies)
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
         """Return why a workload cannot run now, on whichever site. Nothing is written."""
@@ -113,8 +129,8 @@ class _Copies(Sites):
     base = "a second copy of the same data"
     _copies = 2
 
-    def __init__(self, settings: Settings, device: Device) -> None:
-        super().__init__(settings, device)
+    def __init__(self, settings: Settings, device: Device, heard: Watcher) -> None:
+        super().__init__(settings, device, heard)
         if self.candidate.target.kind == "device":
             raise TargetError(
                 f"--io-against={SAME} needs a directory: {self.candidate.target.path} has one place for data",
@@ -131,11 +147,13 @@ class _Targets(Sites):
 
     places: Places = "targets"
 
-    def __init__(self, settings: Settings, device: Device, named: str, *, meant: bool) -> None:
-        super().__init__(settings, device)
+    def __init__(
+        self, settings: Settings, device: Device, heard: Watcher, named: str, *, meant: bool
+    ) -> None:
+        super().__init__(settings, device, heard)
         target = resolve(device, settings.root, named)
         _check_apart(self.candidate.target, target, named, meant=meant)
-        self._other = Site(target, device, settings.destroy)
+        self._other = Site(target, device, settings, heard)
         self.base = str(target.path)
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
@@ -163,8 +181,9 @@ class _Images(Sites):
 
     places: Places = "images"
 
-    def __init__(self, settings: Settings, device: Device, base: str, candidate: str) -> None:
-        super().__init__(replace(settings, target=None), device)
+    def __init__(self, settings: Settings, device: Device, heard: Watcher, base: str, candidate: str) -> None:
+        super().__init__(replace(settings, target=None), device, heard)
+        self._settings, self._heard = settings, heard
         self._device = device
         self._images = Image.parse(base), Image.parse(candidate)
         self.base = str(self._images[0])
@@ -197,7 +216,7 @@ class _Images(Sites):
     def _mounted(self, slots: Slots) -> None:
         self._written += slots.space
         self._arms = [
-            Site(resolve(self._device, Path("/"), str(folder)), self._device, None)
+            Site(resolve(self._device, Path("/"), str(folder)), self._device, self._settings, self._heard)
             for folder in slots.folders
         ]
 
@@ -219,23 +238,23 @@ class _Images(Sites):
         self._slots = None
 
 
-def sites_of(settings: Settings, device: Device) -> Sites:
+def sites_of(settings: Settings, device: Device, heard: Watcher) -> Sites:
     """Return where the arms of a run work. Raises TargetError for what cannot be found or compared."""
     against = settings.against
     if against is None:
-        return Sites(settings, device)
+        return Sites(settings, device, heard)
     if against == SAME:
-        return _Copies(settings, device)
+        return _Copies(settings, device, heard)
     images = [bool(item) and is_image(item) for item in (against, settings.target or "")]
     if all(images):
-        return _Images(settings, device, against, settings.target or "")
+        return _Images(settings, device, heard, against, settings.target or "")
     if any(images):
         raise TargetError(
             printable(f"{against if images[0] else settings.target} is an image, and the other is none"),
             rule="kinds",
             remedy="name two images: --io-against=OLD.img --io-target=NEW.img",
         )
-    return _Targets(settings, device, against.removeprefix(_MEANT), meant=against.startswith(_MEANT))
+    return _Targets(settings, device, heard, against.removeprefix(_MEANT), meant=against.startswith(_MEANT))
 
 
 def _check_apart(candidate: Target, base: Target, named: str, *, meant: bool) -> None:

@@ -15,6 +15,7 @@ from iogate.plugin.options import add_options, path_of, settings_of, value_of
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
 from iogate.plugin.wall_time import remove_empty_storage
+from iogate.units import printable
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -40,7 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _refuse_parallel(config: pytest.Config) -> None:
     """Parallel benchmarks on one target lie. Other tests of the same project may run in parallel."""
-    if not getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput"):
+    option = config.option
+    flag = "-n" if getattr(option, "numprocesses", None) else "--tx"
+    spread = flag == "-n" or (getattr(option, "tx", None) and option.dist != "no")
+    if not spread or hasattr(config, "workerinput"):
         return
     patterns = config.getini("io_suites")
     for argument in config.args:
@@ -48,8 +52,8 @@ def _refuse_parallel(config: pytest.Config) -> None:
         files = path.rglob("*.y*ml") if path.is_dir() else [path]
         if any(is_suite(file.resolve(), patterns) for file in files):
             raise pytest.UsageError(
-                f"-n cannot be used with suites ({argument}): benchmarks that run in parallel on one target "
-                "lie. Run the suites without -n."
+                f"{flag} cannot be used with suites ({argument}): benchmarks that run in parallel on one "
+                f"target lie. Run the suites without {flag}."
             )
 
 
@@ -70,6 +74,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
                 f"{', '.join(patterns)}: move it there, or name its place by io_suites in an ini file"
             )
         return None
+    if printable(file_path.name) != file_path.name:
+        raise parent.CollectError(printable(f"{file_path}: this name is not plain text in UTF-8: rename it"))
     try:
         suite = run.suite_of(file_path)
         overrides = run.overrides(suite)
@@ -138,8 +144,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     try:
         run.enroll([item for item in items if will_run(item)])
         if config.option.io_plan:
-            reporter: TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
-            reporter.write_line("\n" + "\n\n".join(filter(None, (run.notice, run.plan()))))
+            reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
+            text = "\n" + "\n\n".join(filter(None, (run.notice, run.plan())))
+            (reporter.write_line if reporter else print)(text)
         else:
             _show_expectations(config, run)
             _run(session, run)
@@ -154,10 +161,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
     """Tell before the run what is taken over from another, and what each verdict will rest on."""
-    known = run.expectations() if config.option.verbose >= 0 else ""
+    reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
+    known = run.expectations() if reporter and config.option.verbose >= 0 else ""
     text = "\n\n".join(filter(None, (run.notice, known)))
-    if text:
-        reporter: TerminalReporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter and text:
         reporter.write_line(f"\n{text}\n")
 
 

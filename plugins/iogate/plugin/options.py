@@ -22,6 +22,8 @@ class _Option:
     metavar: str = ""
     parse: Callable[[str], Any] = str
     choices: tuple[str, ...] = ()
+    bare: str | None = None
+    """What the flag means without a value; None: it has one always."""
 
     @property
     def name(self) -> str:
@@ -47,6 +49,19 @@ def _seconds(text: str) -> float:
     if value <= 0:
         raise ValueError(f"{text!r} is no time at all")
     return value
+
+
+def _waiting(text: str) -> float:
+    try:
+        return _seconds(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; write --io-wait=TIME, or put --io-wait behind the paths") from None
+
+
+def _kept(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 10**9:
+        raise ValueError(f"{text!r} is not a number from 1 on")
+    return int(text)
 
 
 def _repetitions(text: str) -> int:
@@ -94,6 +109,14 @@ OPTIONS = (
         lambda text: size_text(parse_size(text)),
     ),
     _Option("--io-budget", "device time for the whole session", "10m", _seconds),
+    _Option(
+        "--io-wait",
+        "wait for a target that another run has, instead of failing (without TIME: 1h)",
+        "TIME",
+        _waiting,
+        bare="1h",
+    ),
+    _Option("--io-keep", "sessions kept in .iogate/results, the newest (default: 50)", "N", _kept),
     _Option("--io-json", "write the results as JSON", "FILE"),
     _Option("--io-destroy", "consent to write to exactly this block device", "DEVICE"),
 )
@@ -110,7 +133,10 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("iogate", "storage performance gate (iogate)")
     for option in OPTIONS:
         dest = f"io_{option.name.removeprefix('io_')}"
-        group.addoption(option.flag, dest=dest, metavar=option.metavar, type=option.read, help=option.help)
+        more = {"nargs": "?", "const": option.read(option.bare)} if option.bare else {}
+        group.addoption(
+            option.flag, dest=dest, metavar=option.metavar, type=option.read, help=option.help, **more
+        )
         parser.addini(option.name, option.help.replace("%%", "%"), default=None)
     # Three flags, as an optional value would swallow the path in `--update-baselines suites/`.
     group.addoption(
@@ -225,6 +251,8 @@ def settings_of(config: pytest.Config) -> Settings:
         allow_exec=config.getoption("io_allow_exec"),
         strict=strict,
         resume=config.getoption("io_resume"),
+        wait=value_of(config, "--io-wait") or 0.0,
+        keep=value_of(config, "--io-keep"),
     )
 
 

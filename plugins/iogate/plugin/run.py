@@ -16,7 +16,7 @@ import pytest
 from iogate.declare.project import Project, find_project, folders_of
 from iogate.errors import InputError, InputErrors, IogateError, Position
 from iogate.host.interrupts import Interrupts
-from iogate.model import Baseline, Device, WorkloadResult
+from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.options import value_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from iogate.report.progress import Progress
     from iogate.report.protocol import Reporter
     from iogate.report.results import Results, RunRecord, WorkloadRecord
+    from iogate.report.session_folders import SessionFolder
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -61,6 +62,7 @@ class PytestRun:
         self._device: Device | None = None
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
+        self._folder: SessionFolder | None = None
         self._trials: dict[str, Trial] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
@@ -135,11 +137,13 @@ class PytestRun:
 
     def _begin(self) -> None:
         from iogate.measure.session import Session, new_session_id
-        from iogate.report.json_file import NAME, JsonFile
+        from iogate.report.json_file import NAME, JsonFile, json_at
         from iogate.report.progress import Progress
+        from iogate.report.session_folders import SessionFolder
 
         if self.settings.strict and self._implicit:
             raise InputError(coverage.refusal_text(self._implicit))
+        named = [json_at(self.json_path)] if self.json_path else []
         self._interrupts.watch()
         settings, id = self.settings, self._resumed.session if self._resumed else new_session_id()
         terminal = self.config.pluginmanager.getplugin("terminalreporter")
@@ -154,7 +158,9 @@ class PytestRun:
         if budget is not None and self._resumed:
             budget -= self._resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
-        self.reporters = [JsonFile(place) for place in (folder / NAME, self.json_path) if place]
+        self.reporters = [JsonFile(folder / NAME), *named]
+        if not self.config.option.io_plan:
+            self._folder = SessionFolder(folder)
         ignore = self.settings.results.parent / ".gitignore"
         kept = self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan
         if kept and not ignore.exists():
@@ -232,6 +238,8 @@ class PytestRun:
 
             ids = [item.nodeid for item in items]
             self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids)
+        if self.settings.wait and not self.config.option.io_plan:
+            self._wait_for_target([item.workload for item in items])
         trials = self.session.enroll((item.nodeid, item.workload) for item in items)
         self._trials.update({trial.id: trial for trial in trials})
         self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
@@ -274,6 +282,13 @@ class PytestRun:
         recorded = [trial for trial in trials if trial.result is None and isinstance(trial.judge, Recorder)]
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
             require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml")
+
+    def _wait_for_target(self, workloads: Sequence[Workload]) -> None:
+        """Take the target before it is asked what it refuses, as it refuses what another run uses."""
+        from iogate import engines
+
+        if any(engines.load(workload.engine).needs(workload).target for workload in workloads):
+            self.session.bench.open()
 
     def expectations(self) -> str:
         """Return what the gate will do with each workload, for people; empty if nothing is to be judged."""
@@ -432,8 +447,22 @@ class PytestRun:
         for result in session.interrupt(self._trials.values()):
             self._add(result)
         self.changes = self._write_baselines(session)
+        for reporter in self.reporters:
+            reporter.close()
+        self._prune()
         if self._unwritten:
             raise next(iter(self._unwritten.values()))
+
+    def _prune(self) -> None:
+        """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""
+        from iogate.report.session_folders import USUAL, prune
+
+        if self._folder is None:
+            return
+        settings = self.settings
+        if settings.keep or settings.results == settings.root / ".iogate" / "results":
+            prune(settings.results, settings.keep or USUAL)
+        self._folder.close()
 
     def _write_baselines(self, session: Session) -> list[str]:
         """Write what was recorded into the baseline files; the tables of what changed."""

@@ -1,11 +1,15 @@
-"""The results document as a file."""
+"""The results document as a file, or written into what is no file."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from iogate.report.results import Results
+from iogate.errors import InputError
+from iogate.formats.streams import Stream, is_stream
+from iogate.report.protocol import Reporter
+from iogate.report.results import Results, is_results
 
 NAME = "results.json"
 """What the document is called beside the raw outputs of its session."""
@@ -20,3 +24,44 @@ class JsonFile:
     def write(self, results: Results) -> None:
         """Write the file. Raises IogateError; the file is then as it was."""
         results.write(self.path)
+
+    def close(self) -> None:
+        """Do nothing: the file is written."""
+
+
+class JsonStream:
+    """Writes the results once, at the end, into a pipe, a terminal or another thing that is no file."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it. Raises InputError."""
+        self._stream = Stream(path)
+        self._results: Results | None = None
+
+    def write(self, results: Results) -> None:
+        """Keep them: what is written into a pipe cannot be taken back."""
+        self._results = results
+
+    def close(self) -> None:
+        """Write the last ones. Raises IogateError."""
+        self._stream.finish(self._results.text() if self._results else "")
+
+
+def json_at(path: Path) -> Reporter:
+    """Return what writes the results to a place that somebody named.
+
+    Raises InputError for one that must not be replaced, or cannot be written to.
+    """
+    if is_stream(path):
+        return JsonStream(path)
+    real = Path(os.path.realpath(path))
+    if real.exists() and not is_results(real):
+        raise InputError(
+            f"{path} is there already, and is no results document of iogate: it is not overwritten",
+            remedy="name another file, or remove this one",
+        )
+    folder = next(parent for parent in real.parents if parent.exists())
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+        raise InputError(f"cannot write {path}: this user may not write in {folder}")
+    if not folder.is_dir():
+        raise InputError(f"cannot write {path}: {folder} is no folder")
+    return JsonFile(path)

@@ -51,6 +51,11 @@ class Progress:
     def laying_out(self, done: int, total: int) -> None:
         self._show(f"laying out {format_quantity(total, 'B')} of data, {done / max(total, 1):.0%}")
 
+    def notice(self, text: str) -> None:
+        self.clear()
+        if self._living or self._plain:
+            self._write(printable(f"{text}\n"))
+
     def ended(self) -> None:
         self.clear()
 

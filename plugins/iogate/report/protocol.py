@@ -12,3 +12,6 @@ class Reporter(Protocol):
 
     def write(self, results: Results) -> None:
         """Report all that there is so far; a file is written anew each time. Raises IogateError."""
+
+    def close(self) -> None:
+        """Hear that this was all. Raises IogateError."""

@@ -25,6 +25,7 @@ from iogate.model import Direction, Environment, Finding, Histogram, PairFacts, 
 from iogate.units import printable
 
 SCHEMA: Final = 1
+_KEYS: Final = frozenset({"schema", "device", "session", "workloads"})
 ToleranceSource = Literal["", "command line", "suite", "data"]
 
 # Plain dataclasses: a run writes only, and pydantic takes 10 ms to make models that can be read.
@@ -201,6 +202,16 @@ class Results:
             return check_value(_shape(), data)
         except InputErrors as errors:
             raise _locate(errors, text, str(path)) from None
+
+
+def is_results(path: Path) -> bool:
+    """Return whether a file is a results document, of whatever schema, or empty as mktemp(1) makes it."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        found = _parse(text, str(path)) if text else None
+    except (OSError, UnicodeDecodeError, InputError):
+        return False
+    return not text or (isinstance(found, dict) and found.keys() >= _KEYS)
 
 
 @cache

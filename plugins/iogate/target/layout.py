@@ -40,7 +40,7 @@ def lay_out(file: Path, size: int, *, direct: bool, tick: Tick | None = None) ->
         with contextlib.suppress(OSError):  # it was never made, or is gone: the first error says more
             file.unlink()
         if isinstance(error, OSError):
-            raise refusal(error, f"cannot lay out {format_quantity(size, 'B')} in {file.parent}") from error
+            raise refusal(error, f"cannot lay out {format_quantity(size, 'B')} in {_named(file)}") from error
         raise
 
 
@@ -80,7 +80,7 @@ def _write(file: Path, size: int, direct: bool, tick: Tick | None) -> None:
         if error.errno not in NO_DIRECT:
             raise
         if direct:
-            raise no_direct_io(f"the file system at {file.parent} refuses it") from error
+            raise no_direct_io(f"the file system at {_named(file)} refuses it") from error
         descriptor = os.open(file, flags, 0o600)  # not O_EXCL: some create the file, and refuse it then
     try:
         _fill(descriptor, size, tick)
@@ -120,8 +120,13 @@ def _verify(file: Path, size: int) -> None:
     holes = fiemap.unwritten_bytes(file)
     if holes:
         raise TargetError(
-            f"{format_quantity(holes, 'B')} of the {format_quantity(size, 'B')} laid out in {file.parent} "
+            f"{format_quantity(holes, 'B')} of the {format_quantity(size, 'B')} laid out in {_named(file)} "
             "are not on the device: reading them would measure nothing",
             rule="holes",
             remedy="choose a target whose file system writes what it is given",
         )
+
+
+def _named(file: Path) -> str:
+    """Return the folder of a file as people know it: it may be given by what a process holds open."""
+    return os.path.realpath(file.parent)

@@ -4,28 +4,71 @@ flock(2) locks go away with the process that holds them, however it ends. A dire
 locked themselves, which holds between containers too. The disks under them are locked by empty files in the
 machine's folder for temporary files ($TMPDIR, /tmp), one per disk: two directories on one disk disturb each
 other as much as one. Those files stay: to remove a lock file is to break the lock.
+
+Anybody can lock what anybody can open. Root heeds such a lock of another user, and waits for it if it is to
+wait, but is not kept from running by it: root's runs exclude each other by files in /run that are root's own.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import pwd
+import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import TypeVar
 
 from iogate.errors import TargetError
 from iogate.host import sysfs
 from iogate.host.flock import lock, unlock
 from iogate.host.mounts import PROC
-from iogate.host.openers import process_text
+from iogate.host.openers import openers_of_file, process_text
+from iogate.units import format_duration
+
+ROOTS_OWN = Path("/run/iogate")
+_POLL_SECONDS = 0.5
+
+Notice = Callable[[str], None]
+"""Told in words what is waited for, or passed over."""
+_Taken = TypeVar("_Taken")
+
+
+def until_free(
+    stack: ExitStack,
+    take: Callable[[bool], AbstractContextManager[_Taken]],
+    seconds: float,
+    notice: Notice,
+) -> _Taken:
+    """Enter what `take` gives, as soon as nobody else has it, for at most `seconds`.
+
+    `take` is called with whether locks that need not be heeded are to be. Nothing is held while waiting.
+    Raises TargetError (`locked`).
+    """
+    deadline = time.monotonic() + seconds
+    said = ""
+    while time.monotonic() < deadline:
+        try:
+            return stack.enter_context(take(True))
+        except TargetError as error:
+            if error.rule != "locked":
+                raise
+            if error.message != said:
+                left = format_duration(deadline - time.monotonic())
+                notice(f"waiting for at most {left}: {error.message}")
+                said = error.message
+        time.sleep(_POLL_SECONDS)
+    return stack.enter_context(take(False))
 
 
 @contextlib.contextmanager
-def hold(descriptor: int, what: str) -> Iterator[None]:
+def hold(descriptor: int, what: str, heed: bool = True, notice: Notice = print) -> Iterator[None]:
     """Hold an open directory or device. Raises TargetError (`locked`) that says who has it."""
     if not lock(descriptor):
-        raise _refusal(descriptor, f"{what} is in use by another run")
+        _give_way(descriptor, f"{what} is in use by another run", heed, notice)
     try:
         yield
     finally:
@@ -34,22 +77,22 @@ def hold(descriptor: int, what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hold_disks(numbers: Iterable[str]) -> Iterator[None]:
+def hold_disks(numbers: Iterable[str], heed: bool = True, notice: Notice = print) -> Iterator[None]:
     """Hold disks by their `major:minor`; targets of one process may share them, as in paired runs.
 
     Raises TargetError (`locked`) that says who has one.
     """
     with contextlib.ExitStack() as stack:
         for number in sorted(set(numbers)):  # in one order, so that two runs never take half of it each
-            stack.enter_context(_hold_disk(number))
+            stack.enter_context(_hold_disk(number, heed, notice))
         yield
 
 
 class _Held:
-    """The lock file of a disk that this process holds, for as many of its own targets as `users` says."""
+    """The lock files of a disk that this process holds, for as many of its own targets as `users` says."""
 
-    def __init__(self, descriptor: int | None) -> None:
-        self.descriptor = descriptor
+    def __init__(self, files: ExitStack) -> None:
+        self.files = files
         self.users = 0
 
 
@@ -57,8 +100,8 @@ _held: dict[str, _Held] = {}
 
 
 @contextlib.contextmanager
-def _hold_disk(number: str) -> Iterator[None]:
-    held = _held.get(number) or _Held(_lock_disk(number))
+def _hold_disk(number: str, heed: bool, notice: Notice) -> Iterator[None]:
+    held = _held.get(number) or _Held(_lock_disk(number, heed, notice))
     _held[number] = held
     held.users += 1
     try:
@@ -67,24 +110,41 @@ def _hold_disk(number: str) -> Iterator[None]:
         held.users -= 1
         if not held.users:
             del _held[number]
-            if held.descriptor is not None:
-                os.close(held.descriptor)
+            held.files.close()
 
 
-def _lock_disk(number: str) -> int | None:
-    """Return the locked lock file of a disk; None where none can be had. Raises TargetError (`locked`)."""
-    descriptor = _lock_file(number)
-    if descriptor is not None and not lock(descriptor):
-        try:
-            raise _refusal(descriptor, f"another run is on the same disk ({number})")
-        finally:
-            os.close(descriptor)
-    return descriptor
+def _lock_disk(number: str, heed: bool, notice: Notice) -> ExitStack:
+    """Return the locked lock files of a disk, as far as there can be any. Raises TargetError (`locked`)."""
+    with ExitStack() as files:
+        for folder in _folders():
+            descriptor = _lock_file(folder / f"iogate-{number.replace(':', '-')}.lock")
+            if descriptor is not None:
+                files.callback(os.close, descriptor)
+                if not lock(descriptor):
+                    _give_way(descriptor, f"another run is on the same disk ({number})", heed, notice)
+        return files.pop_all()
 
 
-def _lock_file(number: str) -> int | None:
-    """Return the lock file of a disk, made if need be. To lock it takes no more than the right to read it."""
-    file = Path(tempfile.gettempdir()) / f"iogate-{number.replace(':', '-')}.lock"
+def _folders() -> list[Path]:
+    """Return where lock files are: for temporary files; and for root, if others may write there, its own."""
+    shared = Path(tempfile.gettempdir())
+    if os.geteuid() or not _is_for_others(shared):
+        return [shared]
+    with contextlib.suppress(OSError):
+        ROOTS_OWN.mkdir(mode=0o700, exist_ok=True)
+        if not _is_for_others(ROOTS_OWN, 0o077):
+            return [ROOTS_OWN, shared]
+    return [shared]
+
+
+def _is_for_others(folder: Path, mode: int = 0o022) -> bool:
+    """Return whether users other than root have such rights to a folder."""
+    status = folder.lstat()
+    return status.st_uid != 0 or not stat.S_ISDIR(status.st_mode) or bool(status.st_mode & mode)
+
+
+def _lock_file(file: Path) -> int | None:
+    """Return a lock file, made if need be. To lock it takes no more than the right to read it."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with contextlib.suppress(OSError):
         return os.open(
@@ -99,16 +159,37 @@ def _lock_file(number: str) -> int | None:
     return None
 
 
-def _refusal(descriptor: int, message: str) -> TargetError:
-    return TargetError(
-        f"{message}: {holder(descriptor)}",
+def _give_way(descriptor: int, message: str, heed: bool, notice: Notice) -> None:
+    """Raise TargetError (`locked`); where the one who has the lock could not stop this user, say who it is
+    and go on, unless such locks are to be heeded as well.
+    """
+    pid = holder(descriptor)
+    user = _user(pid) if pid else None
+    who = _text(pid, user)
+    if not heed and os.geteuid() == 0 and user not in (None, 0):
+        notice(f"{message}: {who}. root does not wait for it: if that is a run, both disturb each other")
+        return
+    raise TargetError(
+        f"{message}: {who}",
         rule="locked",
-        remedy="wait until it has ended: runs on one target at the same time disturb each other",
+        remedy="wait until it has ended (--io-wait does): runs at the same time disturb each other",
     )
 
 
-def holder(descriptor: int, proc: Path = PROC) -> str:
-    """Return who holds the lock of an open file, by /proc/locks: `pid 4711 (pytest suites)`."""
+def holder(descriptor: int) -> int | None:
+    """Return the process that holds the lock of an open file; None if it cannot be seen.
+
+    /proc/locks names who took it. A child may have it by now, and another process that number: so the one
+    named counts if it has the file open, else one that has, of root's if there is any.
+    """
+    named = _taker(descriptor)
+    found = openers_of_file(descriptor)
+    if named in (*found, os.getpid()):
+        return named
+    return next((pid for pid in found if _user(pid) == 0), None) or next(iter(found), named)
+
+
+def _taker(descriptor: int, proc: Path = PROC) -> int | None:
     status = os.fstat(descriptor)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     found: dict[str, int] = {}
@@ -119,5 +200,24 @@ def holder(descriptor: int, proc: Path = PROC) -> str:
                 where, _, inode = fields[5].rpartition(":")
                 if int(inode) == status.st_ino:
                     found[where] = int(fields[4])
-    pid = found.get(device) or next(iter(found.values()), None)  # btrfs shows files another device number
-    return process_text(pid, proc) if pid else "a process that cannot be seen from here"
+    # btrfs shows files another device number; a process of another container has no number here, or 0
+    return (found.get(device) or next(iter(found.values()), None)) or None
+
+
+def _user(pid: int) -> int | None:
+    """Return the user that a process runs as; None if it is gone."""
+    try:
+        return (PROC / str(pid)).stat().st_uid
+    except OSError:
+        return None
+
+
+def _text(pid: int | None, user: int | None) -> str:
+    """Return a process as messages name it: `pid 4711 (pytest suites) of ada`."""
+    if pid is None:
+        return "a process that cannot be seen from here"
+    try:
+        name = pwd.getpwuid(user).pw_name if user is not None else ""
+    except KeyError:
+        name = f"user {user}"
+    return f"{process_text(pid)} of {name}" if name else process_text(pid)

@@ -8,21 +8,31 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iogate.host.blockdevice import BlockDevice
-from iogate.host.mounts import number_text
+from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
 from iogate.target import destroy
 from iogate.target.layout import Tick, refusal
-from iogate.target.locks import hold, hold_disks
+from iogate.target.locks import Notice, hold, hold_disks
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, changed_error
 from iogate.target.scratch import CheckNeeds, FolderScratch, Scratch, remove_leftovers, scratch_folder
 
 
 @contextlib.contextmanager
-def open_target(target: Target, *, device: Device, consent: str | None = None) -> Iterator[Scratch]:
+def open_target(
+    target: Target,
+    *,
+    device: Device,
+    consent: str | None = None,
+    heed: bool = False,
+    notice: Notice = print,
+) -> Iterator[Scratch]:
     """Take a target for this run: no other may use it, nor the disks under it, and what crashed runs left in
     a directory is removed. At the end, however it comes, the target is as it was (what workloads wrote to a
-    block device aside). Raises TargetError.
+    block device aside).
+
+    Locks of others that cannot stop this user are passed over with a `notice`, unless to `heed` them is
+    asked for. Raises TargetError.
     """
 
     def check(needs: Needs) -> None:
@@ -30,14 +40,16 @@ def open_target(target: Target, *, device: Device, consent: str | None = None) -
             raise error
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(hold_disks(_disk_numbers(target)))
+        stack.enter_context(hold_disks(_disk_numbers(target), heed, notice))
         if target.kind == "device":
             yield stack.enter_context(_DeviceScratch(target, check))
             return
         parent = stack.enter_context(_directory(target))
-        stack.enter_context(hold(parent, str(target.path)))
+        stack.enter_context(hold(parent, str(target.path), heed, notice))
         remove_leftovers(parent, target.path)
-        home = stack.enter_context(scratch_folder(parent, target.path))
+        home = stack.enter_context(
+            scratch_folder(parent, target.path, owners=target.file_system not in WITHOUT_OWNERS)
+        )
         yield FolderScratch(home, check)
 
 
@@ -59,6 +71,12 @@ class _DeviceScratch(contextlib.ExitStack):
             self._claimed = True
         self._check(needs)
         return self._target.path
+
+    def check(self) -> None:
+        """Do nothing: a device has no folder."""
+
+    def readable(self, text: str) -> str:
+        return text
 
 
 def _disk_numbers(target: Target) -> list[str]:

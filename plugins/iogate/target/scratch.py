@@ -1,17 +1,21 @@
 """What a run keeps on its target: a folder of its own, and in it the data that engines read and write.
 
 Everything lies in one folder `.iogate-scratch-*` that only its owner can enter, with a marker that is
-locked while its run lives. Files are made, looked at and removed relative to open directories and never
-through symbolic links. A run that was killed leaves its folder; the next run on that directory removes it.
+locked while its run lives. Whoever may write to the directory can rename that folder and put another one in
+its place: so it is held open, and all that works in it, engines included, reaches it by what is held
+(/proc/PID/fd) and never by its name. A run that was killed leaves its folder; the next run on that directory
+removes it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -25,7 +29,9 @@ from iogate.target.layout import Tick, intact, lay_out, refusal
 PREFIX = ".iogate-scratch-"
 _MARKER = "iogate"
 _MAGIC = b"A folder of iogate: removed by the run that made it, or by the next one.\n"
+_OWN = re.compile(rf"{_MARKER}|engine|data-\d+")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TRIES = 100  # to remove a folder that somebody renames over and over
 _RESERVE = 0.05  # of the file system stays free, within the bounds below
 _LEAST_RESERVE, _MOST_RESERVE = 16 * 2**20, 2**30
 
@@ -47,28 +53,44 @@ class Scratch(Protocol):
         """
         ...
 
+    def check(self) -> None:
+        """Raise TargetError (`changed`) if it is no longer where it was: the device may not be the same."""
+        ...
+
+    def readable(self, text: str) -> str:
+        """Return what an engine says, with paths as people know them."""
+        ...
+
 
 class FolderScratch:
     """A run's place in a directory: files of incompressible data, laid out when first asked for and reused
     by all workloads of that size.
     """
 
-    def __init__(self, home: Path, check: CheckNeeds) -> None:
-        self.folder: Path | None = home / "engine"
+    def __init__(self, home: Home, check_needs: CheckNeeds) -> None:
+        self.folder: Path | None = home.held / "engine"
+        self.path = home.path
         self.written = 0
         self._home = home
-        self._check = check
+        self._check_needs = check_needs
         self._laid_out: list[tuple[int, int]] = []  # size and number of each file
+
+    def check(self) -> None:
+        self._home.check()
+
+    def readable(self, text: str) -> str:
+        return text.replace(str(self._home.held), str(self.path))
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         """Return a file of `needs.size` bytes; without a size, a path where the engine may make its own
         file.
         """
-        self._check(needs)
+        self._check_needs(needs)
+        self.check()
         if not needs.size:
             if needs.space:
                 self._make_room(needs)
-            return self._home / "engine" / "data"
+            return self._home.held / "engine" / "data"
         file = self._file(needs.size, number)
         if (needs.size, number) in self._laid_out and intact(file, needs.size):
             return file
@@ -83,16 +105,15 @@ class FolderScratch:
         try:
             self._forget(needs.size, number)
             others = sorted(item for item in self._laid_out if item[0] != needs.size)
-            while (
-                others and room(self._home) < needs.size * (needs.files - number % needs.files) + needs.space
-            ):
+            wanted = needs.size * (needs.files - number % needs.files) + needs.space
+            while others and room(self._home.held) < wanted:
                 self._forget(*others.pop())
         except OSError as error:
-            raise refusal(error, f"cannot make room in {self._home}") from error
-        self._check(needs)
+            raise refusal(error, f"cannot make room in {self.path}") from error
+        self._check_needs(needs)
 
     def _file(self, size: int, number: int) -> Path:
-        return self._home / (f"data-{size}-{number}" if number else f"data-{size}")
+        return self._home.held / (f"data-{size}-{number}" if number else f"data-{size}")
 
     def _forget(self, size: int, number: int) -> None:
         self._laid_out = [other for other in self._laid_out if other != (size, number)]
@@ -117,37 +138,77 @@ def room(path: Path) -> int:
 # ------------------------------------------------------------ folders
 
 
+@dataclass(frozen=True)
+class Home:
+    """A run's folder, held open as `folder`, in the open directory `parent`, where it was called `path`."""
+
+    parent: int
+    folder: int
+    path: Path
+    process: int
+
+    @property
+    def held(self) -> Path:
+        """The path that leads to the folder whatever becomes of its name, for processes of this user."""
+        return Path(f"/proc/{self.process}/fd/{self.folder}")
+
+    def check(self) -> None:
+        """Raise TargetError (`changed`) if its name does not lead to it."""
+        if _name_in(self.parent, self.folder, self.path.name) != self.path.name:
+            message = f"{self.path} was renamed or replaced while the run worked in it"
+            remedy = "find out who did it; only those whom you trust should be able to write there"
+            raise TargetError(message, rule="changed", remedy=remedy)
+
+
 @contextlib.contextmanager
-def scratch_folder(parent: int, path: Path) -> Iterator[Path]:
+def scratch_folder(parent: int, path: Path, *, owners: bool = True) -> Iterator[Home]:
     """Make a folder in the open directory `parent`, which `path` leads to; removed with all that is in it.
 
-    Raises TargetError.
+    `owners` is False for a file system whose files have none, and no links. Raises TargetError.
     """
     name = PREFIX + secrets.token_hex(4)
     try:
         os.mkdir(name, 0o700, dir_fd=parent)
+        folder = os.open(name, _FOLDER, dir_fd=parent)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.rmdir(name, dir_fd=parent)
         raise refusal(error, f"cannot make a folder in {path}") from error
     try:
-        with _mark(parent, name, path):
-            yield path / name
+        _check_made(parent, folder, path / name, owners)
+        try:
+            with _mark(folder, path):
+                yield Home(parent, folder, path / name, os.getpid())
+        finally:
+            _remove_quietly(parent, folder, name)
     finally:
-        _remove_quietly(parent, name)
-        with contextlib.suppress(OSError):  # an engine makes it anew where the target was unmounted
-            (path / name).rmdir()
+        os.close(folder)
+
+
+def _check_made(parent: int, folder: int, path: Path, owners: bool) -> None:
+    """Raise TargetError for a folder that is not the new one, or not this user's alone."""
+    status, around = os.fstat(folder), os.fstat(parent)
+    if os.listdir(folder) or status.st_dev != around.st_dev:
+        message = f"{path} was replaced in the moment in which it was made"
+        raise TargetError(message, rule="changed", remedy="find out who did it, or choose another target")
+    if owners and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
+        with contextlib.suppress(OSError):
+            os.rmdir(path.name, dir_fd=parent)
+        message = f"others may write to what this user (uid {os.geteuid()}) makes in {path.parent}"
+        remedy = "mount that file system so that files belong to who makes them, or choose another target"
+        raise TargetError(message, rule="foreign", remedy=remedy)
 
 
 @contextlib.contextmanager
-def _mark(parent: int, name: str, path: Path) -> Iterator[None]:
+def _mark(folder: int, path: Path) -> Iterator[None]:
     """Mark a new folder as iogate's; the marker is locked as long as this process lives in the folder."""
     try:
-        with _open_folder(parent, name) as folder:
-            marker = os.open(_MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
-            os.mkdir("engine", 0o700, dir_fd=folder)
+        marker = os.open(_MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except OSError as error:
         raise refusal(error, f"cannot make files in {path}") from error
     try:
         try:
+            os.mkdir("engine", 0o700, dir_fd=folder)
             lock(marker)
             os.write(marker, _MAGIC)
         except OSError as error:
@@ -164,21 +225,26 @@ def remove_leftovers(parent: int, path: Path) -> list[str]:
     an engine of such a run is still at work in its folder.
     """
     removed = []
-    for name in sorted(os.listdir(parent)):
-        if not name.startswith(PREFIX) or not _is_abandoned(parent, name):
-            continue
-        users = openers_below(path / name)
-        if users:
-            raise TargetError(
-                f"{path / name} of a run that was killed is still in use: "
-                f"{', '.join(process_text(pid) for pid in users)}",
-                rule="locked",
-                remedy="end that process, or wait for it",
-            )
-        release_below(path / name)
-        if _remove_quietly(parent, name):
-            removed.append(name)
+    for name in sorted(_names(parent)):
+        if name.startswith(PREFIX):
+            with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
+                if _is_abandoned(folder):
+                    _check_unused(folder, path / name)
+                    release_below(Path(os.readlink(f"/proc/self/fd/{folder}")))
+                    removed += [name] if _remove_quietly(parent, folder, name) else []
     return removed
+
+
+def _check_unused(folder: int, path: Path) -> None:
+    """Raise TargetError (`locked`) that names who works in a folder."""
+    users = openers_below(Path(os.readlink(f"/proc/self/fd/{folder}")))
+    if users:
+        raise TargetError(
+            f"{path} of a run that was killed is still in use: "
+            f"{', '.join(process_text(pid) for pid in users)}",
+            rule="locked",
+            remedy="end that process, or wait for it",
+        )
 
 
 def reclaimable(path: Path) -> int:
@@ -208,22 +274,21 @@ def _allocated_bytes(folder: int) -> int:
     return sum(entry.st_blocks * 512 for entry in entries)
 
 
-def _is_abandoned(parent: int, name: str) -> bool:
-    """Return whether this is a folder of iogate, of this user, whose run is gone."""
-    try:
-        with _open_folder(parent, name) as folder:
-            if os.fstat(folder).st_uid != os.geteuid():
-                return False
-            if not os.listdir(folder):
-                return True  # killed before it could mark it
-            marker = os.open(_MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-            try:
-                marked = stat.S_ISREG(os.fstat(marker).st_mode) and os.read(marker, 200) in (_MAGIC, b"")
-                return marked and lock(marker)
-            finally:
-                os.close(marker)
-    except OSError:
+def _is_abandoned(folder: int) -> bool:
+    """Return whether an open folder is one of iogate, of this user, whose run is gone. Raises OSError."""
+    if os.fstat(folder).st_uid != os.geteuid():
         return False
+    names = set(os.listdir(folder))
+    if not names:
+        return True  # killed before it could mark it
+    marker = os.open(_MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        text = os.read(marker, 200) if stat.S_ISREG(os.fstat(marker).st_mode) else None
+        lost = text == b"" and all(_OWN.fullmatch(name) for name in names)  # in a power cut
+        marked = text == _MAGIC or lost
+        return marked and lock(marker)
+    finally:
+        os.close(marker)
 
 
 @contextlib.contextmanager
@@ -235,22 +300,40 @@ def _open_folder(parent: int, name: str) -> Iterator[int]:
         os.close(folder)
 
 
-def _remove_quietly(parent: int, name: str) -> bool:
-    """Remove a folder; what cannot be removed now (the device fails) the next run will find."""
-    try:
-        with _open_folder(parent, name) as folder:
-            _empty(folder, os.fstat(folder).st_dev, last=_MARKER)
-        os.rmdir(name, dir_fd=parent)
-    except OSError:
-        return False
-    return True
+def _names(folder: int) -> list[str]:
+    """Return what is in an open folder; opened anew, as btrfs lists what was there when it was opened."""
+    with _open_folder(folder, ".") as again:
+        return os.listdir(again)
+
+
+def _remove_quietly(parent: int, folder: int, name: str) -> bool:
+    """Remove an open folder, whatever it is called by now; what cannot be removed now (the device fails) the
+    next run will find.
+    """
+    with contextlib.suppress(OSError):
+        _empty(folder, os.fstat(folder).st_dev, last=_MARKER)
+        for _ in range(_TRIES):
+            with contextlib.suppress(FileNotFoundError):  # it was renamed once more
+                os.rmdir(_name_in(parent, folder, name) or name, dir_fd=parent)
+                return True
+    return False
+
+
+def _name_in(parent: int, folder: int, first: str) -> str | None:
+    """Return what an open folder is called in the directory that it was made in; None if it is not there."""
+    own = os.fstat(folder)
+    for name in (first, *_names(parent)):
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(name, dir_fd=parent, follow_symlinks=False), own):
+                return name
+    return None
 
 
 def _empty(folder: int, file_system: int, last: str = "") -> None:
     """Remove all that is in an open folder, `last` at the end; never through a symbolic link nor into another
     file system that somebody mounted there.
     """
-    for name in sorted(os.listdir(folder), key=lambda name: name == last):
+    for name in sorted(_names(folder), key=lambda name: name == last):
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
             os.unlink(name, dir_fd=folder)

@@ -149,9 +149,8 @@ def test_what_cannot_be_recorded_whole_leaves_its_time_to_others():
 
 
 def test_device_time_goes_first_to_what_was_never_recorded_and_then_to_the_oldest():
-    known = {
-        name: Recorder(A, (READ,), newest=newest) for name, newest in (("new", "2026-02"), ("old", "2026-01"))
-    }
+    ages = (("new", "2026-02"), ("old", "2026-01"))
+    known = {name: Recorder(A, (READ,), newest=newest) for name, newest in ages}
     bench = FakeBench()
     session = session_on(bench, budget=105, **known)
     trials = enroll(session, reads("new"), reads("old", suite="two"), reads("never", suite="three"))

@@ -124,7 +124,7 @@ def test_an_error_while_laying_out_leaves_nothing(folder, monkeypatch, number, r
         with pytest.raises(TargetError, match=os.strerror(number)) as caught:
             place.data(reading())
         assert caught.value.rule == rule
-        assert not list(place.folder.parent.glob("data*"))
+        assert not list(place.path.glob("data*"))
     assert list(folder.iterdir()) == []
 
 
@@ -257,7 +257,7 @@ def test_what_a_killed_run_left_is_removed(folder):
         for file, text in files.items():
             (leftover / file).write_bytes(text)
     with use(folder) as place:
-        assert list(folder.iterdir()) == [place.folder.parent]
+        assert list(folder.iterdir()) == [place.path]
     assert list(folder.iterdir()) == []
 
 
@@ -295,7 +295,7 @@ def test_a_second_run_on_the_same_directory_is_refused_by_any_path(folder, tmp_p
             assert caught.value.rule == "locked"
         assert data.exists()
     with use(link) as place:
-        assert place.folder.is_relative_to(folder)
+        assert place.path.is_relative_to(folder)
 
 
 def test_one_run_may_have_two_directories_of_one_disk(tmp_path):

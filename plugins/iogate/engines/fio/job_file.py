@@ -27,7 +27,7 @@ def job_file(workload: Workload, place: Place) -> str:
     """
     lines = [
         f"# {plain(workload.suite)}: {plain(workload.name)}",
-        "# To run this again by hand: cd into this folder, then",
+        "# To run this again by hand: name the data as filename, cd into this folder, then",
         "#   fio --output=again.json --output-format=json+ job.fio",
         "# Without allow_file_create=0 fio makes the data if they are gone; here they were laid out before.",
     ]

@@ -64,8 +64,8 @@ def sections(
     replaced, wanted = dict(replaced), _wanted(replaced)
     replaced.pop("section", None)
     found: dict[str, SectionOptions] = {}
-    mistakes: list[InputError] = []
-    for section in choose(file, wanted):
+    chosen, mistakes = choose(file, wanted)
+    for section in chosen:
         try:
             found[section.name] = _normal(file, section, replaced, normalise)
         except InputErrors as errors:
@@ -81,7 +81,7 @@ def declared_phases(file: Attachment, beside: Mapping[str, Any]) -> list[tuple[s
 
     Raises InputErrors of OptionError.
     """
-    parts = phases(choose(file, _wanted(beside)))
+    parts = phases(choose(file, _wanted(beside))[0])
     if len(parts) == 1:
         return [("", {})]
     return [("+".join(names), {"section": names}) for names in parts]
@@ -90,7 +90,7 @@ def declared_phases(file: Attachment, beside: Mapping[str, Any]) -> list[tuple[s
 def left_out(file: Attachment, beside: Mapping[str, Any]) -> list[str]:
     """Return what the chosen sections say without effect, with the reason, for people."""
     found: dict[str, None] = {}
-    for section in choose(file, _wanted(beside)):
+    for section in choose(file, _wanted(beside))[0]:
         for key, option in section.options.items():
             reason = _reason(key)
             if reason:
@@ -123,6 +123,7 @@ def _normal(
     given: SectionOptions = dict(_DEFAULTS)
     passed: dict[str, str] = {}
     where: dict[str, int] = {}
+    mistakes: list[InputError] = []
     data = _data_size(file, section, replaced)
     for key, option in section.options.items():
         name, share = _name(key), _share(file, key, option)
@@ -130,24 +131,31 @@ def _normal(
             continue
         where[name] = option.line
         if share is not None:
-            value: Any = _part(file, key, option, share, data)
             replaced = {each: said for each, said in replaced.items() if each != name}
-        else:
-            value = _value(file, key, option)
+        try:
+            part = share is not None
+            value = _part(file, key, option, share or 0.0, data) if part else _value(file, key, option)
+        except InputErrors as errors:
+            mistakes += errors.errors
+            continue
         (given if name in _FIELDS else passed)[name] = value
     several = section.options.get("filename", Option(0, "")).text
     if names := len(re.findall(r"(?<!\\):", several)):
         given["nrfiles"] = names + 1
     if "size" not in {**given, **replaced}:
         message = f"{file.name}: [{section.name}] has no size"
-        raise InputErrors([OptionError(printable(message), ("jobfile",), remedy=_SAY_SIZE)])
+        mistakes.append(OptionError(printable(message), ("jobfile",), remedy=_SAY_SIZE))
+        given["size"] = "1G"  # so that what else is wrong can be found
     both = replaced.get("fio", {})
     if passed or both:
         given["fio"] = {**passed, **(both if isinstance(both, Mapping) else {})}
     try:
-        return normalise({**given, **{key: value for key, value in replaced.items() if key != "fio"}})
+        found = normalise({**given, **{key: value for key, value in replaced.items() if key != "fio"}})
     except InputErrors as errors:
-        raise InputErrors([_locate(error, file, where, replaced) for error in errors.errors]) from None
+        mistakes += [_locate(error, file, where, replaced) for error in errors.errors]
+    if mistakes:
+        raise InputErrors(mistakes)
+    return found
 
 
 def _name(key: str) -> str:

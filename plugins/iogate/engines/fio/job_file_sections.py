@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from iogate.errors import InputErrors, OptionError
+from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.formats.yamlio import nearest
 from iogate.units import printable
@@ -38,8 +38,9 @@ class JobSection:
     walled: bool
 
 
-def read_sections(file: Attachment) -> list[JobSection]:
-    """Return all sections of a job file. Raises InputErrors of OptionError at `jobfile`."""
+def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]:
+    """Return all sections of a job file, and mistakes in how it is parted, at `jobfile`."""
+    mistakes: list[InputError] = []
     shared: dict[str, Option] = {}
     found: dict[str, dict[str, Option]] = {}
     current: dict[str, Option] | None = None
@@ -52,29 +53,36 @@ def read_sections(file: Attachment) -> list[JobSection]:
             if name == "global":
                 current = shared
             elif name in found:
-                raise error_at(file, number, f"a second section {name!r}: give each a name of its own")
+                problem = f"a second section {name!r}: give each a name of its own"
+                mistakes += error_at(file, number, problem).errors
+                current = {}
             else:
                 current = found[name] = dict(shared)
             continue
         if current is None:
-            raise error_at(file, number, f"{line[:80]!r} stands before the first [section]")
+            problem = f"{line[:80]!r} stands before the first [section]"
+            mistakes += error_at(file, number, problem).errors
+            continue
         key, _, value = line.partition("=")
         current[key.strip().lower()] = Option(number, value.strip())
     if not found or len(found) > _MOST_SECTIONS:
-        raise error_at(file, 1, f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}")
-    return [_section(name, options) for name, options in found.items()]
+        problem = f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}"
+        raise InputErrors([*mistakes, *error_at(file, 1, problem).errors])
+    return [_section(name, options) for name, options in found.items()], mistakes
 
 
-def choose(file: Attachment, names: Sequence[str] | None) -> list[JobSection]:
-    """Return the sections of these names in the file's order, or all. Raises InputErrors of OptionError."""
-    sections = read_sections(file)
+def choose(file: Attachment, names: Sequence[str] | None) -> tuple[list[JobSection], list[InputError]]:
+    """Return the sections of these names in the file's order, or all; and what is wrong with how the file is
+    parted. Raises InputErrors of OptionError.
+    """
+    sections, mistakes = read_sections(file)
     known = [section.name for section in sections]
     for name in names or ():
         if name not in known:
             hint = nearest(name, known) or f"; there are {', '.join(known)}"
             message = printable(f"{file.name} has no section {name!r}{hint}")
             raise InputErrors([OptionError(message, ("section",))])
-    return [section for section in sections if names is None or section.name in names]
+    return [section for section in sections if names is None or section.name in names], mistakes
 
 
 def phases(sections: Iterable[JobSection]) -> list[list[str]]:

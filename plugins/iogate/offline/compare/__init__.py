@@ -13,6 +13,7 @@ from iogate.judge.judge import GateOptions
 from iogate.offline.compare.loading import load_candidate, load_old
 from iogate.offline.compare.report import status, text
 from iogate.offline.compare.verdicts import check_comparable, judge_workloads
+from iogate.report.json_file import json_at
 from iogate.report.recording import record_workload, results_of
 
 __all__ = ["compare"]
@@ -34,6 +35,7 @@ def compare(
     for input that cannot be read or must not be compared, such as that of two machines (unless
     `across_devices`).
     """
+    reporter = json_at(json_path) if json_path else None
     sessions, candidate = load_old(old), load_candidate(new)
     check_comparable(sessions, candidate, across_devices=across_devices)
     changed = differences(sessions[-1].environment, candidate.environment)
@@ -48,6 +50,7 @@ def compare(
         gate_options,
         {},
     )
-    if json_path:
-        results.write(json_path)
+    if reporter:
+        reporter.write(results)
+        reporter.close()
     return text(results, changed), status(results)

@@ -114,7 +114,7 @@ def open_slots(folder: Path, base: Image, candidate: Image, tick: Tick | None = 
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(open_target(target, device=_profile(folder)))
         assert place.folder
-        home = place.folder
+        home = Path(os.path.realpath(place.folder))  # mounts are known by where they really are
         stack.callback(loop.release_below, home)
         sources = source_of(base, home / "base.raw"), source_of(candidate, home / "candidate.raw")
         if sources[0].contents == sources[1].contents:

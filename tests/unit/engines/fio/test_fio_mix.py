@@ -212,7 +212,7 @@ class TestJobFile:
         with pytest.raises(InputErrors) as caught:
             suite("{jobfile: a.fio}", a=text)
         said = str(caught.value)
-        for words in ("a.fio:1:", "a.fio:3:", "a.fio:4:", "a.fio:6:", "a.fio:7:", "'size' is missing"):
+        for words in ("a.fio:1:", "a.fio:4:", "a.fio:6:", "a.fio:7:", "[x] has no size"):
             assert said.count(words) == 1, (words, said)
 
     @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""The folders of sessions, in which raw outputs and results are kept: the newest of them.
+
+A run locks its folder as long as it lives, so that another run, which removes old ones, leaves it alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from iogate.host.flock import lock
+
+USUAL = 50
+_SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class SessionFolder:
+    """The folder of a session, made and locked. If it cannot be, that shows where something is to be kept."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = contextlib.ExitStack()
+        with contextlib.suppress(OSError):
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock.enter_context(_locked(path))
+
+    def close(self) -> None:
+        """Let go of it, and remove it if nothing was kept."""
+        with contextlib.suppress(OSError):
+            self._path.rmdir()
+        self._lock.close()
+
+
+def prune(results: Path, keep: int) -> list[str]:
+    """Remove the oldest sessions but `keep`, and return their names.
+
+    What is not named as a session, is a link, or belongs to a run that lives or to another user, stays.
+    """
+    removed = []
+    for name in _sessions(results)[:-keep]:
+        with contextlib.suppress(OSError), _locked(results / name) as mine:
+            if mine:
+                shutil.rmtree(results / name)
+                removed.append(name)
+    return removed
+
+
+def _sessions(results: Path) -> list[str]:
+    """Return the names of this user's sessions, the oldest first: a name begins with the time."""
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(results):
+            own = _SESSION.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            if own and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
+                found.append(entry.name)
+    return sorted(found)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Lock a folder, if nobody else has it; says whether it is locked. Raises OSError."""
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        yield lock(descriptor)
+    finally:
+        os.close(descriptor)

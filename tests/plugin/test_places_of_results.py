@@ -1,0 +1,76 @@
+"""Where `--io-json` points: nothing of the user's is replaced, what is no file is written into."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from places import PLUGINS
+from projects import refused
+
+
+def results(text):
+    """The results document in what a program said."""
+    start = text.index('{"schema"')
+    return json.JSONDecoder().raw_decode(text[start:])[0]
+
+
+@pytest.mark.parametrize("named", ["suites/demo.yaml", "baselines/local/demo.yaml", "pytest.ini"])
+def test_a_file_of_the_project_is_refused_before_anything_is_measured(project, named):
+    project.run("suites", "--update-baselines")
+    before = (project.path / named).read_bytes()
+    sessions = sorted((project.path / ".iogate/results").iterdir())
+    refused(project.run("suites", f"--io-json={named}"), named, "no results document", status=4)
+    assert (project.path / named).read_bytes() == before
+    assert sorted((project.path / ".iogate/results").iterdir()) == sessions
+
+
+def test_a_device_node_survives(project):
+    if os.geteuid():
+        pytest.skip("needs root")
+    os.mknod(project.path / "null", 0o020666, os.makedev(1, 3))
+    result = project.run("suites", "--update-baselines", "--io-json=null")
+    result.assert_outcomes(passed=2)
+    assert (project.path / "null").is_char_device()
+
+
+def test_the_results_of_the_last_run_are_replaced(project):
+    for _ in range(2):
+        project.run("suites", "--update-baselines", "--io-json=results.json").assert_outcomes(passed=2)
+    document = json.loads((project.path / "results.json").read_text())
+    assert len(document["workloads"]) == 2
+    assert sorted((project.path / ".iogate/results").iterdir())[-1].name == document["session"]
+
+
+@pytest.mark.parametrize("capture", ["fd", "sys", "no"])
+def test_stdout_gets_the_document_once_between_what_pytest_says(project, capture):
+    argv = project.argv("suites", "--update-baselines", f"--capture={capture}", "--io-json=/dev/stdout")
+    environment = {**project.environment, "PYTHONPATH": f"{PLUGINS}:{Path(__file__).parent / 'engines'}"}
+    here = {"cwd": project.path, "env": environment}
+    piped = subprocess.run(argv, check=True, **here, stdout=subprocess.PIPE, text=True)
+    log = project.path / "log"
+    with log.open("w") as stream:
+        subprocess.run(argv, check=True, **here, stdout=stream)
+    for text in (piped.stdout, log.read_text()):
+        assert len(results(text)["workloads"]) == 2 and text.count('{"schema"') == 1
+        assert text.startswith("====") and text.rstrip().endswith("====")
+
+
+def test_a_reader_of_a_pipe_gets_it(project):
+    pipe = project.path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        project.run("suites", "--update-baselines", "--io-json=pipe").assert_outcomes(passed=2)
+        document = os.read(reader, 2**20).decode()
+    finally:
+        os.close(reader)
+    assert len(results(document)["workloads"]) == 2 and pipe.is_fifo()
+
+
+def test_a_pipe_without_a_reader_is_refused_before_anything_is_measured(project):
+    os.mkfifo(project.path / "pipe")
+    refused(project.run("suites", "--io-json=pipe"), "nobody reads", status=4)
+    assert not (project.path / ".iogate/results").exists()

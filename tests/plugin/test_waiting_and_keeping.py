@@ -1,0 +1,91 @@
+"""Queueing for a target that another run has; keeping the newest sessions."""
+
+import fcntl
+import os
+import threading
+
+import pytest
+
+from projects import refused
+from waiting import eventually
+
+
+def sessions(project):
+    return sorted(os.listdir(project.path / ".iogate" / "results"))
+
+
+@pytest.fixture
+def lock(project):
+    """An open lock of the target's directory, as another run has it."""
+    file = project.path / "target"
+    file.mkdir()
+    descriptor = os.open(file, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_a_locked_target_is_refused_at_once_with_who_has_it(project, lock):
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+    result = project.run("suites", "--update-baselines", "--io-target=target")
+    refused(result, f"is in use by another run: pid {os.getpid()} (", "--io-wait", status=4)
+
+
+@pytest.mark.parametrize("flag", ["--io-wait", "--io-wait=5m", "-oio_wait=5m"])
+def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypatch):
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+
+    def release():
+        said = project.path / ".iogate" / "results"
+        eventually(said.exists)  # the session has begun
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+    helper = threading.Thread(target=release)
+    helper.start()
+    result = project.run("suites", "--update-baselines", "--io-target=target", flag)
+    helper.join()
+    result.assert_outcomes(passed=1)
+
+
+def test_waiting_has_an_end(project, lock):
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+    result = project.run("suites", "--update-baselines", "--io-target=target", "--io-wait=10ms")
+    refused(result, "is in use by another run", status=4)
+    result.stdout.fnmatch_lines(["waiting for at most *: * is in use by another run: pid *"])
+
+
+def test_a_workload_without_input_and_output_waits_for_nothing(project, lock):
+    project.run("suites", "--update-baselines", "--io-target=target", "--io-wait=10ms").assert_outcomes(
+        passed=2
+    )
+
+
+def test_a_path_is_not_taken_for_a_time(project):
+    refused(
+        project.run("--io-wait", "suites"),
+        "write --io-wait=TIME, or put --io-wait behind the paths",
+        status=4,
+    )
+
+
+def test_the_newest_sessions_are_kept(project):
+    results = project.path / ".iogate" / "results"
+    for day in range(1, 6):
+        (results / f"2020-01-0{day}T00:00:00Z-0000").mkdir(parents=True)
+    (results / "mine").mkdir()
+    project.run("suites", "--update-baselines", "-oio_keep=3")
+    assert [name[:10] for name in sessions(project)[:2]] == ["2020-01-04", "2020-01-05"]
+    assert len(sessions(project)) == 4 and "mine" in sessions(project)
+
+
+def test_50_of_them_unless_somebody_chose_the_folder(project):
+    for folder, kept in ((".iogate/results", 50), ("chosen", 61)):
+        for number in range(60):
+            (project.path / folder / f"2020-01-01T00:00:{number:02}Z-0000").mkdir(parents=True)
+        project.run("suites", "--update-baselines", *([] if kept == 50 else [f"--io-results={folder}"]))
+        assert len(os.listdir(project.path / folder)) == kept
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
+def test_a_number_to_keep_is_one(project, number):
+    refused(project.run("suites", f"--io-keep={number}"), "is not a number from 1 on", status=4)

@@ -1,0 +1,65 @@
+"""Old sessions go, the newest stay, and so does all that is no session, or in use."""
+
+import os
+
+import pytest
+
+from iogate.report.session_folders import SessionFolder, prune
+
+
+def session(results, day, content="results.json"):
+    folder = results / f"2026-01-{day:02}T00:00:00Z-00ff"
+    (folder / "random_read-1234" / "1").mkdir(parents=True)
+    (folder / content).write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize("keep", [1, 2, 5, 9])
+def test_the_newest_stay(tmp_path, keep):
+    names = [session(tmp_path, day).name for day in (3, 1, 5, 2, 4)]
+    assert prune(tmp_path, keep) == sorted(names)[:-keep]
+    assert sorted(os.listdir(tmp_path)) == sorted(names)[-keep:]
+
+
+def test_what_is_no_session_stays(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious").touch()
+    (tmp_path / "2026-01-01T00:00:00Z-aaaa").symlink_to(elsewhere)
+    (tmp_path / "2026-01-01T00:00:00Z-bbbb").touch()
+    (tmp_path / "2026-01-01T00:00:00Z-cccc-keep").mkdir()
+    before = sorted(os.listdir(tmp_path))
+    newest = session(tmp_path, 9)
+    (session(tmp_path, 8) / "link").symlink_to(elsewhere)
+    assert len(prune(tmp_path, 1)) == 1
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, newest.name])
+    assert (elsewhere / "precious").exists()
+
+
+def test_a_session_that_another_run_is_in_stays(tmp_path):
+    used, old, newest = session(tmp_path, 1), session(tmp_path, 2), session(tmp_path, 3)
+    run = SessionFolder(used)
+    assert prune(tmp_path, 1) == [old.name]
+    run.close()
+    assert used.exists(), "something is kept in it"
+    assert prune(tmp_path, 1) == [used.name] and newest.exists()
+
+
+def test_another_users_session_stays(tmp_path):
+    if os.geteuid():
+        pytest.skip("needs root")
+    other = session(tmp_path, 1)
+    os.chown(other, 12345, 12345)
+    session(tmp_path, 2)
+    assert prune(tmp_path, 1) == [] and other.exists()
+
+
+def test_a_session_in_which_nothing_was_kept_leaves_no_folder(tmp_path):
+    SessionFolder(tmp_path / "results" / "s").close()
+    assert os.listdir(tmp_path / "results") == []
+
+
+def test_without_a_folder_there_is_nothing_to_prune(tmp_path):
+    assert prune(tmp_path / "none", 1) == []
+    (tmp_path / "file").touch()
+    SessionFolder(tmp_path / "file" / "s").close()

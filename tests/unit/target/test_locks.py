@@ -1,0 +1,167 @@
+"""Who holds a lock, who heeds it, and how long one waits."""
+
+import contextlib
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+
+import pytest
+
+from iogate.errors import TargetError
+from iogate.target import locks
+from iogate.target.locks import hold_disks, until_free
+
+NUMBER = "4095:77"
+LOCK = """
+import fcntl, os, sys
+os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
+file = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.flock(file, fcntl.LOCK_EX)
+if len(sys.argv) > 3 and os.fork():
+    os._exit(0)  # who took it is gone, and its child has it
+print("locked", os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture(autouse=True)
+def shared(tmp_path, monkeypatch):
+    """A folder for temporary files as /tmp is, and one in the place of /run/iogate."""
+    folder = tempfile.mkdtemp(prefix="locks-", dir="/tmp")
+    os.chmod(folder, 0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", folder)
+    monkeypatch.setattr(locks, "ROOTS_OWN", tmp_path / "run")
+    yield folder
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def another(file, user=65534, *forks):
+    """A process of another user that holds the lock of a file, perhaps as a child of who took it."""
+    argv = [sys.executable, "-c", LOCK, str(file), str(user), *forks]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        word, process.holder = process.stdout.readline().split()
+        assert word == b"locked"
+        process.holder = int(process.holder)
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+
+
+def refused(words):
+    return pytest.raises(TargetError, match=words)
+
+
+def lock_file(folder):
+    with hold_disks([NUMBER]):
+        pass
+    return os.path.join(folder, f"iogate-{NUMBER.replace(':', '-')}.lock")
+
+
+@pytest.mark.parametrize("forks", [(), ("fork",)])
+def test_root_is_told_of_another_users_lock_and_goes_on(shared, forks):
+    said = []
+    with another(lock_file(shared), 65534, *forks) as other, hold_disks([NUMBER], False, said.append):
+        assert len(said) == 1
+        assert f"pid {other.holder} (" in said[0] and "of nobody" in said[0] and "import fcntl" in said[0]
+
+
+def test_root_heeds_it_where_it_is_to_wait(shared):
+    with another(lock_file(shared)), refused("of nobody") as caught, hold_disks([NUMBER], True, pytest.fail):
+        pass
+    assert caught.value.rule == "locked"
+
+
+def test_roots_runs_exclude_each_other_whatever_others_have_locked(shared, tmp_path):
+    file = lock_file(shared)
+    own = tmp_path / "run" / os.path.basename(file)
+    assert stat.S_IMODE(own.parent.stat().st_mode) == 0o700
+    with (
+        another(file),
+        another(own, user=0) as root,
+        pytest.raises(TargetError, match=f"pid {root.pid} .*root"),
+        hold_disks([NUMBER], False, print),
+    ):
+        pass
+
+
+def test_a_user_is_kept_out_by_whoever_has_the_lock(shared):
+    file = lock_file(shared)
+    with another(file, user=12345) as process:
+        os.seteuid(65534)
+        try:
+            with refused(f"pid {process.pid} .* of user 12345"), hold_disks([NUMBER], False, pytest.fail):
+                pass
+        finally:
+            os.seteuid(0)
+
+
+def take(file):
+    """Open a target that is locked by this file."""
+
+    @contextlib.contextmanager
+    def taken(heed):
+        descriptor = os.open(file, os.O_RDONLY | os.O_CREAT)
+        try:
+            with locks.hold(descriptor, "the target", heed):
+                yield heed
+        finally:
+            os.close(descriptor)
+
+    return taken
+
+
+def test_waiting_says_for_whom_and_ends_when_it_is_free(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "_POLL_SECONDS", 0.01)
+    said, file = [], tmp_path / "lock"
+    file.touch()
+    with another(file, user=0) as process, contextlib.ExitStack() as stack:
+
+        def notice(text):
+            said.append(text)
+            process.stdin.close()
+
+        assert until_free(stack, take(file), 600.0, notice) is True
+    assert "at most 10 min" in said[0] and all(f"pid {process.pid}" in text for text in said)
+
+
+def test_waiting_has_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(locks, "_POLL_SECONDS", 0.01)
+    said, file = [], tmp_path / "lock"
+    file.touch()
+    with another(file, user=0), contextlib.ExitStack() as stack, pytest.raises(TargetError) as caught:
+        until_free(stack, take(file), 0.05, said.append)
+    assert caught.value.rule == "locked" and len(said) == 1
+
+
+def test_other_refusals_are_not_waited_for():
+    def refuse(heed):
+        raise TargetError("it is read-only", rule="read-only")
+
+    with contextlib.ExitStack() as stack, pytest.raises(TargetError, match="read-only"):
+        until_free(stack, refuse, 600.0, pytest.fail)
+
+
+def test_control_c_ends_the_waiting(tmp_path):
+    file = tmp_path / "lock"
+    file.touch()
+
+    def interrupt(text):
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), 2)).start()
+
+    with another(file, user=0), contextlib.ExitStack() as stack, pytest.raises(KeyboardInterrupt):
+        until_free(stack, take(file), 600.0, interrupt)
+
+
+def test_a_lock_file_that_is_no_file_does_no_harm(shared):
+    os.mkfifo(os.path.join(shared, f"iogate-{NUMBER.replace(':', '-')}.lock"))
+    with hold_disks([NUMBER], False, pytest.fail):
+        pass

@@ -27,7 +27,7 @@ from scipy import stats
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "plugins"))
 
-from iogate.judge.gate import decide, sensitivity  # noqa: E402
+from iogate.judge.gate import Borrowed, borrow, decide, sensitivity  # noqa: E402
 
 TRACES = ROOT / "tests" / "data" / "traces" / "noisy_vm_iops_1s.csv"
 TOLERANCE = 0.05
@@ -74,6 +74,7 @@ def judge(
     tolerance: float | None,
     metrics: int = 1,
     longest: int = LONGEST,
+    borrowed: Borrowed | None = None,
 ) -> tuple[str, int]:
     """The verdict and the repetitions it took."""
     for n in range(2, longest + 1):
@@ -84,6 +85,7 @@ def judge(
             tolerance=tolerance,
             metrics=metrics,
             max_repetitions=longest,
+            borrowed=borrowed,
         )
         if decision.verdict != "continue":
             break
@@ -207,6 +209,109 @@ def tails(pool: multiprocessing.pool.Pool, devices: int) -> None:
         sys.stdout.flush()
 
 
+WORKLOADS, RECORDED, SPREAD = 8, 5, 0.5
+
+
+@dataclass(frozen=True)
+class Week:
+    """A device in its first week: so many `workloads`, whose session noise differs by `spread` (the standard
+    deviation of its logarithm), whose sessions are correlated by `together`, with `known` baseline sessions.
+    """
+
+    session: float
+    repetition: float
+    known: int
+    workloads: int = WORKLOADS
+    spread: float = SPREAD
+    together: float = 0.0
+    metrics: int = 1
+    loss: float = 0.0
+    alone: bool = False
+
+
+def draw_week(rng: np.random.Generator, week: Week) -> tuple[Values, Values]:
+    """Baselines [workload][session][repetition] and candidates [workload][repetition] of one device."""
+    own = week.session * np.exp(week.spread * rng.normal(size=(week.workloads, 1)))
+
+    def sessions(count: int, repetitions: int) -> Values:
+        luck = math.sqrt(week.together) * rng.normal(size=(1, count))
+        luck = luck + math.sqrt(1 - week.together) * rng.normal(size=(week.workloads, count))
+        noise = rng.normal(size=(week.workloads, count, repetitions)) * week.repetition
+        return np.asarray(1000 * np.exp((own * luck)[..., None] + noise))
+
+    return sessions(week.known, RECORDED), sessions(1, LONGEST)[:, 0] * (1 - week.loss)
+
+
+def week_work(task: tuple[int, Week, int]) -> tuple[collections.Counter[str], int, int]:
+    """Judge so many devices; verdicts, repetitions, and sessions with a failure."""
+    seed, week, devices = task
+    rng = np.random.default_rng(seed)
+    verdicts: collections.Counter[str] = collections.Counter()
+    repetitions = alarms = 0
+    for _ in range(devices):
+        baselines, candidates = (values.tolist() for values in draw_week(rng, week))
+        known = None if week.alone else borrow(baselines)
+        judged = [
+            judge(baseline, values, TOLERANCE, metrics=week.metrics, borrowed=known)
+            for baseline, values in zip(baselines, candidates, strict=True)
+        ]
+        verdicts.update(verdict for verdict, _ in judged)
+        repetitions += sum(n for _, n in judged)
+        alarms += any(verdict == "FAIL" for verdict, _ in judged)
+    return verdicts, repetitions, alarms
+
+
+def simulate_week(
+    pool: multiprocessing.pool.Pool, week: Week, devices: int
+) -> tuple[collections.Counter[str], float, int]:
+    """Verdicts, mean repetitions and sessions with a failure."""
+    parts = pool.map(week_work, [(seed, week, devices // 8) for seed in range(8)], chunksize=1)
+    verdicts = sum((found for found, _, _ in parts), collections.Counter())
+    total = sum(verdicts.values())
+    return verdicts, sum(n for _, n, _ in parts) / total, sum(alarms for _, _, alarms in parts)
+
+
+def first_week(pool: multiprocessing.pool.Pool, devices: int) -> None:
+    """Print what a gate with few sessions does, each workload alone and with what it borrows."""
+    print(f"\n## First week: {WORKLOADS} workloads, spread {SPREAD}, sessions of {RECORDED}\n")
+    print("Each workload is judged as the only gating metric.\n")
+    print("| noise | sessions | | null: FAIL % | null: INCONCLUSIVE % | -5%: FAIL % | -5%: PASS % |")
+    print("| --- | ---: | --- | ---: | ---: | ---: | ---: |")
+    for session, repetition in ((0.007, 0.021), (0.005, 0.042)):
+        for known in (1, 2, 3, 5, 8):
+            for alone in (True, False):
+                week = Week(session, repetition, known, alone=alone)
+                null, _, _ = simulate_week(pool, week, devices)
+                lost, _, _ = simulate_week(pool, replace(week, loss=TOLERANCE), devices)
+                total = sum(null.values())
+                print(
+                    f"| {session:.1%}, {repetition:.1%} | {known} | {'alone' if alone else 'borrowed'} "
+                    f"| {share(null['FAIL'], total)} | {share(null['INCONCLUSIVE'], total)} "
+                    f"| {share(lost['FAIL'], total)} | {share(lost['PASS'], total)} |",
+                    flush=True,
+                )
+    print("\n### False alarms of whole sessions, alpha shared by all gating metrics\n")
+    print("| device | sessions | null sessions with a FAIL % | -5%: FAIL % |")
+    print("| --- | ---: | ---: | ---: |")
+    quiet = Week(0.007, 0.021, 3, metrics=WORKLOADS)
+    for name, week, count in (
+        ("8 workloads, 0.7%/2.1%", quiet, devices),
+        ("8 workloads, 0.5%/4.2%", replace(quiet, session=0.005, repetition=0.042), devices),
+        ("8 that move together", replace(quiet, together=1.0), devices),
+        (
+            "8 that differ wildly (spread 1.0), 0.7%/0.7%",
+            replace(quiet, spread=1.0, repetition=0.007),
+            devices,
+        ),
+        ("40 workloads, 0.7%/2.1%", replace(quiet, workloads=40, metrics=40), devices // 2),
+    ):
+        for known in (2, 3, 5):
+            _, _, alarms = simulate_week(pool, replace(week, known=known), count)
+            lost, _, _ = simulate_week(pool, replace(week, known=known, loss=TOLERANCE), max(8, count // 8))
+            found = share(lost["FAIL"], sum(lost.values()))
+            print(f"| {name} | {known} | {share(alarms, count // 8 * 8)} | {found} |", flush=True)
+
+
 def read_traces() -> dict[str, list[list[float]]]:
     """Per workload, ten runs of ten seconds on a shared virtual machine."""
     runs: dict[str, dict[str, list[float]]] = {}
@@ -312,6 +417,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer devices and cells")
     parser.add_argument(
+        "--first-week", type=int, metavar="DEVICES", help="print that part only, of so many devices a line"
+    )
+    parser.add_argument(
         "--picture", type=Path, metavar="FILE.svg", help="draw the picture and do nothing else"
     )
     options = parser.parse_args()
@@ -323,6 +431,9 @@ def main() -> None:
         if options.picture:
             picture(pool, options.picture, devices)
             return
+        if options.first_week:
+            first_week(pool, options.first_week)
+            return
         print("# Operating characteristics of the gate")
         print(f"\ntolerance {TOLERANCE:.0%}, alpha 1%, beta 5%, {SESSIONS} baseline sessions of {STORED},")
         print(f"2 to {LONGEST} repetitions")
@@ -332,6 +443,7 @@ def main() -> None:
             table(pool, cell, devices)
         tails(pool, 16000 if options.quick else 320000)
         traces(700 if options.quick else 7000)
+        first_week(pool, 80 if options.quick else 800)
 
 
 if __name__ == "__main__":

@@ -322,7 +322,8 @@ class Device:
     `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or
     a block device, `link` the limit of its link in B/s. `suites` are the names of the suites that apply
     (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing` says what a
-    workload without a baseline means. `places` are where the keys below `overrides` stand, by their path.
+    workload without a baseline means; with `learn` a session is added to a baseline that cannot judge yet.
+    `places` are where the keys below `overrides` stand, by their path.
     """
 
     name: str
@@ -335,6 +336,7 @@ class Device:
     missing: Literal["fail", "skip", "record"] = "fail"
     target_id: Mapping[str, str] = field(default_factory=_empty)
     wear: Mapping[str, Any] = field(default_factory=_empty)
+    learn: bool = False
     position: Position | None = None
     places: Mapping[tuple[str | int, ...], Position] = field(default_factory=dict)
 
@@ -365,9 +367,10 @@ class MetricVerdict:
     """What the gate says of one metric; `change`, `interval` and `tolerance` are relative and signed as the
     number moved.
 
-    `bound` is the value beyond which it fails, `values` the judged repetitions. Of a pair: `place_effect` is
-    by how much the place of arm B is better for the number than that of A (it is not in `change`), `noise`
-    by how much a block scatters.
+    `bound` is the value at which the tolerance is used up, `values` the judged repetitions. After these many
+    it passes on the better side of `passes` and fails on the worse side of `fails`. Of a pair:
+    `place_effect` is by how much the place of arm B is better for the number than that of A (it is not in
+    `change`), `noise` by how much a block scatters.
     """
 
     metric: Metric
@@ -384,6 +387,8 @@ class MetricVerdict:
     minimum_detectable: float | None = None
     place_effect: float | None = None
     noise: float | None = None
+    passes: float | None = None
+    fails: float | None = None
 
 
 @dataclass(frozen=True)

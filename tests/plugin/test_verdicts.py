@@ -171,11 +171,28 @@ def test_a_pair_of_tolerances_judges_both_sides(project):
 
 def test_an_inconclusive_workload_fails_unless_told_otherwise(project):
     project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {noise: 0.5, gate: {read.iops: 1%}}\n")
-    project.run("suites")
-    result = project.run("suites", "--io-max-repetitions=3")
+    (project.path / "baselines/lab").mkdir(parents=True)
+    (project.path / "baselines/lab/device.yaml").write_text("target: .\nmissing: record\n")
+    lab = ("suites", "--device=lab", "--io-max-repetitions=3")
+    project.run(*lab)
+    result = project.run(*lab)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*inconclusive: read.iops is *"])
-    project.run("suites", "--io-max-repetitions=3", "--io-inconclusive=skip").assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*inconclusive: read.iops is *; passes above *", "*--io-against"])
+    skipped = project.run(*lab, "--io-inconclusive=skip", "-rs")
+    skipped.assert_outcomes(skipped=1)
+    skipped.stdout.fnmatch_lines(["*skipped and not failed, as --io-inconclusive=skip asks for*"])
+
+
+def test_the_shipped_device_learns_until_it_can_judge(project):
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {noise: 0.3}\n")
+    project.run("suites")
+    second = project.run("suites", "-v")
+    second.assert_outcomes(passed=1)
+    second.stdout.fnmatch_lines(["*PASSED (recorded)*"])
+    document = project.baseline().read_text()
+    assert document.count("reason:") == 2
+    project.run("suites", factor=0.1).assert_outcomes(failed=1)
+    assert project.baseline().read_text() == document
 
 
 def test_results_are_json_of_schema_1(project):

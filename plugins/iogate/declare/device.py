@@ -96,6 +96,9 @@ class DeviceFile(Schema):
     missing: Literal["fail", "skip", "record"] = Field(
         "fail", description="what a workload without a baseline means"
     )
+    learn: bool = Field(
+        False, description="whether sessions are added to a baseline that cannot resolve its tolerance yet"
+    )
     wear: Annotated[
         dict[str, int],
         BeforeValidator(_wear_limits),
@@ -146,7 +149,7 @@ def load_device(name: str, baselines: Path) -> Device:
     file = baselines / name / "device.yaml"
     if not file.is_file():
         if name == LOCAL and not file.is_symlink():
-            return Device(LOCAL, target=".", description="this machine", missing="record")
+            return Device(LOCAL, target=".", description="this machine", missing="record", learn=True)
         raise _unknown_device(name, baselines)
     if not file.resolve().is_relative_to(baselines.resolve()):
         raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
@@ -162,6 +165,7 @@ def load_device(name: str, baselines: Path) -> Device:
         suites=profile.suites or (),
         overrides=profile.overrides,
         missing=profile.missing,
+        learn=profile.learn,
         wear=profile.wear,
         position=document.position(()),
         places={path[1:]: place for path, place in document.keys.items() if path[:1] == ("overrides",)},

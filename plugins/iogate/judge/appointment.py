@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iogate import engines
+from iogate.errors import IogateError
 from iogate.judge.appender import Appender
 from iogate.judge.baseline import (
     find,
@@ -17,9 +19,11 @@ from iogate.judge.baseline import (
     load_baselines,
     load_sessions,
 )
-from iogate.judge.baseline.places import Known
+from iogate.judge.baseline.places import Known, baseline_files
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions, Judge
+from iogate.judge.learner import Learner, can_judge
+from iogate.judge.lending import lend
 from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
@@ -37,7 +41,8 @@ class BaselineJudges:
     """Appoints the judges of a session on a device whose baselines are in `folder`, which bears its name.
 
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
-    them of what has none yet. `exists` tells whether there is a suite of a name.
+    them of what has none yet. `exists` tells whether there is a suite of a name. With `learn` a baseline that
+    cannot resolve its tolerance is taught by what is measured, instead of judging it.
     """
 
     def __init__(
@@ -48,17 +53,19 @@ class BaselineJudges:
         update: UpdateMode | None = None,
         record_missing: bool = False,
         exists: Callable[[str], bool] = lambda suite: False,
+        learn: bool = False,
     ) -> None:
         self._folder = folder
-        self._options = options
+        self.options = options
         self._update = update
         self._record_missing = record_missing
         self._exists = exists
+        self._learn = learn
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
     def expect(self, metrics: int) -> None:
-        self._options = replace(self._options, metrics=max(metrics, self._options.metrics))
+        self.options = replace(self.options, metrics=max(metrics, self.options.metrics))
 
     def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
         """Return the judge of a workload, or the verdict that it has no baseline. Raises BaselineError."""
@@ -70,7 +77,9 @@ class BaselineJudges:
         if self._update:
             return self._appender(workload, baseline, gating)
         if baseline:
-            return BaselineJudge(workload, baseline, gating, self._options)
+            judge = BaselineJudge(workload, baseline, gating, self._with_loan())
+            expected = judge.expectations().values() if self._learn else ()
+            return judge if can_judge([item.sensitivity for item in expected]) else Learner(judge)
         elsewhere = self._elsewhere(workload)
         if self._record_missing:
             return Recorder(workload, gating, sessions=self._sessions(workload), elsewhere=elsewhere)
@@ -84,7 +93,7 @@ class BaselineJudges:
         if baseline is None:
             elsewhere = self._elsewhere(workload)
             return Recorder(workload, gating, sessions={} if force else sessions, elsewhere=elsewhere)
-        return Appender(workload, baseline, gating, self._options, sessions, force=force)
+        return Appender(workload, baseline, gating, self._with_loan(), sessions, force=force)
 
     def _sessions(self, workload: Workload) -> Mapping[str, Environment]:
         """Return those with which a session of a workload would be stored."""
@@ -96,7 +105,7 @@ class BaselineJudges:
     def appoint_for_pair(
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
     ) -> Judge:
-        return PairJudge(workload, gating, self._options, against, crossover=crossover)
+        return PairJudge(workload, gating, self.options, against, crossover=crossover)
 
     def stored(self, suites: Iterable[str]) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of suites, by workload. Raises BaselineError."""
@@ -105,11 +114,12 @@ class BaselineJudges:
     def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
         """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""
         self._baselines.clear()
+        self.options = replace(self.options, borrowed=None)
         found: dict[str, Sensitivity | None] = {}
         for workload in workloads:
             baseline, _ = self._find(workload)
             if baseline:
-                judge = BaselineJudge(workload, baseline, gating_metrics(workload), self._options)
+                judge = BaselineJudge(workload, baseline, gating_metrics(workload), self._with_loan())
                 expected = judge.expectations().items()
                 found.update({f"{workload.name}: {name}": item.sensitivity for name, item in expected})
         return found
@@ -120,6 +130,20 @@ class BaselineJudges:
     @cached_property
     def _known(self) -> Known:
         return known_definitions(self._folder)
+
+    def _with_loan(self) -> GateOptions:
+        """Return the options, with what all baselines of the device tell about its noise."""
+        if self.options.borrowed is None:
+            self.options = replace(self.options, borrowed=lend(self._all()))
+        return self.options
+
+    def _all(self) -> dict[str, Mapping[str, Baseline]]:
+        """Return the baselines of all suites; one that cannot be read says nothing."""
+        found = {}
+        for path, suite in baseline_files(self._folder):
+            with contextlib.suppress(IogateError, OSError):
+                found[suite] = self._baselines.get(suite) or load_baselines(path, suite)
+        return found
 
     def _find(self, workload: Workload) -> tuple[Baseline | None, str]:
         """Return the baseline of a workload, or the reason why the one of its name does not fit."""

@@ -28,7 +28,7 @@ from iogate.model import (
 from iogate.units import format_change, format_quantity, format_share, plural
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Decision
+    from iogate.judge.gate import Borrowed, Decision, Sensitivity
 
 _NO_TOLERANCE = Tolerance()
 _MINIMUM = 2  # repetitions from which on the gate looks
@@ -44,6 +44,7 @@ class Terms(TypedDict):
     beta: float
     max_repetitions: int
     metrics: int
+    borrowed: Borrowed | None
 
 
 class BaselineJudge:
@@ -127,6 +128,27 @@ class BaselineJudge:
         ]
         return max(widths, default=math.inf)
 
+    @property
+    def losing(self) -> bool:
+        """Whether an undecided metric has lost more than its tolerance, as it seems."""
+        open_ones = {name: item for name, item in self.decisions.items() if item.verdict == "continue"}
+        return any(
+            (item.change if metric(name).direction == "lower" else -item.change) > (item.tolerance or 0.0)
+            for name, item in open_ones.items()
+            if item.change is not None
+        )
+
+    def resolution(self, measured: Mapping[str, tuple[float, ...]]) -> list[Sensitivity]:
+        """Return what the baseline can resolve with a session more, of each metric that was `measured`."""
+        from iogate.judge.gate import sensitivity
+
+        found = []
+        for name, values in measured.items():
+            known = self.baseline.metrics[name]
+            assert isinstance(known, tuple)
+            found.append(sensitivity((*known, values), **self._terms(name)))
+        return [item for item in found if item]
+
     def expectations(self) -> Mapping[str, Expectation]:
         """Return what the baseline can resolve of each gating metric that it has."""
         from iogate.judge.gate import sensitivity
@@ -150,6 +172,7 @@ class BaselineJudge:
             "beta": self.gate_options.beta,
             "max_repetitions": self.maximum,
             "metrics": self.gate_options.metrics,
+            "borrowed": self.gate_options.borrowed,
         }
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
@@ -188,6 +211,8 @@ class BaselineJudge:
         reason = decision.reason
         if decision.verdict == "continue":
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
+        if named == "inconclusive" and not cut_short:
+            reason += f"; {self._help(decision, repetitions)}"
         better = self.tolerance(name).better
         if better is not None and decision.interval and decision.change is not None:
             sign = 1 if metric(name).direction == "higher" else -1
@@ -210,7 +235,16 @@ class BaselineJudge:
             tolerance=decision.tolerance,
             bound=decision.bound,
             minimum_detectable=decision.minimum_detectable,
+            passes=decision.passes,
+            fails=decision.fails,
         )
+
+    def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
+        """Return what an undecided metric takes to be decided."""
+        if decision.remedy:
+            return decision.remedy.text(statistics.fmean(item.seconds for item in repetitions))
+        what = "record sessions of this device" if self.baseline.published else "measure again"
+        return f"{what} when nothing else uses the machine, or measure side by side: --io-against"
 
 
 def _sentence(item: MetricVerdict) -> str:
@@ -223,9 +257,18 @@ def _sentence(item: MetricVerdict) -> str:
         text += f", {format_change(item.change)}"
     if item.interval:
         text += f" [{format_change(item.interval[0])}, {format_change(item.interval[1])}]"
-    if item.bound is not None and item.tolerance is not None:
-        side = "below" if item.metric.direction == "higher" else "above"
-        text += (
-            f"; fails {side} {format_quantity(item.bound, unit)} (tolerance {format_share(item.tolerance)})"
-        )
+    if item.tolerance is not None:
+        text += f"; {_bounds(item)} (tolerance {format_share(item.tolerance)})"
     return text
+
+
+def _bounds(item: MetricVerdict) -> str:
+    """Return the bounds that decide after these many repetitions."""
+    worse, better = ("below", "above") if item.metric.direction == "higher" else ("above", "below")
+    said = []
+    if item.passes is not None and item.verdict != "regressed":
+        said.append(f"passes {better} {format_quantity(item.passes, item.metric.unit)}")
+    fails = item.bound if item.passes is None else item.fails
+    if fails is not None and item.verdict in ("regressed", "inconclusive"):
+        said.append(f"fails {worse} {format_quantity(fails, item.metric.unit)}")
+    return ", ".join(said)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from iogate.judge.borrowed import Borrowed
 from iogate.model import Environment, Repetition, Verdict, Workload
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class GateOptions:
 
     `max_blocks` are the most blocks of a pair. `tolerance` replaces those of the suites (None: theirs hold).
     `metrics` counts the gating metrics of the whole session, among which a false alarm is shared out.
+    `borrowed` is what other baselines tell about the noise.
     """
 
     alpha: float = 0.01
@@ -26,6 +28,7 @@ class GateOptions:
     max_blocks: int = 60
     tolerance: float | None = None
     metrics: int = 1
+    borrowed: Borrowed | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Environment, Repetition, Verdict, Workload
 from iogate.units import plural
 
-_ENOUGH = 5  # repetitions that a baseline is made of, at least
+ENOUGH = 5  # repetitions that a baseline is made of, at least
 
 
 class Recorder:
@@ -34,7 +34,7 @@ class Recorder:
         newest: str = "",
     ) -> None:
         self.newest = newest
-        self.maximum = max(_ENOUGH, workload.repetitions or 0)
+        self.maximum = max(ENOUGH, workload.repetitions or 0)
         self.usual = self.minimum = self.maximum
         self.uncertainty = float(self.maximum)
         self._gating = tuple(gating)

@@ -140,19 +140,22 @@ def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None
 
     names = _names(trials, _FEW_POINTS) if names is None else names
     found: dict[tuple[str, str], list[Expectation]] = {}
+    judged: dict[tuple[str, str], list[tuple[Sensitivity, float]]] = {}
     for trial in trials:
         for name, expected in trial.judge.expectations().items():
             found.setdefault((names[trial.id], name), []).append(expected)
+            if expected.sensitivity:
+                known = (expected.sensitivity, trial.seconds)
+                judged.setdefault((names[trial.id], name), []).append(known)
     if not found:
         return ""
     rows = [_expected_row(workload, name, items) for (workload, name), items in found.items()]
     headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
     warnings = [
-        text for (workload, name), items in found.items() for text in _warnings(workload, name, items)
+        text for (workload, name), items in judged.items() for text in _warnings(workload, name, items)
     ]
-    judged = [item.sensitivity for items in found.values() for item in items if item.sensitivity]
-    if any(known.tolerance > _WIDE for known in judged):
+    if any(known.tolerance > _WIDE for items in judged.values() for known, _ in items):
         warnings.append(
             "the tolerances are wide, as the baseline is noisy or young: add sessions with "
             "--update-baselines=append, when nothing else uses the machine"
@@ -181,12 +184,14 @@ def _range(values: Sequence[float], shown: Callable[[float], str]) -> str:
     return " to ".join(dict.fromkeys(map(shown, (min(values), max(values))))) if values else ""
 
 
-def _warnings(workload: str, name: str, items: Sequence[Expectation]) -> list[str]:
-    """Return what is wrong with tolerances that the baseline does not resolve, once for each advice."""
+def _warnings(workload: str, name: str, items: Sequence[tuple[Sensitivity, float]]) -> list[str]:
+    """Return what is wrong with tolerances that the baseline does not resolve, once for each advice; `items`
+    are with the seconds of a repetition.
+    """
     by_advice: dict[str, list[Sensitivity]] = {}
-    for known in (item.sensitivity for item in items):
-        if known and not known.resolves:
-            by_advice.setdefault(known.advice, []).append(known)
+    for known, seconds in items:
+        if known.remedy:
+            by_advice.setdefault(known.remedy.text(seconds), []).append(known)
     return [
         f"warning: {workload if len(group) == 1 else f'{workload} x {len(group)}'}: {name}: a tolerance of "
         f"{_range([known.tolerance for known in group], format_share)} is less than the "

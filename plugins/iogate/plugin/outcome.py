@@ -29,6 +29,7 @@ class Gate:
     """Turns the verdict on a measurement into the outcome of a test."""
 
     def __init__(self, inconclusive: str, missing: str) -> None:
+        self._asked = {"inconclusive": "--io-inconclusive=skip", "no_baseline": "--io-missing=skip"}
         self._skips = {"inconclusive": inconclusive == "skip", "no_baseline": missing == "skip"}
 
     def check(self, measurement: WorkloadResult) -> None:
@@ -38,7 +39,7 @@ class Gate:
             return
         message = failure_text(measurement)
         if self._skips.get(verdict.verdict):
-            pytest.skip(message)
+            pytest.skip(f"{message}\nskipped and not failed, as {self._asked[verdict.verdict]} asks for")
         raise VerdictFailure(verdict.verdict, message)
 
 

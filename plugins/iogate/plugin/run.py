@@ -189,6 +189,7 @@ class PytestRun:
             update=self.settings.update,
             exists=self._project.has,
             record_missing=self._missing == "record",
+            learn=self.device.learn and not self.settings.strict,
         )
 
     def _write(self, text: str) -> None:
@@ -398,7 +399,7 @@ class PytestRun:
             self._session.id,
             self._session.environment,
             self._records,
-            self.settings.gate_options,
+            self._judges.options,
             {"pytest": pytest.__version__, **engine_versions(self._results)},
             self._run_record,
         )

@@ -13,6 +13,7 @@ from iogate.report.results import (
     SCHEMA,
     GateRecord,
     MetricRecord,
+    NoiseRecord,
     RepetitionRecord,
     Results,
     RunRecord,
@@ -21,6 +22,7 @@ from iogate.report.results import (
 )
 
 if TYPE_CHECKING:
+    from iogate.judge.gate import Borrowed
     from iogate.judge.judge import GateOptions
 
 
@@ -53,6 +55,21 @@ def gate_record(gate_options: GateOptions) -> GateRecord:
         beta=gate_options.beta,
         max_repetitions=gate_options.max_repetitions,
         tolerance=gate_options.tolerance,
+        noise=_noise(gate_options.borrowed),
+    )
+
+
+def _noise(borrowed: Borrowed | None) -> NoiseRecord | None:
+    if borrowed is None or not borrowed.text:
+        return None
+    return NoiseRecord(
+        text=borrowed.text,
+        session=math.sqrt(borrowed.session),
+        session_degrees=borrowed.session_degrees,
+        repetition=math.sqrt(borrowed.repetition),
+        repetition_degrees=borrowed.repetition_degrees,
+        workloads=borrowed.workloads,
+        sessions=borrowed.sessions,
     )
 
 
@@ -122,6 +139,8 @@ def _metric(item: MetricVerdict, tolerance_from: ToleranceSource) -> MetricRecor
         tolerance_from=tolerance_from,
         bound=_finite(item.bound),
         minimum_detectable=_finite(item.minimum_detectable),
+        passes=_finite(item.passes),
+        fails=_finite(item.fails),
         verdict=item.verdict,
         reason=item.reason,
         place_effect=_finite(item.place_effect),

@@ -58,6 +58,8 @@ class MetricRecord:
     tolerance_from: ToleranceSource = ""
     bound: _Measured = None
     minimum_detectable: _Measured = None
+    passes: _Measured = None
+    fails: _Measured = None
     verdict: VerdictName = "recorded"
     reason: str = ""
     place_effect: _Measured = None
@@ -140,13 +142,32 @@ def _agree(record: WorkloadRecord) -> WorkloadRecord:
 
 
 @dataclass(frozen=True)
+class NoiseRecord:
+    """What the gate learnt from all baselines of the device: the noise between sessions and between
+    repetitions (0.01 is 1%), and how many degrees of freedom that is worth to one workload.
+    """
+
+    text: str
+    session: _Number
+    session_degrees: _Number
+    repetition: _Number
+    repetition_degrees: _Number
+    workloads: _Count
+    sessions: _Count
+
+
+@dataclass(frozen=True)
 class GateRecord:
-    """How sure the gate had to be: the error rates, and the tolerance of the command line if it gave one."""
+    """How sure the gate had to be: the error rates, and the tolerance of the command line if it gave one.
+
+    `noise` is what it borrowed from all baselines of the device (None: nothing).
+    """
 
     alpha: _Number
     beta: _Number
     max_repetitions: _Count
     tolerance: _Number | None = None
+    noise: NoiseRecord | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
+from iogate.report.together import moved_together
 from iogate.units import format_change, format_duration, format_quantity, format_share, plural, printable
 
 _NAMED = 3
@@ -78,6 +79,10 @@ def summary_lines(results: Results, width: int = 100) -> list[str]:
     lines: list[str] = []
     for text in _findings(results.workloads):
         lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
+    together = moved_together(results)
+    lines += [together] if together else []
+    if results.gate and results.gate.noise:
+        lines.append(printable(results.gate.noise.text))
     seconds = sum(workload.device_seconds for workload in results.workloads)
     runs = sum(workload.repetitions for workload in results.workloads)
     lines.append(f"{plural(runs, 'repetition')}, {format_duration(seconds)} of device time")

@@ -93,7 +93,7 @@ def test_the_reason_has_the_figures_the_interval_and_the_bound():
     first = verdict.reason.splitlines()[0]
     assert first.startswith("read.iops is 900.")
     assert "against 1.000 k IOPS, -10.0% [-" in first
-    assert "; fails below 950." in first
+    assert "; fails below 955." in first
     assert first.endswith(" IOPS (tolerance 5.0%)")
 
 

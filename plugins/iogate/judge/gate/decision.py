@@ -11,14 +11,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from iogate.judge.gate.noise import Difference, baseline_noise, difference, own_difference
-from iogate.judge.gate.sensitivity import (
+from iogate.judge.gate.looks import (
+    LARGEST_TOLERANCE,
     LookPlan,
-    default_margin,
+    applied_margin,
     minimum_detectable,
     plan_looks,
-    reference_of,
+    suited_looks,
 )
+from iogate.judge.gate.noise import Difference, Noise, baseline_noise, difference, own_difference
+from iogate.judge.gate.remedy import Remedy, remedy
 from iogate.judge.gate.values import (
     BaselineValues,
     Scale,
@@ -27,10 +29,12 @@ from iogate.judge.gate.values import (
     check_value,
     read_candidate,
     read_sessions,
+    reference_of,
 )
 from iogate.units import format_share, plural
 
 if TYPE_CHECKING:
+    from iogate.judge.borrowed import Borrowed
     from iogate.model import Direction
 
 DecisionVerdict = Literal["continue", "pass", "improved", "drift", "regressed", "inconclusive"]
@@ -38,6 +42,7 @@ PASSING: frozenset[str] = frozenset({"pass", "improved", "drift"})
 IMPLAUSIBLE = math.log(5)  # bits against bytes is 8; no firmware makes the same device five times faster
 RARE = 0.0025  # an error rate near that of two stalls in two repetitions (3% each: 0.1%)
 MIXED = 100.0  # the same for values of one baseline, which may scatter widely
+_FARTHEST = 100.0  # e^100 times worse: bounds beyond are no floats
 HOPELESS = 3.0  # standard deviations: a verdict further away than this will not come
 
 
@@ -50,7 +55,9 @@ class Decision:
     to the baseline and signed as the number moved; None where nothing can be said. `tolerance` is the one
     applied and `bound` the value at which it is exhausted. `minimum_detectable` is the smallest relative loss
     that the baseline resolves (None for a published one). `baseline` and `value` have the metric's unit.
-    `outliers` of the `repetitions` lie far from the others; they count, but cannot decide alone.
+    `outliers` of the `repetitions` lie far from the others; they count, but cannot decide alone. After so
+    many repetitions it passes on the better side of `passes` and fails on the worse side of `fails` (None
+    where outliers keep it from deciding). `remedy` is what would help where the tolerance is not resolved.
     """
 
     verdict: DecisionVerdict
@@ -64,6 +71,9 @@ class Decision:
     baseline: float | None = None
     value: float | None = None
     outliers: int = 0
+    passes: float | None = None
+    fails: float | None = None
+    remedy: Remedy | None = None
 
 
 def decide(
@@ -77,6 +87,7 @@ def decide(
     max_repetitions: int = 12,
     metrics: int = 1,
     assumed_session_noise: float | None = None,
+    borrowed: Borrowed | None = None,
 ) -> Decision:
     """Judge this session's values of one metric, after each repetition.
 
@@ -96,7 +107,9 @@ def decide(
         values = read_candidate(candidate)
         if hasattr(baseline, "__iter__"):
             sessions = read_sessions(baseline)
-            return _decide_measured(sessions, values, direction, tolerance, looks, assumed_session_noise)
+            return _decide_measured(
+                sessions, values, direction, tolerance, looks, assumed_session_noise, borrowed
+            )
         published = check_value(baseline, "the published baseline")
         return _decide_published(published, values, direction, tolerance, looks, assumed_session_noise)
     except Unusable as problem:
@@ -110,6 +123,7 @@ def _decide_measured(
     tolerance: float | None,
     looks: LookPlan,
     assumed: float | None,
+    borrowed: Borrowed | None,
 ) -> Decision:
     known = [value for session in sessions for value in session]
     if max(known) > MIXED * min(known):
@@ -118,19 +132,26 @@ def _decide_measured(
             f"another unit or another set-up is among them"
         )
     scale = Scale(reference_of(sessions), direction)
-    noise = baseline_noise(scale.sessions(sessions), assumed)
+    noise = baseline_noise(scale.sessions(sessions), assumed, borrowed)
+    margin = applied_margin(noise, looks, scale, tolerance)
+    looks = suited_looks(noise, looks, margin)
     detectable = minimum_detectable(noise, looks)
-    margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
-    found = difference(noise, [scale.worse(value) for value in values], assumed=assumed)
-    case = Case(scale, noise.centre, found, len(values), margin, 0.0, looks, detectable)
+    logs = [scale.worse(value) for value in values]
+    found = difference(noise, logs, assumed=assumed)
+    passing = difference(noise.passing, logs, assumed=assumed)
+    case = Case(scale, noise.centre, found, passing, len(values), margin, 0.0, looks, detectable, noise)
     if case.n < looks.first:
         return case.decision("continue", "one repetition cannot be judged")
     notes = []
     if tolerance is None:
-        notes.append("the tolerance is what this baseline can resolve")
-    if noise.young:
+        capped = detectable > margin
+        most = f"the tolerance is the largest that is taken from the data, {LARGEST_TOLERANCE:.0%}"
+        notes.append(most if capped else "the tolerance is what this baseline can resolve")
+    if noise.assumed:
         assumption = f"session noise is assumed to be {math.sqrt(found.session):.1%}, as "
         notes.append(assumption + plural(noise.sessions, "baseline session") + " cannot tell")
+    elif noise.learnt:
+        notes.append(noise.learnt)
     well_known = noise.repetition_degrees >= 8 and not found.noisier
     return _judge(case, notes, hopeless=well_known and case.hopeless)
 
@@ -146,10 +167,10 @@ def _decide_published(
     """Compare a published number by the tolerance alone: how it scatters was not published."""
     scale = Scale(published, direction)
     noise = baseline_noise(((0.0,),), assumed)
-    margin = default_margin(noise, looks) if tolerance is None else scale.margin(tolerance)
+    margin = applied_margin(noise, looks, scale, tolerance)
     found = own_difference(tuple(map(scale.worse, values)))
-    case = Case(scale, 0.0, found, len(values), margin, margin, looks, None)
-    note = "a published baseline is judged by the tolerance alone"
+    case = Case(scale, 0.0, found, found, len(values), margin, margin, looks, None)
+    note = "a baseline of one number, as a published one, is judged by the tolerance alone"
     if case.n >= 2:
         return _judge(case, [note])
     if looks.last > 1:
@@ -162,37 +183,45 @@ def _decide_published(
 
 @dataclass(frozen=True)
 class Case:
-    """One comparison: the `found` difference after `n` repetitions, to fail above `threshold`."""
+    """One comparison: the `found` difference after `n` repetitions, to fail above `threshold`.
+
+    `passing` is the same difference with the standard error to pass by.
+    """
 
     scale: Scale
     centre: float
     found: Difference
+    passing: Difference
     n: int
     margin: float
     threshold: float
     looks: LookPlan
     detectable: float | None
+    noise: Noise | None = None
 
     @property
     def bounds(self) -> tuple[float, float]:
         """How much worse it is at least and at most."""
-        fail, passed = self._quantiles(self.n)
-        error = self.found.error(self.n)
-        return self.found.worse - fail * error, self.found.worse + passed * error
+        fail, passed = self._reach(self.n)
+        return self.found.worse - fail, self.found.worse + passed
 
-    def _quantiles(self, n: int) -> tuple[float, float]:
-        found = self.found
-        return self.looks.quantiles(found.unreduced, found.repetition, found.degrees, n)
+    def _reach(self, n: int) -> tuple[float, float]:
+        """Return how far a failure and a pass after `n` repetitions keep away from what was found."""
+        looks = self.looks
+        found, own = self.found, self.passing
+        fail, _ = looks.quantiles(found.unreduced, found.repetition, found.degrees, n, found.doubted_degrees)
+        _, passed = looks.quantiles(own.unreduced, own.repetition, own.degrees, n)
+        return fail * self.found.error(n), passed * own.error(n)
 
     @property
     def hopeless(self) -> bool:
         """Whether no number of further repetitions is likely to decide."""
-        fail, passed = self._quantiles(self.looks.last)
+        fail, passed = self._reach(self.looks.last)
         error = self.found.error(self.looks.last)
         still = HOPELESS * math.sqrt(max(0.0, self.found.error(self.n) ** 2 - error**2))
         return (
-            self.found.worse - still > self.margin - passed * error
-            and self.found.worse + still < self.threshold + fail * error
+            self.found.worse - still > self.margin - passed
+            and self.found.worse + still < self.threshold + fail
         )
 
     @property
@@ -237,7 +266,24 @@ class Case:
             baseline=self.scale.value(self.centre),
             value=self.scale.value(self.centre + self.found.worse),
             outliers=self.found.outliers,
+            passes=self._value(self.margin - self._reach(self.n)[1]) if span else None,
+            fails=self._value(self._fails) if span and not self.doubtful else None,
+            remedy=self._remedy if verdict == "inconclusive" else None,
         )
+
+    @property
+    def _fails(self) -> float:
+        """The difference above which it fails."""
+        fail, passed = self._reach(self.n)
+        return max(self.threshold + fail, self.margin - passed)
+
+    @property
+    def _remedy(self) -> Remedy | None:
+        resolved = self.detectable is None or self.detectable <= self.margin
+        return None if resolved or self.noise is None else remedy(self.noise, self.looks, self.margin)
+
+    def _value(self, worse: float) -> float:
+        return self.scale.value(self.centre + max(-_FARTHEST, min(worse, _FARTHEST)))
 
 
 def _judge(case: Case, notes: list[str], *, hopeless: bool = False) -> Decision:

@@ -16,6 +16,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.distributions import student_bound, variance_ratio_bound
 
 YOUNG = 3  # a baseline with fewer sessions cannot know its session noise
@@ -23,6 +24,8 @@ ASSUMED_SESSION_NOISE = 0.01
 ASSUMED_DEGREES = 4.0  # an assumption is worth as much as five sessions, not infinitely many
 NOISE_FLOOR = 0.001  # nobody measures storage better than 0.1%: identical values have this noise
 _HUBER = 1.345  # 95% efficient on normal noise
+_USUAL = 0.98  # confidence up to which a workload's session noise may be that of others
+DOUBTED_SHARE = 0.25  # of devices whose workloads differ more than they seem to
 _NOISIER = 0.999  # confidence at which a candidate counts as noisier than its baseline,
 _DISAGREE = 0.99  # and at which two repetitions do: one of them is a stall, and neither outvotes the other
 
@@ -34,7 +37,8 @@ class Noise:
     `centre` is the mean over sessions, `spread` the variance of the session values, `sessions` their number
     K and `repetitions` the harmonic mean m of the repetitions in each. `session` and `repetition` are the
     variances of the two components with their degrees of freedom; `resolution` is the step between
-    neighbouring values if the metric is quantised, else 0.
+    neighbouring values if the metric is quantised, else 0. `assumed` says that `session` is a guess, of which
+    `lenient` is the smaller one; `learnt` says what it was learnt from, where that is more than it.
     """
 
     centre: float
@@ -46,11 +50,15 @@ class Noise:
     repetition: float
     repetition_degrees: float
     resolution: float
+    assumed: bool
+    lenient: float
+    doubted_degrees: float
+    learnt: str = ""
 
     @property
-    def young(self) -> bool:
-        """Whether the session noise is assumed and not measured."""
-        return self.sessions < YOUNG
+    def passing(self) -> Noise:
+        """The noise to pass by, where the session noise is assumed: a failure asks for the larger guess."""
+        return self if self.lenient == self.session else replace(self, session=self.lenient)
 
     @property
     def unreduced(self) -> float:
@@ -65,7 +73,8 @@ class Difference:
 
     `unreduced` and `repetition` make the squared standard error `unreduced + repetition / n`; `session` is
     the variance between sessions that it contains. `noisier` says that the repetitions scatter more than the
-    baseline's, `contradicted` that a third of them or more are outliers on the better side.
+    baseline's, `doubted_degrees` are those if the device's workloads differ more than they seem to (0: the
+    same), `contradicted` that a third of them or more are outliers on the better side.
     """
 
     worse: float
@@ -76,6 +85,7 @@ class Difference:
     noisier: bool = False
     session: float = 0.0
     contradicted: bool = False
+    doubted_degrees: float = 0.0
 
     def error(self, repetitions: int) -> float:
         """Return standard error of the difference after so many repetitions."""
@@ -131,13 +141,30 @@ def _resolution(values: Sequence[float]) -> float:
     return min(b - a for a, b in itertools.pairwise(distinct))
 
 
-@functools.lru_cache(maxsize=512)
-def baseline_noise(sessions: tuple[tuple[float, ...], ...], assumed: float | None) -> Noise:
-    """Estimate the noise of a baseline from its sessions' values (logarithms).
+@dataclass(frozen=True)
+class Components:
+    """What the values of a baseline say by themselves; the names are those of `Noise`.
 
-    `assumed` is the relative session noise to assume if there are fewer than three sessions; without it, it
-    is assumed to be at least 1% and at least the repetition noise.
+    `centres` are the values of the sessions, in their order.
     """
+
+    centres: tuple[float, ...]
+    centre: float
+    spread: float
+    repetitions: float
+    repetition: float
+    repetition_degrees: float
+    resolution: float
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions there are."""
+        return len(self.centres)
+
+
+@functools.lru_cache(maxsize=512)
+def components(sessions: tuple[tuple[float, ...], ...]) -> Components:
+    """Return what the sessions' values (logarithms) say about their noise."""
     count = len(sessions)
     degrees = float(sum(map(len, sessions)) - count)
     resolution = _resolution([value for session in sessions for value in session])
@@ -152,15 +179,72 @@ def baseline_noise(sessions: tuple[tuple[float, ...], ...], assumed: float | Non
     repetition = within / degrees if degrees else 0.0
     harmonic = count / math.fsum(1 / len(session) for session in sessions)
     spread = sum_of_squares(centres) / (count - 1) if count > 1 else 0.0
-    between = spread - repetition / harmonic
-    session_degrees = float(count - 1)
-    if count < YOUNG:
-        guess = max(ASSUMED_SESSION_NOISE**2, repetition) if assumed is None else assumed**2
-        between = max(guess, between)
-        session_degrees = ASSUMED_DEGREES if assumed is None else 1e6
-    between = max(between, NOISE_FLOOR**2, resolution**2 / 12)
     centre = math.fsum(centres) / count
-    return Noise(centre, spread, count, harmonic, between, session_degrees, repetition, degrees, resolution)
+    return Components(tuple(centres), centre, spread, harmonic, repetition, degrees, resolution)
+
+
+@functools.lru_cache(maxsize=512)
+def baseline_noise(
+    sessions: tuple[tuple[float, ...], ...], assumed: float | None, borrowed: Borrowed | None = None
+) -> Noise:
+    """Estimate the noise of a baseline from its sessions' values (logarithms).
+
+    `assumed` is the relative session noise to assume if there are fewer than three sessions; without it, it
+    is assumed to be at least 1% and at least the repetition noise. What is `borrowed` from other workloads
+    moderates both components.
+    """
+    found = components(sessions)
+    count, inverse = found.sessions, 1 / found.repetitions
+    repetition, degrees, spread = found.repetition, found.repetition_degrees, found.spread
+    session_degrees = doubted_degrees = float(count - 1)
+    learnt = borrowed is not None and assumed is None and _usual(found, repetition, borrowed)
+    if borrowed and learnt:
+        usual = borrowed.repetition, borrowed.repetition_degrees
+        repetition, degrees = _moderate((repetition, degrees), usual)
+        prior = borrowed.session + repetition * inverse, borrowed.session_degrees
+        spread, session_degrees = _moderate((spread, session_degrees), prior)
+        session_degrees = max(count - 1.0, min(session_degrees, borrowed.evidence))
+        doubted_degrees = min(session_degrees, count - 1.0 + borrowed.doubted_degrees)
+    between = lenient = spread - repetition * inverse
+    if count < YOUNG and not learnt:
+        cautious = max(ASSUMED_SESSION_NOISE**2, repetition)
+        mild = max(ASSUMED_SESSION_NOISE**2, repetition / 9)
+        if assumed is not None:
+            cautious = mild = assumed**2
+        lenient = max(mild, between)
+        between = max(cautious, between)
+        session_degrees = doubted_degrees = ASSUMED_DEGREES if assumed is None else 1e6
+    least = max(NOISE_FLOOR**2, found.resolution**2 / 12)
+    return Noise(
+        found.centre,
+        spread,
+        count,
+        found.repetitions,
+        max(between, least),
+        session_degrees,
+        repetition,
+        degrees,
+        found.resolution,
+        assumed=count < YOUNG and not learnt,
+        lenient=max(lenient, least),
+        doubted_degrees=doubted_degrees,
+        learnt=borrowed.text if borrowed and learnt else "",
+    )
+
+
+def _usual(found: Components, repetition: float, borrowed: Borrowed) -> bool:
+    """Return whether the sessions of a workload differ as those of others may, and it can learn from them."""
+    if not (borrowed.session_degrees and found.repetition_degrees):
+        return False
+    usual = borrowed.session + repetition / found.repetitions
+    own = found.sessions - 1.0
+    return not own or found.spread <= usual * variance_ratio_bound(own, borrowed.session_degrees, _USUAL)
+
+
+def _moderate(own: tuple[float, float], prior: tuple[float, float]) -> tuple[float, float]:
+    """Return a variance moderated by its prior, with the degrees of freedom of both (Smyth 2004, 3)."""
+    degrees = own[1] + prior[1]
+    return (own[0] * own[1] + prior[0] * prior[1]) / degrees, degrees
 
 
 def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | None = None) -> Difference:
@@ -196,15 +280,20 @@ def _pool(noise: Noise, found: Difference, squares: float, n: int) -> Difference
     inverse = 1 / noise.sessions
     sessions = noise.session * (1 + inverse)
     unreduced = sessions + pooled * inverse / noise.repetitions
-    if noise.young:
-        rest = unreduced - sessions + pooled / n
-        degrees = satterthwaite([(sessions, noise.session_degrees), (rest, pooled_degrees)])
-    else:
-        spread = max(noise.spread, noise.session) * (1 + inverse)
-        rest = pooled * (1 / n - 1 / noise.repetitions)
-        degrees = satterthwaite([(spread, noise.session_degrees), (rest, pooled_degrees)])
-        degrees = max(noise.session_degrees, degrees)
-    return replace(found, unreduced=unreduced, repetition=pooled, degrees=degrees)
+    spread = sessions if noise.assumed else max(noise.spread, noise.session) * (1 + inverse)
+    rest = unreduced - sessions + pooled / n if noise.assumed else pooled * (1 / n - 1 / noise.repetitions)
+
+    def degrees(session_degrees: float) -> float:
+        both = satterthwaite([(spread, session_degrees), (rest, pooled_degrees)])
+        return both if noise.assumed else max(session_degrees, both)
+
+    return replace(
+        found,
+        unreduced=unreduced,
+        repetition=pooled,
+        degrees=degrees(noise.session_degrees),
+        doubted_degrees=degrees(noise.doubted_degrees),
+    )
 
 
 def _without_replication(noise: Noise, candidate: Sequence[float], assumed: float | None) -> Difference:
@@ -216,7 +305,7 @@ def _without_replication(noise: Noise, candidate: Sequence[float], assumed: floa
     scale = rough_scale([candidate]) if n > 2 else 0.0
     centre = huber(candidate, max(scale, math.sqrt(noise.session)))
     worse = centre - noise.centre
-    if noise.young:
+    if noise.assumed:
         session = noise.session if assumed is not None else max(noise.session, own)
         unreduced = session * (1 + 1 / noise.sessions) + own / noise.sessions
         parts = [(unreduced, noise.session_degrees), (own / n, max(1.0, n - 1.0))]

@@ -111,6 +111,12 @@ def read_sessions(baseline: object) -> tuple[tuple[float, ...], ...]:
     return tuple(sessions)
 
 
+def reference_of(sessions: tuple[tuple[float, ...], ...]) -> float:
+    """Return a value of the baseline that does not depend on the order of its sessions."""
+    values = sorted(value for session in sessions for value in session)
+    return values[len(values) // 2]
+
+
 def read_candidate(candidate: object) -> tuple[float, ...]:
     """Return the values of this session; raises Unusable."""
     if not _is_sequence(candidate) or len(candidate) == 0:

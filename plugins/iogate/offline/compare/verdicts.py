@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from iogate.errors import InputError
 from iogate.host.environment import identity_changes
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.gate import borrow
 from iogate.judge.judge import GateOptions
 from iogate.judge.metrics import note_metrics, undecided_metrics
-from iogate.model import Baseline, Finding, Repetition, Verdict, WorkloadResult
+from iogate.model import Baseline, Finding, Repetition, Verdict, WorkloadResult, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice
 from iogate.units import plural, printable
@@ -63,7 +64,8 @@ def judge_workloads(
     """
     pairs = list(_pairs(old, new))
     gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
-    gate_options = replace(gate_options, metrics=max(1, gating))
+    lent = borrow(values for pair in pairs if pair.old for values in _lent(pair))
+    gate_options = replace(gate_options, metrics=max(1, gating), borrowed=lent)
     return [_result(pair, gate_options, changed) for pair in pairs]
 
 
@@ -84,6 +86,17 @@ def _pairs(old: Sequence[StoredSession], new: StoredSession) -> Iterator[_Pair]:
         yield _Pair(tuple(found), item)
     for items in lonely.values():
         yield _Pair(tuple(items), None)
+
+
+def _lent(pair: _Pair) -> Iterator[tuple[tuple[float, ...], ...]]:
+    """Yield the old values of the metrics that decide, as rates."""
+    usable = [(file, item) for file, item in pair.old if not item.refused]
+    known = _baseline(usable).metrics if usable else {}
+    for name in _gating(pair):
+        values = known.get(name)
+        if isinstance(values, tuple):
+            lower = metric(name).direction == "lower"
+            yield tuple(tuple(1 / value if lower and value else value for value in row) for row in values)
 
 
 def _gating(pair: _Pair) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def baseline(sessions=20, stored=3, session=0.007, repetition=0.021, seed=5):
 class TestStrength:
     def test_it_is_said_in_a_sentence(self):
         known = sensitivity(baseline(session=0.003), direction="higher", tolerance=0.05)
-        assert known.resolves and not known.advice
+        assert known.resolves and known.remedy is None
         assert known.text == f"detects 5.0% at 99%/95% in about {known.repetitions_to_detect:.0f} repetitions"
         assert 2 <= known.repetitions <= known.repetitions_to_detect <= 4
 
@@ -39,20 +39,37 @@ class TestStrength:
         assert known.repetition_noise == pytest.approx(0.021, rel=0.05)
 
     def test_a_tolerance_that_cannot_be_resolved_comes_with_advice(self):
-        known = sensitivity(baseline(sessions=3), direction="higher", tolerance=0.03)
+        known = sensitivity(baseline(sessions=3, seed=1), direction="higher", tolerance=0.05)
         assert not known.resolves
-        assert known.minimum_detectable > 0.03
-        assert "sessions" in known.advice
+        assert known.minimum_detectable > 0.05
+        assert "baseline sessions" in known.remedy.text()
         assert f"detects {known.minimum_detectable:.1%}" in known.text
 
     def test_repetition_noise_is_cured_by_repetitions(self):
         noisy = baseline(session=0.0, repetition=0.06, stored=8)
         known = sensitivity(noisy, direction="higher", tolerance=0.06)
-        assert "longer repetitions" in known.advice
+        assert known.remedy.cause.startswith("repetitions differ by")
+        assert "longer repetitions" in known.remedy.text()
         assert (
             sensitivity(noisy, direction="higher", max_repetitions=48).minimum_detectable
             < known.minimum_detectable
         )
+
+    def test_two_degrees_of_freedom_are_named_as_the_cause_and_sessions_and_length_are_tried_together(self):
+        quiet_sessions = baseline(sessions=3, stored=5, session=0.001, repetition=0.042, seed=4)
+        known = sensitivity(quiet_sessions, direction="higher", tolerance=0.05)
+        assert "only a quieter machine" not in known.remedy.text()
+        assert known.remedy.sessions > 3
+        assert "sessions differ by" not in known.remedy.cause
+        said = known.remedy.text(seconds=3.0)
+        assert "of device time" in said and "days" in said and said.endswith("--io-against")
+
+    def test_the_plan_counts_what_is_still_to_be_recorded(self):
+        known = sensitivity(baseline(sessions=3, seed=3), direction="higher", tolerance=0.05)
+        plan = known.remedy
+        assert plan.length == 1 and plan.more == plan.sessions - 3
+        assert plan.repetitions == 5 * plan.more
+        assert f"{plan.more} more than now" in plan.text()
 
     def test_a_young_baseline_says_what_it_assumes(self):
         known = sensitivity(baseline(sessions=1, stored=5, repetition=0.005), direction="lower")

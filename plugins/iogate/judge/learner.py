@@ -1,0 +1,79 @@
+"""The judge of a device that learns: a session is added to the baseline until that can judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from iogate.judge.addition import refusal
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import Expectation
+from iogate.judge.recorder import ENOUGH
+from iogate.model import Environment, MetricVerdict, Repetition, Verdict
+from iogate.units import ordinal
+
+if TYPE_CHECKING:
+    from iogate.judge.gate import Sensitivity
+
+
+class Learner:
+    """Records what a baseline that cannot resolve its tolerance yet is to learn from.
+
+    A workload that regressed beyond doubt did, whatever the baseline cannot tell. Figures that cannot be
+    believed are not recorded; nor is a session that was cut short.
+    """
+
+    def __init__(self, judge: BaselineJudge) -> None:
+        self._judge = judge
+        self.maximum = max(ENOUGH, judge.maximum)
+        self.usual = self.minimum = ENOUGH
+        self.newest = judge.newest
+
+    @property
+    def against(self) -> str:
+        return f"{self._judge.against}, still learning"
+
+    @property
+    def uncertainty(self) -> float:
+        return self._judge.uncertainty
+
+    def check(self, environment: Environment) -> None:
+        """Raise MeasurementError if the baseline is of another machine."""
+        self._judge.check(environment)
+
+    def look(self, repetitions: Sequence[Repetition]) -> bool:
+        """Ask the gate; True when it is sure, or there is enough to learn from and no sign of a loss."""
+        sure = self._judge.look(repetitions)
+        if self._judge.unmeasured:
+            return True
+        return len(repetitions) >= ENOUGH and (sure or not self._judge.losing)
+
+    def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
+        found = self._judge.verdict(repetitions, cut_short)
+        gating = [item for item in found.metrics if item.gating]
+        if cut_short or found.verdict == "no_baseline" or not gating or refusal(found):
+            return found
+        metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
+        return Verdict("recorded", self._reason(gating, repetitions), metrics, keep=True)
+
+    def _reason(self, gating: Sequence[MetricVerdict], repetitions: Sequence[Repetition]) -> str:
+        sessions = len(self._judge.baseline.sessions) + 1
+        known = self._judge.resolution({item.metric.name: item.values for item in gating})
+        worst = max(known, key=lambda item: item.minimum_detectable / item.tolerance)
+        said = f"recorded, {ordinal(sessions)} session: resolves {worst.minimum_detectable:.0%} now"
+        if worst.remedy is None:
+            return f"{said}, which is enough: from the next on it is judged"
+        seconds = sum(item.seconds for item in repetitions) / len(repetitions)
+        return f"{said}, {worst.tolerance:.0%} is needed; {worst.remedy.text(seconds)}"
+
+    def expectations(self) -> Mapping[str, Expectation]:
+        return self._judge.expectations()
+
+    def differences(self, environment: Environment) -> Sequence[str]:
+        return self._judge.differences(environment)
+
+
+def can_judge(known: Sequence[Sensitivity | None]) -> bool:
+    """Return whether every metric is resolved, as far as that is known."""
+    return all(item is None or item.remedy is None for item in known)

@@ -1,0 +1,51 @@
+"""What the baselines of a device, of all suites, tell about its noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from iogate import engines
+from iogate.errors import IogateError, Position
+from iogate.model import Baseline, Workload, metric
+
+if TYPE_CHECKING:
+    from iogate.judge.gate import Borrowed
+
+Values = tuple[tuple[float, ...], ...]
+
+
+def lend(baselines: Mapping[str, Mapping[str, Baseline]]) -> Borrowed:
+    """Return what the baselines, by suite and workload, have in common.
+
+    One metric speaks for each kind of I/O: those that its engine gates by default, so that it does not
+    depend on which workloads are chosen for a run. Values of which less is better count as rates, so that
+    workloads that slow down together are seen to.
+    """
+    from iogate.judge.gate import borrow
+
+    return borrow(
+        values
+        for suite, entries in baselines.items()
+        for baseline in entries.values()
+        for values in _values(suite, baseline)
+    )
+
+
+def _values(suite: str, baseline: Baseline) -> Iterator[Values]:
+    for name in () if baseline.published else _gating(suite, baseline):
+        values = baseline.metrics.get(name)
+        if not isinstance(values, tuple):
+            continue
+        lower = metric(name).direction == "lower"
+        yield tuple(tuple(1 / value if lower else value for value in row) for row in values)
+
+
+def _gating(suite: str, baseline: Baseline) -> tuple[str, ...]:
+    options = dict(baseline.definition)
+    engine = str(options.pop("engine", ""))
+    try:
+        workload = Workload(baseline.workload, suite, engine, options, Position(suite))
+        return engines.load(engine).gating(workload)
+    except (IogateError, KeyError, TypeError, ValueError):
+        return ()  # of an engine that is not here, or of other versions' options: it says nothing

@@ -1,0 +1,82 @@
+"""A device that learns adds sessions to a baseline until that can judge."""
+
+import pytest
+
+from fake_bench import READ, reads
+from iogate.errors import MeasurementError
+from iogate.judge.appointment import BaselineJudges
+from iogate.judge.baseline import update
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import GateOptions
+from iogate.judge.learner import Learner, ordinal
+from iogate.model import Environment, Output, Repetition
+
+NOISY = [100.0, 85.0, 120.0, 90.0, 130.0]
+QUIET = [1000.0, 1002.0, 998.0, 1001.0, 999.0]
+SESSION = "2026-01-01T00:00:00Z-aaaa"
+A = reads("a")
+
+
+@pytest.fixture
+def appoint(tmp_path):
+    def appointed(values, **asked):
+        folder = tmp_path / "orin"
+        environment = Environment(identity={"cpu": "old"})
+        measured = {"a": (A.definition, {READ: values})}
+        update(folder / "demo.yaml", "orin", "demo", SESSION, environment, "", measured, "append")
+        return BaselineJudges(folder, GateOptions(), **asked).appoint(A, (READ,))
+
+    return appointed
+
+
+def measured(values):
+    return [Repetition(Output({READ: value}, {}), 3.0, "folder") for value in values]
+
+
+def judged(judge, values):
+    for count in range(1, len(values) + 1):
+        if judge.look(measured(values[:count])):
+            break
+    return judge.verdict(measured(values[:count])), count
+
+
+def test_a_second_session_is_recorded_and_says_how_far_it_is(appoint):
+    verdict, count = judged(appoint(NOISY, learn=True), [95.0, 120.0, 88.0, 110.0, 99.0])
+    assert (verdict.verdict, count) == ("recorded", 5)
+    assert verdict.reason.startswith("recorded, 2nd session: resolves ")
+    assert "20% is needed" in verdict.reason and verdict.reason.endswith("--io-against")
+
+
+def test_a_collapse_is_no_lesson(appoint):
+    verdict, _ = judged(appoint(NOISY, learn=True), [2.0] * 12)
+    assert verdict.verdict == "regressed"
+
+
+@pytest.mark.parametrize("factor", [8, 1 / 8])
+def test_figures_that_cannot_be_believed_are_not_learnt(appoint, factor):
+    verdict, _ = judged(appoint(NOISY, learn=True), [value * factor for value in NOISY * 2])
+    assert verdict.verdict in {"inconclusive", "regressed"}
+
+
+def test_another_machine_is_refused(appoint):
+    with pytest.raises(MeasurementError, match="another machine"):
+        appoint(NOISY, learn=True).check(Environment(identity={"cpu": "new"}))
+
+
+def test_a_session_that_was_cut_short_is_not_recorded(appoint):
+    judge = appoint(NOISY, learn=True)
+    judge.look(measured(NOISY[:2]))
+    assert judge.verdict(measured(NOISY[:2]), "interrupted").verdict == "inconclusive"
+
+
+def test_a_baseline_that_can_judge_does(appoint):
+    assert isinstance(appoint(QUIET, learn=True), BaselineJudge)
+
+
+def test_only_devices_that_say_so_learn(appoint):
+    assert isinstance(appoint(NOISY), BaselineJudge)
+    assert isinstance(appoint(NOISY, learn=True), Learner)
+
+
+def test_ordinals():
+    assert [ordinal(n) for n in (1, 2, 3, 11, 21)] == ["1st", "2nd", "3rd", "11th", "21st"]

@@ -40,5 +40,7 @@ def _fake_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> InProcess:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> InProcess:
+    (tmp_path / "locks").mkdir()  # its own: other runs on this disk are not to be waited for
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "locks"))
     return InProcess(pytester, monkeypatch)

@@ -84,8 +84,11 @@ def summary_lines(results: Results, width: int = 100) -> list[str]:
     if results.gate and results.gate.noise:
         lines.append(printable(results.gate.noise.text))
     seconds = sum(workload.device_seconds for workload in results.workloads)
-    runs = sum(workload.repetitions for workload in results.workloads)
-    lines.append(f"{plural(runs, 'repetition')}, {format_duration(seconds)} of device time")
+    runs = sum(workload.repetitions for workload in results.workloads if not workload.pair)
+    blocks = sum(workload.repetitions for workload in results.workloads if workload.pair)
+    counts = [plural(runs, "repetition")] if runs or not blocks else []
+    counts += [plural(blocks, "block")] if blocks else []
+    lines.append(f"{', '.join(counts)}, {format_duration(seconds)} of device time")
     return lines
 
 

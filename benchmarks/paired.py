@@ -1,7 +1,7 @@
 """Real pairs on this machine as it is: equal arms, arms that have lost a known share, and what else the same
 device time buys.
 
-    python benchmarks/paired.py record FILE MINUTES [SITUATION ...]   measure, and append to FILE (JSON lines)
+    python benchmarks/paired.py record FILE MINUTES [SITUATION ...]   measure, and append to FILE
     python benchmarks/paired.py table FILE                            what the trials in FILE say
     python benchmarks/paired.py blocks FILE                           their blocks, for paired_characteristics.py
 

@@ -260,6 +260,10 @@ class Part:
     group: str = ""
 
 
+ARMS = ("A", "B")
+"""The arms of a pair: the base and the candidate."""
+
+
 @dataclass(frozen=True)
 class Slice:
     """A fraction of a second in which one arm of a pair (`A` or `B`) worked and the other was stopped.

@@ -134,3 +134,32 @@ def test_control_characters_of_a_suite_do_not_reach_the_terminal(project):
     result = project.run("suites")
     assert "\x1b[31m" not in result.stdout.str()
     refused(result, "is no figure")
+
+
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ("missing", ["missing does not exist"]),
+        (".", ["is the target itself", "--io-against=same"]),
+        ("other", ["on one file system", "--io-against=place:", "if the place is what you mean"]),
+        ("place:missing", ["missing does not exist"]),
+        ("place:.", ["is the target itself"]),
+        ("file", ["file is an image, and the other is none", "--io-target=NEW.img"]),
+        ("file#2", ["file#2 is an image, and the other is none"]),
+        ("missing.img#2", ["missing.img#2 does not exist"]),
+        ("/dev/null", ["/dev/null"]),
+        ("\x1b[31m", ["does not exist"]),
+    ],
+)
+def test_what_is_no_base_is_refused(project, base, words):
+    (project.path / "other").mkdir()
+    (project.path / "file").write_bytes(b"x")
+    result = project.run("suites", f"--io-against={base}")
+    refused(result, *words, status=pytest.ExitCode.USAGE_ERROR)
+    assert "\x1b[31m" not in str(result.stdout)
+    assert not (project.path / ".iogate").exists()
+
+
+def test_a_base_has_no_baseline_to_update(project):
+    result = project.run("suites", "--io-against=same", "--update-baselines")
+    refused(result, "there is no baseline to update", status=pytest.ExitCode.USAGE_ERROR)

@@ -133,3 +133,36 @@ def test_a_session_that_was_killed_is_gone_on_with(project, monkeypatch):
     assert verdicts(file) == {"alpha": "recorded", "beta": "recorded"}
     text = project.baseline().read_text()
     assert "alpha:" in text and "beta:" in text
+
+
+PAIR = """\
+defaults: {{engine: fake}}
+workloads:
+  alpha: {{value: 1000}}
+  beta: {{value: 2000, against: {{value: {base}}}}}
+"""
+
+
+def test_another_base_is_another_session(project):
+    project.device("lab", "target: .\n")
+    project.suite(PAIR.format(base=1900))
+    project.conftest(CUT)
+    project.run("suites", "--device=lab", "--io-missing=record")
+    (project.path / "conftest.py").unlink()
+    again = ("suites", "--device=lab", "--io-missing=record", "--io-resume")
+    refused(project.run(*again, "--io-max-blocks=30"), "--io-max-blocks was 60, is 30", status=4)
+    refused(project.run(*again, "--io-against=same"), "--io-against was not given, is same", status=4)
+    project.suite(PAIR.format(base=1800))
+    refused(project.run(*again), "suites/demo.yaml::beta was declared otherwise", status=4)
+
+
+def test_a_judged_session_that_had_learnt_the_noise_is_gone_on_with(cut):
+    for update in ("", "=append", "=append"):
+        cut.run("suites", "--device=lab", f"--update-baselines{update}")
+    cut.conftest(CUT)
+    cut.run("suites", "--device=lab").assert_outcomes(passed=1)
+    (cut.path / "conftest.py").unlink()
+    assert json.loads(sessions(cut)[-1].read_text())["gate"]["noise"]
+    result = cut.run("suites", "--device=lab", "--io-resume")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*going on with session *: 1 of 2 workloads are decided*"])

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, TypeAlias
 
 import yaml
@@ -67,7 +68,10 @@ def load(path: Path, name: str | None = None) -> Document:
     """Read a YAML file; `name` is what messages call it. Raises InputError with file:line:column."""
     name = name or str(path)
     try:
-        if path.stat().st_size > _MAXIMUM_BYTES:
+        status = path.stat()
+        if not (S_ISREG(status.st_mode) or S_ISDIR(status.st_mode)):
+            raise InputError(f"cannot read {name}: it is no plain file")  # a pipe would be waited for
+        if status.st_size > _MAXIMUM_BYTES:
             raise InputError(f"{name} is larger than {_MAXIMUM_BYTES >> 20} MiB")
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -13,15 +13,16 @@ import os
 import random
 import signal
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from iogate.errors import EngineError
 from iogate.host.process import Completed, Program, start
-from iogate.model import Slice
+from iogate.model import ARMS, Slice
 
-ARMS = ("A", "B")
 _POLL = 0.005
 _STARTING = 30.0  # seconds that engines get to begin their I/O
 _LEAST = 3  # balanced turns of a block, below which it says nothing
@@ -180,12 +181,15 @@ def _wait_for_io(trees: Sequence[_Tree], begun: float) -> float:
 
 
 class _Tree:
-    """A program and all that it started, which is looked for each time: it may start more."""
+    """A program and all that it started, looked for each time that it is stopped or resumed: it may start
+    more.
+    """
 
     def __init__(self, program: Program, call: Call) -> None:
         self._root = program.process
         self._processes = call.processes
         self._at_first: int | None = None
+        self._known = [self._root.pid]
 
     @property
     def alive(self) -> bool:
@@ -220,9 +224,11 @@ class _Tree:
         self.resume()
 
     def moved(self) -> tuple[int, int]:
-        """Return the bytes read and written so far, by living processes and by those that it has reaped."""
+        """Return the bytes read and written so far, by living processes and by those that it has reaped: of
+        those that there were when it was last stopped or resumed, so that nothing is looked for in a slice.
+        """
         read = written = 0
-        for member in self._members():
+        for member in self._known:
             with contextlib.suppress(OSError):
                 for line in Path(f"/proc/{member}/io").read_text().splitlines():
                     name, _, value = line.partition(": ")
@@ -231,18 +237,42 @@ class _Tree:
         return read, written
 
     def _members(self) -> list[int]:
+        children = _listed if _lists_children() else _by_parents().__getitem__
         found, new = [], [self._root.pid]
         while new:
             member = new.pop()
             found.append(member)
-            with contextlib.suppress(OSError):
-                for task in os.listdir(f"/proc/{member}/task"):
-                    with contextlib.suppress(OSError):
-                        text = Path(f"/proc/{member}/task/{task}/children").read_text()
-                        new += map(int, text.split())
+            new += children(member)
+        self._known = found
         return found
 
     def _signal(self, members: Sequence[int] | set[int], number: signal.Signals) -> None:
         for member in members:
             with contextlib.suppress(OSError):
                 os.kill(member, number)
+
+
+@cache
+def _lists_children() -> bool:
+    """Return whether this kernel lists the children of a task (CONFIG_PROC_CHILDREN, proc(5))."""
+    return Path(f"/proc/self/task/{os.getpid()}/children").exists()
+
+
+def _listed(process: int) -> list[int]:
+    """Return the children of a process, by the list that the kernel keeps of those of each task."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):
+            with contextlib.suppress(OSError):
+                found += map(int, Path(f"/proc/{process}/task/{task}/children").read_text().split())
+    return found
+
+
+def _by_parents() -> defaultdict[int, list[int]]:
+    """Return the children of every process, by what each says of its parent."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1]
+            found[int(parent)].append(int(process.name))
+    return found

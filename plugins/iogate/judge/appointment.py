@@ -114,6 +114,7 @@ class BaselineJudges:
     def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
         """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""
         self._baselines.clear()
+        judged_with = self.options
         self.options = replace(self.options, borrowed=None)
         found: dict[str, Sensitivity | None] = {}
         for workload in workloads:
@@ -122,6 +123,7 @@ class BaselineJudges:
                 judge = BaselineJudge(workload, baseline, gating_metrics(workload), self._with_loan())
                 expected = judge.expectations().items()
                 found.update({f"{workload.name}: {name}": item.sensitivity for name, item in expected})
+        self.options = judged_with  # as reports tell what the verdicts rested on
         return found
 
     def _elsewhere(self, workload: Workload) -> str:

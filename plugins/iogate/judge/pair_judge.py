@@ -19,7 +19,7 @@ from iogate.model import (
     Workload,
     metric,
 )
-from iogate.units import format_duration, format_quantity
+from iogate.units import format_duration, format_quantity, format_share, plural
 
 if TYPE_CHECKING:
     from iogate.judge.pair import PairDecision
@@ -88,13 +88,13 @@ class PairJudge:
 
         swapped = [block.swapped for block in repetitions] if self._crossover else None
         for name in self._gating:
-            known = self._decisions.get(name)
-            if known and known.verdict != "continue":
-                continue
             arms = [arm for block in repetitions for arm in (block, _base(block))]
             if any(name not in arm.metrics for arm in arms):
                 self._lacking = name
                 return True
+            known = self._decisions.get(name)
+            if known and known.verdict != "continue":
+                continue
             self._decisions[name] = decide(
                 [_ratio(block, name) for block in repetitions],
                 swapped=swapped,
@@ -131,17 +131,24 @@ class PairJudge:
         verdict: VerdictName = "inconclusive" if decision.verdict == "continue" else decision.verdict
         reason = decision.reason
         if decision.verdict == "continue":
-            reason = f"not decided after {decision.blocks} blocks: {cut_short or reason}"
+            reason = f"not decided after {plural(decision.blocks, 'block')}: {cut_short or reason}"
+        better = self._workload.gate.get(name, Tolerance()).better
+        if better is not None and decision.interval:
+            sign = 1 if metric(name).direction == "higher" else -1
+            if min(sign * end for end in decision.interval) > better:
+                verdict = "invalid"
+                reason = f"better than the suite holds possible (at most {format_share(better)}): {reason}"
         values = tuple(block.metrics[name] for block in repetitions)
-        base = [_base(block).metrics[name] for block in repetitions]
+        base = _typical([_base(block).metrics[name] for block in repetitions])
+        value, base = _apart(_typical(values), base, decision.change)
         return MetricVerdict(
             metric(name),
             verdict,
-            _typical(values),
+            value,
             values,
             gating=True,
             reason=reason,
-            baseline=_typical(base),
+            baseline=base,
             change=decision.change,
             interval=decision.interval,
             tolerance=decision.tolerance,
@@ -152,7 +159,7 @@ class PairJudge:
 
     def _cost(self, repetitions: Sequence[Repetition]) -> str:
         seconds = sum(block.seconds for block in repetitions)
-        return f"A is {self.against}; {len(repetitions)} blocks in {format_duration(seconds)}"
+        return f"A is {self.against}; {plural(len(repetitions), 'block')} in {format_duration(seconds)}"
 
 
 def _base(block: Repetition) -> Repetition:
@@ -168,15 +175,25 @@ def _ratio(block: Repetition, name: str) -> float:
 
 
 def _typical(values: Sequence[float]) -> float:
-    """Return the geometric mean, so that B and A are apart by the mean ratio."""
     return statistics.geometric_mean(values) if min(values) > 0 else statistics.fmean(values)
+
+
+def _apart(value: float, base: float, change: float | None) -> tuple[float, float]:
+    """Return figures of B and A that differ by the change, about their middle: it is that of the blocks in
+    their middle, the means are those of blocks far off, too.
+    """
+    if change is None or change <= -1 or min(value, base) <= 0:
+        return value, base
+    middle, half = math.sqrt(value * base), math.sqrt(1 + change)
+    return middle * half, middle / half
 
 
 def _sentence(item: MetricVerdict) -> str:
     """B against A, what the decision says of the change, and the noise."""
     unit = item.metric.unit
+    assert item.baseline is not None
     text = f"{item.metric.name}: B is {format_quantity(item.value, unit)} against"
-    text += f" {format_quantity(item.baseline or math.nan, unit)} of A, {item.reason}"
+    text += f" {format_quantity(item.baseline, unit)} of A, {item.reason}"
     if item.noise is not None:
         text += f"; blocks scatter by {item.noise:.1%}"
     return text

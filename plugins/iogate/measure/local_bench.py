@@ -16,7 +16,7 @@ from iogate.audit import Evidence, audit, snapshot
 from iogate.audit.snapshot import Snapshot
 from iogate.errors import EngineError, InputError, TargetError
 from iogate.host import process
-from iogate.host.alternation import ARMS, Call, Turns, alternate
+from iogate.host.alternation import Call, Turns, alternate
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
 from iogate.host.process import Completed
@@ -25,6 +25,7 @@ from iogate.measure.pairing import SLICE, figures_of_slices
 from iogate.measure.settings import Settings
 from iogate.measure.sites import Site, sites_of
 from iogate.model import (
+    ARMS,
     Command,
     Device,
     Environment,
@@ -136,8 +137,11 @@ class LocalBench:
         """Lay out the data and write the job file. Raises EngineError or TargetError."""
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
-        self._wear.check(needs.written)
-        place = site.place(needs, folder, self._watcher.laying_out, copy)
+        self._wear.check(needs.written, site.missing(needs, copy))
+        try:
+            place = site.place(needs, folder, self._watcher.laying_out, copy)
+        finally:
+            self._count_laid_out()
         if isinstance(engine, engines.PreparesProgram):
             engine.prepare()
         command = engine.command(workload, place)
@@ -170,10 +174,13 @@ class LocalBench:
         name = str(run.folder / (command.output or "stdout"))
         output = engines.load(run.workload.engine).parse(text, name=name, completed=completed)
         written = output.traffic["write"].bytes if "write" in output.traffic else 0
-        laid_out = self._sites.laid_out
-        self._wear.record(laid_out - self._laid_out + written)
-        self._laid_out = laid_out
+        self._wear.record(written)
         return output
+
+    def _count_laid_out(self) -> None:
+        laid_out = self._sites.laid_out
+        self._wear.record(laid_out - self._laid_out)
+        self._laid_out = laid_out
 
     def _audit(
         self,

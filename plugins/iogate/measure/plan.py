@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iogate import engines
-from iogate.errors import EngineError
+from iogate.errors import EngineError, TargetError
+from iogate.measure.bench import Arm
 from iogate.measure.budget import admitted
 from iogate.measure.trial import Trial
-from iogate.model import Needs, Place, Workload, metric
+from iogate.model import ARMS, Place, Workload, metric
 from iogate.target.resolve import Target
 from iogate.units import format_duration, format_quantity, format_share, plural, printable, size_text
 
@@ -45,11 +46,9 @@ def plan_text(
     )
     headers = ("workload", "runs", "each", "data", "written by each", "against")
     known = expectations(trials, names)
-    refused = _together(
-        (names[trial.id], str(error)) for trial in trials for error in trial.arm.bench.refusals(trial.needs)
-    )
-    first = {names[trial.id]: trial.workload for trial in reversed(trials)}
-    commands = [_command(workload, target, files=verbose) for workload in reversed(first.values())]
+    refused = _together((names[trial.id], str(error)) for trial in trials for error in _refusals(trial))
+    first = {names[trial.id]: trial for trial in reversed(trials)}
+    commands = [text for trial in reversed(first.values()) for text in _commands(trial, target, verbose)]
     lines = [
         f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
         + (" free" if target.kind == "directory" else ""),
@@ -92,7 +91,7 @@ def _row(trial: Trial, *, beyond: bool) -> tuple[str, ...]:
     return (
         "0" if beyond else _repetitions(trial),
         format_duration(trial.seconds),
-        *_bytes(trial.needs),
+        *_bytes(trial.arms),
         "beyond --io-budget" if beyond else _what(trial),
     )
 
@@ -110,12 +109,15 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     if budget is not None:
         usual, most = min(usual, budget), min(most, budget)
     most_files: dict[int, int] = {}
-    for needs in (trial.needs for trial in wanted if trial.needs.size):
-        most_files[needs.size] = max(needs.files, most_files.get(needs.size, 1))
+    for trial in wanted:
+        for arm in trial.arms:
+            count = arm.needs.files * _copies(trial)
+            if arm.needs.size:
+                most_files[arm.needs.size] = max(count, most_files.get(arm.needs.size, 1))
     files = [size for size, count in most_files.items() for _ in range(count)]
     own = max((trial.needs.space for trial in wanted), default=0)
-    written = sum(files) + sum(trial.usual * (trial.needs.written or 0) for trial in wanted)
-    unbounded = sum(trial.needs.writes and trial.needs.written is None for trial in wanted)
+    written = sum(files) + sum(trial.usual * (_written(trial.arms) or 0) for trial in wanted)
+    unbounded = sum(_written(trial.arms) is None for trial in wanted)
     warmup = [trial for trial in wanted if trial.workload.procedure]
     lines = [
         f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
@@ -207,30 +209,71 @@ def _repetitions(trial: Trial) -> str:
     return str(trial.limit) if trial.usual == trial.limit else f"{trial.usual} to {trial.limit}"
 
 
-def _bytes(needs: Needs) -> tuple[str, str]:
-    if not needs.writes:
-        return size_text(needs.size * needs.files), "nothing"
-    return size_text(
-        needs.size * needs.files
-    ), "no limit but time" if needs.written is None else f"at most {size_text(needs.written)}"
+def _bytes(arms: Sequence[Arm]) -> tuple[str, str]:
+    """Return how large the data are, and what one repetition writes, or a block of both arms."""
+    size = size_text(max(arm.needs.size * arm.needs.files for arm in arms))
+    if not any(arm.needs.writes for arm in arms):
+        return size, "nothing"
+    written = _written(arms)
+    return size, "no limit but time" if written is None else f"at most {size_text(written)}"
+
+
+def _written(arms: Sequence[Arm]) -> int | None:
+    """Return the most bytes that one repetition writes, or a block; None: bounded by time alone."""
+    most = [arm.needs.written if arm.needs.writes else 0 for arm in arms]
+    return None if None in most else sum(each or 0 for each in most)
+
+
+def _copies(trial: Trial) -> int:
+    """Return how many copies of its data lie side by side, on one target or on two."""
+    return 2 if trial.pairing and trial.pairing.places != "one" else 1
+
+
+def _refusals(trial: Trial) -> list[TargetError]:
+    """Return why the target would refuse a workload, in whichever arm."""
+    found = (error for arm in trial.arms for error in arm.bench.refusals(arm.needs))
+    return list({str(error): error for error in found}.values())
 
 
 def _what(trial: Trial) -> str:
     """Return what the workload would be judged against, or why it would not be measured."""
-    return trial.result.verdict.verdict if trial.result else trial.judge.against
+    if trial.result:
+        return trial.result.verdict.verdict
+    if trial.pairing is None:
+        return trial.judge.against
+    return f"A, {trial.base}" + ("" if trial.pairing.slices else f"; by whole runs: {trial.pairing.why}")
 
 
-def _command(workload: Workload, target: Target, *, files: bool) -> str:
+def _commands(trial: Trial, target: Target, files: bool) -> Iterator[str]:
+    """Yield the command of a workload; of a pair those of both arms in its first block."""
+    pairing, workload, count = trial.pairing, trial.workload, trial.needs.files
+    folder, own = Path("results") / workload.name / "1", target.path
+    if pairing is None:
+        yield _command(workload, workload.name, _place(target, own, folder, range(count)), files=files)
+        return
+    paths = Path(trial.base) if pairing.places == "targets" else own, own
+    first = count if pairing.places == "copies" else 0
+    names = (arm.name for arm in trial.arms)
+    for name, each, path, before in zip(names, trial.pair("").workloads, paths, (first, 0), strict=True):
+        within = folder / name if pairing.slices else folder / name / "1"
+        place = _place(target, path, within, range(before, before + count))
+        yield _command(each, f"{workload.name} {name}", place, files=files)
+
+
+def _place(target: Target, path: Path, folder: Path, numbers: range) -> Place:
+    """Return where a command works: on data files of these numbers, or a block device."""
+    names = (f"data-{number}" if number else "data" for number in numbers)
+    data, *more = (path / name if target.kind == "directory" else path for name in names)
+    return Place(data, path, folder, tuple(more))
+
+
+def _command(workload: Workload, label: str, place: Place, *, files: bool) -> str:
     """Return a command as a shell takes it, with the `files` that it needs."""
-    folder = Path("results") / workload.name / "1"
-    engine = engines.load(workload.engine)
-    data = target.path / "data" if target.kind == "directory" else target.path
-    more = tuple(data.with_name(f"data-{number}") for number in range(1, engine.needs(workload).files))
     try:
-        command = engine.command(workload, Place(data, target.path, folder, more))
+        command = engines.load(workload.engine).command(workload, place)
     except EngineError as error:
-        return f"{workload.name}: {error}"
+        return f"{label}: {error}"
     text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())
     notes = "".join(f"\nnote: {note}" for note in workload.notes)
     shown = f"{text}\n" if files and text else ""
-    return f"{workload.name}: {shlex.join(command.argv)}{shown}{notes}"
+    return f"{label}: {shlex.join(command.argv)}{shown}{notes}"

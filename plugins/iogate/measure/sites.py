@@ -74,6 +74,13 @@ class Site:
         data, *more = (scratch.data(needs, tick, first + each) for each in range(needs.files))
         return Place(data, scratch.folder, folder, tuple(more))
 
+    def missing(self, needs: Needs, copy: int = 0) -> int:
+        """Return how many bytes `place` would write first, to lay out data. Raises TargetError."""
+        if not needs.target:
+            return 0
+        scratch = self.take()
+        return sum(scratch.missing(needs, copy * needs.files + each) for each in range(needs.files))
+
     def readable(self, text: str) -> str:
         """Return what an engine says, with paths as people know them."""
         return self.take().readable(text)

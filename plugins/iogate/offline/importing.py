@@ -21,11 +21,13 @@ from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update
 from iogate.judge.judge import GateOptions
 from iogate.model import Device, Environment, Repetition, UpdateMode, Workload
+from iogate.offline.folders import is_results
 from iogate.offline.outputs import (
     OutputFile,
     OutputJob,
     contradictions,
     findings,
+    read_bytes,
     read_output,
     refuse_twice,
     unstated_options,
@@ -103,6 +105,12 @@ def _read(files: Sequence[Path]) -> list[OutputFile]:
     found, refused = [], []
     for file in files:
         try:
+            if is_results(read_bytes(file)):
+                raise InputError(
+                    f"{file} is a results file of iogate, no output of an engine",
+                    remedy="make baselines with --update-baselines; figures of pairs, taken by turns, "
+                    "never are one",
+                )
             found.append(read_output(file))
         except IogateError as error:
             refused.append(InputError(str(error)))

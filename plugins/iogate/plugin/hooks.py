@@ -162,7 +162,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
     """Tell before the run what is taken over from another, and what each verdict will rest on."""
     reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
-    known = run.expectations() if reporter and config.option.verbose >= 0 else ""
+    known = run.expectations() if reporter and config.getoption("verbose", 0) >= 0 else ""
     text = "\n\n".join(filter(None, (run.notice, known)))
     if reporter and text:
         reporter.write_line(f"\n{text}\n")
@@ -228,7 +228,7 @@ def pytest_terminal_summary(
         from iogate.report.terminal import TerminalSummary
 
         TerminalSummary(terminalreporter.section, terminalreporter.write_line).write(results)
-    quiet = [run.left_out] if run.left_out and config.option.verbose < 0 else []
+    quiet = [run.left_out] if run.left_out and config.getoption("verbose", 0) < 0 else []
     concerned = run.modules or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []

@@ -264,4 +264,6 @@ def _against(config: pytest.Config) -> str | None:
     if value is None or value == "same":
         return value
     prefix, path = ("place:", value[6:]) if value.startswith("place:") else ("", value)
+    if not path:
+        raise pytest.UsageError(f"--io-against={value} names no place: put a directory or a device behind it")
     return f"{prefix}{_folder_of(config, '--io-against') / path}"

@@ -34,6 +34,9 @@ def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
     """Return the options that change what is measured or decided, beside suites and the gate's."""
     given = {
         "--io-target": settings.target,
+        "--io-against": settings.against,
+        "--io-slice": settings.slice,
+        "--io-max-blocks": settings.gate_options.max_blocks,
         "--io-baselines": settings.baselines,
         "--io-budget": settings.budget,
         "--io-missing": missing,

@@ -150,7 +150,7 @@ class PytestRun:
         progress = Progress(
             self._write,
             living=terminal is not None and terminal.isatty,
-            quiet=terminal is None or self.config.option.verbose < 0,
+            quiet=terminal is None or self.config.getoption("verbose", 0) < 0,
         )
         folder = settings.results / id
         bench = self._bench(folder, progress)
@@ -212,7 +212,8 @@ class PytestRun:
         folder, root = self.settings.baselines / self.device.name, self.settings.root
         self.gaps += self._implicit
         self.gaps += coverage.missing_suites(self.device, existing)
-        self.gaps += coverage.without_workload(folder, root, declared, self._judges.stored(declared))
+        stored = {} if self.settings.against else self._judges.stored(declared)
+        self.gaps += coverage.without_workload(folder, root, declared, stored)
         self.gaps += coverage.without_suite(folder, root, existing)
 
     @property
@@ -224,7 +225,8 @@ class PytestRun:
     def silent(self) -> list[str]:
         """What was left out, or made up, and nobody asked for."""
         asked = bool(self.settings.update or self.settings.missing == "record")
-        count = sum(result.verdict.verdict == "recorded" for result in self._results)
+        recorded = (item.verdict for item in self._results if item.verdict.verdict == "recorded")
+        count = sum(all(item.baseline is None for item in verdict.metrics) for verdict in recorded)
         return [*self.gaps, *(coverage.recorded_text(count) if count and not asked else ())]
 
     # ------------------------------------------------------------ the tests
@@ -305,7 +307,7 @@ class PytestRun:
             self.session.bench.target,
             list(self._trials.values()),
             self.settings.budget,
-            verbose=self.config.option.verbose > 0,
+            verbose=self.config.getoption("verbose", 0) > 0,
         )
         try:
             self._require_writable(self._trials.values())

@@ -121,7 +121,9 @@ def _tolerance_source(
     if gate_options.tolerance is not None:
         return "command line"
     declared = result.workload.gate.get(item.metric.name)
-    return "suite" if declared and declared.worse is not None else "data"
+    if declared and declared.worse is not None:
+        return "suite"
+    return "" if result.pair else "data"
 
 
 def _metric(item: MetricVerdict, tolerance_from: ToleranceSource) -> MetricRecord:

@@ -42,8 +42,8 @@ class MetricRecord:
     """What was measured of a metric and what the gate says of it, as `iogate.model.MetricVerdict` has it.
 
     `values` are those of the repetitions that have the metric. Of a pair `value` is arm B's, `baseline` arm
-    A's. `tolerance_from` says who chose the
-    tolerance: the command line, the suite, or the data of the baseline.
+    A's. `tolerance_from` says who chose the tolerance: the command line, the suite, or the data of the
+    baseline; nobody (empty) that of a pair for which it is the usual one.
     """
 
     unit: str

@@ -27,11 +27,14 @@ _DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", 
 
 
 def declaration_hash(workload: Workload) -> str:
-    """Return a hash of all that a workload's declaration says of measuring and judging it."""
+    """Return a hash of all that a workload's declaration says of measuring and judging it, and of what it is
+    held against.
+    """
     gate = {name: (bound.worse, bound.better) for name, bound in workload.gate.items()}
     repetitions = (workload.repetitions, workload.max_repetitions)
     terms = {"gate": gate, "repetitions": repetitions, "waive": dict(workload.waive)}
-    return hash_of({"definition": workload.definition, **terms})
+    base = {} if workload.against is None else {"against": dict(workload.against)}
+    return hash_of({"definition": workload.definition, **terms, **base})
 
 
 def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
@@ -73,8 +76,9 @@ def obstacles(
         before, now = results.run.options.get(name, "not given"), options.get(name, "not given")
         if before != now:
             yield f"{name} was {before}, is {now}"
-    if results.gate != gate:
-        yield f"the gate's options were {results.gate}, are {gate}"
+    for name in ("alpha", "beta", "max_repetitions", "tolerance"):  # noise is learnt, not asked for
+        if (was := getattr(results.gate, name, None)) != (now := getattr(gate, name)):
+            yield f"of the gate's options, {name} was {was}, is {now}"
     for id, workload in workloads.items():
         if results.run.selection[id] != declaration_hash(workload):
             yield f"{id} was declared otherwise"
@@ -122,6 +126,8 @@ def _metric(name: str, item: MetricRecord) -> MetricVerdict:
         item.minimum_detectable,
         item.place_effect,
         item.noise,
+        item.passes,
+        item.fails,
     )
 
 

@@ -9,11 +9,12 @@ _FEWEST = 3  # of fewer it may be chance
 
 def moved_together(results: Results) -> str:
     """Return that all workloads are beyond doubt faster, or slower, than their baselines, in a sentence;
-    empty if they are not. No verdict is milder for it.
+    empty if they are not. No verdict is milder for it. Pairs do not count: both arms are on this machine.
     """
-    judged = [item for workload in results.workloads for item in workload.gating.values()]
+    workloads = [workload for workload in results.workloads if not workload.pair]
+    judged = [item for workload in workloads for item in workload.gating.values()]
     sides = {_side(item) for item in judged}
-    if len(results.workloads) < _FEWEST or len(judged) < len(results.workloads) or sides not in ({1}, {-1}):
+    if len(workloads) < _FEWEST or len(judged) < len(workloads) or sides not in ({1}, {-1}):
         return ""
     changes = sorted(abs(item.change or 0.0) for item in judged)
     side = "faster" if sides == {1} else "slower"

@@ -53,6 +53,10 @@ class Scratch(Protocol):
         """
         ...
 
+    def missing(self, needs: Needs, number: int = 0) -> int:
+        """Return how many bytes `data` would write first, to lay them out."""
+        ...
+
     def check(self) -> None:
         """Raise TargetError (`changed`) if it is no longer where it was: the device may not be the same."""
         ...
@@ -92,13 +96,17 @@ class FolderScratch:
                 self._make_room(needs)
             return self._home.held / "engine" / "data"
         file = self._file(needs.size, number)
-        if (needs.size, number) in self._laid_out and intact(file, needs.size):
+        if not self.missing(needs, number):
             return file
         self._make_room(needs, number)
         lay_out(file, needs.size, direct=needs.direct, tick=tick)
         self._laid_out.append((needs.size, number))
         self.written += needs.size
         return file
+
+    def missing(self, needs: Needs, number: int = 0) -> int:
+        file = self._file(needs.size, number)
+        return 0 if (needs.size, number) in self._laid_out and intact(file, needs.size) else needs.size
 
     def _make_room(self, needs: Needs, number: int = 0) -> None:
         """Remove data of other sizes, largest first, before a workload is refused for lack of space."""

@@ -31,16 +31,15 @@ class Wear:
         self._limits: Mapping[str, int] = device.wear
         self._file = root / ".iogate" / f"wear-{device.name}.json"
 
-    def check(self, planned: int | None) -> None:
-        """Return whether `planned` more bytes may be written; None (an unknown number) is refused only
-        when a limit is reached already.
-
-        Raises TargetError (`wear`).
+    def check(self, planned: int | None, laid_out: int = 0) -> None:
+        """Raise TargetError (`wear`) if `laid_out` bytes of data and `planned` more must not be written; None
+        (an unknown number) is refused only when nothing of a limit would be left for it.
         """
         for period, limit in self._limits.items():
             written = self.session if period == "session" else self._today(self._days())
-            if written + (planned or 0) > limit or (planned is None and written >= limit):
-                more = f" and {format_quantity(planned, 'B')} more" if planned else ""
+            more_bytes = laid_out + (planned or 0)
+            if written + more_bytes > limit or (planned is None and written + laid_out >= limit):
+                more = f" and {format_quantity(more_bytes, 'B')} more" if more_bytes else ""
                 raise TargetError(
                     f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: "
                     f"{format_quantity(written, 'B')} are written{more} would be too much",

@@ -1,7 +1,7 @@
 """An engine for tests of the pipeline: `echo` says the figure that the workload asks for.
 
 The figure, which is lower in the first `settles` repetitions, is `value` times IOGATE_FAKE_FACTOR, with a
-noise that depends on nothing but the repetition's number.
+noise that depends on nothing but the repetition's number. Of a pair the factor is that of arm B.
 """
 
 import os
@@ -46,6 +46,10 @@ class FakeEngine:
         options = workload.options
         factor = float(os.environ.get("IOGATE_FAKE_FACTOR", "1"))
         number = int(place.folder.name.rpartition("-")[2])
+        arm = place.folder.parent.name
+        if arm in ("A", "B"):  # of a block, by whole runs
+            number += 2 * int(place.folder.parent.parent.name) + (3 if arm == "A" else 0)
+            factor = factor if arm == "B" else 1.0
         rest = 1.0 if number > options["settles"] else 0.5 + 0.1 * (number % 4)
         figure = (
             options["value"] * factor * rest * (1 + options["noise"] * _NOISE[(number - 1) % len(_NOISE)])

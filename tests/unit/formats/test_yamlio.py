@@ -1,5 +1,6 @@
 """YAML that remembers where everything stands, and takes nothing for a number that is none."""
 
+import os
 import re
 
 import pytest
@@ -164,3 +165,10 @@ def test_a_number_of_yaml_1_2_is_one_although_pyyaml_writes_it_as_text(text):
 def test_the_nearest_word_is_offered():
     assert nearest("iodpeth", ["iodepth", "bs"]) == ", did you mean 'iodepth'?"
     assert nearest("zzz", ["iodepth", "bs"]) == ""
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "s.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="it is no plain file"):
+        load(pipe)

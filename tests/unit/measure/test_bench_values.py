@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from iogate import engines
 from iogate.declare.device import load_device
 from iogate.declare.suite import load_suite
 from iogate.errors import EngineError, InputError, MeasurementError, OutputError, Position, TargetError
+from iogate.measure.bench import Pair
 from iogate.measure.settings import Settings
 from iogate.model import (
     Device,
@@ -25,6 +26,7 @@ from iogate.model import (
     Needs,
     Output,
     Repetition,
+    Slice,
     Tolerance,
     Traffic,
     Workload,
@@ -80,23 +82,42 @@ _outputs = st.builds(
     remarks=st.tuples(_text),
     space=_counts,
 )
+_workloads = st.builds(
+    Workload,
+    *(_text, _text, _text, _options, _positions),
+    markers=st.tuples(_text, _text),
+    gate=st.dictionaries(_text, st.builds(Tolerance, st.none() | _figures, st.none() | _figures)),
+    repetitions=st.none() | _counts,
+    waive=_facts,
+    procedure=_options,
+    against=st.none() | _options,
+)
+_repetitions = st.builds(
+    Repetition,
+    *(_outputs, _figures, _text),
+    st.lists(_findings, max_size=2).map(tuple),
+    st.lists(_figures, max_size=3).map(tuple),
+)
+_slices = st.builds(Slice, st.sampled_from("AB"), _figures, _figures, _counts, _counts, _counts)
 _values = st.one_of(
+    _workloads,
+    _slices,
     st.builds(
-        Workload,
-        *(_text, _text, _text, _options, _positions),
-        markers=st.tuples(_text, _text),
-        gate=st.dictionaries(_text, st.builds(Tolerance, st.none() | _figures, st.none() | _figures)),
-        repetitions=st.none() | _counts,
-        waive=_facts,
-        procedure=_options,
+        Pair,
+        st.tuples(_workloads, _workloads),
+        st.sampled_from(["one", "copies", "targets", "images"]),
+        *(_counts, st.booleans(), st.none() | _counts),
+    ),
+    _repetitions,
+    st.builds(
+        replace,
+        _repetitions,
+        base=_repetitions,
+        swapped=st.booleans(),
+        seed=_counts,
+        slices=st.lists(_slices, max_size=3).map(tuple),
     ),
     st.builds(Needs, size=_counts, direct=st.booleans(), seconds=_figures, written=st.none() | _counts),
-    st.builds(
-        Repetition,
-        *(_outputs, _figures, _text),
-        st.lists(_findings, max_size=2).map(tuple),
-        st.lists(_figures, max_size=3).map(tuple),
-    ),
     st.builds(Environment, _facts, _facts, _facts),
     st.builds(
         Target,

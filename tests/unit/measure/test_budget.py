@@ -76,3 +76,12 @@ def test_a_plan_knows_what_is_not_measured(budget, runs, time):
         "not measured for want of device time: 1 of 2 workloads" in text
     )
     assert ("beyond --io-budget" in text) == (budget is not None)
+
+
+@pytest.mark.parametrize(("places", "files"), [("one", "1 data file"), ("copies", "2 data files")])
+def test_a_plan_of_a_pair_counts_the_data_of_both_arms(places, files):
+    bench = FakeBench()
+    bench.places = places
+    against = None if places == "copies" else reads("w", seconds=5.0).options
+    text = plan_text(bench.target, enroll(session_on(bench), reads("w", against=against)))
+    assert f" in {files}\n" in text

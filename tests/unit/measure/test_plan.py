@@ -1,6 +1,7 @@
 """A plan shows the commands that a run would give, and starts none of them."""
 
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -22,6 +23,7 @@ workloads:
 PROGRAMS = ("fio", "iozone", "mlc", "cc")
 GUARD = """\
 import os
+import re
 import sys
 
 STARTS = ("subprocess.Popen", "os.posix_spawn", "os.spawn", "os.exec", "os.fork", "os.forkpty", "os.system")
@@ -126,3 +128,48 @@ def test_a_program_that_is_missing_is_told(project):
     text = plan(project)
     assert "scaling: there is no C compiler" in text
     assert "tables: iozone is not installed" in text
+
+
+PAIRS = """\
+defaults: {rw: randread, size: 1M, runtime: 10, time_based: true}
+workloads:
+  engines: {against: {ioengine: psync}}
+  tails: {gate: {read.clat.p99: 10%}, against: {iodepth: 8}}
+"""
+
+
+def test_a_pair_is_shown_with_what_a_is_its_blocks_and_both_commands(project):
+    project.suite(PAIRS)
+    text = plan(project, "-v")
+    assert re.search(
+        r"^engines +12 to 60 +2\.5 s +1M +nothing +A, the same data with ioengine: psync$", text, re.M
+    )
+    whole = r"A, the same data with iodepth: 8; by whole runs: read\.clat\.p99 would contain the stops$"
+    assert re.search(rf"^tails +12 to 60 .* {whole}", text, re.M)
+    first, second = (text.partition(f"engines {arm}: ")[2].partition("engines B: ")[0] for arm in "AB")
+    assert "ioengine=psync" in first and "runtime=2110ms" in first, first
+    assert "ioengine=libaio" in second.partition("tails A")[0]
+    assert not started(project)
+
+
+def test_a_second_copy_takes_space_of_its_own(project):
+    project.suite("workloads:\n  reads: {rw: randread, size: 1M, runtime: 5, time_based: true}\n")
+    text = plan(project, "-v", "--io-against=same")
+    assert "A, a second copy of the same data" in text
+    assert "in 2 data files" in text
+    assert "/data-1" in text.partition("reads A: ")[2].partition("reads B: ")[0]
+    assert "/data-1" not in text.partition("reads B: ")[2]
+
+
+def test_what_the_base_cannot_have_is_refused_once(project):
+    project.suite("workloads:\n  reads: {rw: randread, size: 1M, against: {size: 900P}}\n")
+    text = plan(project)
+    assert text.count("refused: reads: ") == 1
+
+
+def test_a_pair_has_two_data_files_where_its_arms_are_apart(project):
+    project.suite("workloads:\n  reading: {rw: randread, size: 1M}\n")
+    assert "space: 1.000 MiB in 1 data file\n" in plan(project)
+    assert "space: 2.000 MiB in 2 data files\n" in plan(project, "--io-against=same")
+    project.suite("workloads:\n  reading: {rw: randread, size: 1M, iodepth: 2, against: {iodepth: 1}}\n")
+    assert "space: 1.000 MiB in 1 data file\n" in plan(project)

@@ -4,6 +4,7 @@ import json
 import random
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +14,16 @@ from iogate.cli import main
 from iogate.errors import IogateError, Position
 from iogate.judge.judge import GateOptions
 from iogate.judge.metrics import note_metrics
-from iogate.model import Environment, Output, Repetition, Tolerance, Verdict, Workload, WorkloadResult
+from iogate.model import (
+    Environment,
+    Output,
+    PairFacts,
+    Repetition,
+    Tolerance,
+    Verdict,
+    Workload,
+    WorkloadResult,
+)
 from iogate.report.recording import record_workload, results_of
 from iogate.report.results import Results
 from places import DATA
@@ -152,6 +162,20 @@ class TestResultsFiles:
         status, said = compare(more, old[0], "--tolerance", "5%")
         assert status == INCONCLUSIVE
         assert "inconclusive: added: not measured: it is in OLD only" in said
+
+    @pytest.mark.parametrize("side", ["old", "new"])
+    def test_what_was_measured_by_turns_is_not_compared(self, compare, tmp_path, side):
+        alone = record(noisy(2e9))
+        pair = replace(alone, pair=PairFacts("a second copy of the same data", "copies"))
+        files = [
+            results(tmp_path / f"{name}.json", pair if name == side else alone, record(noisy(1e9), "other"))
+            for name in ("old", "new")
+        ]
+        status, said = compare(*files, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert re.search(r"^seq .*(invalid|no_baseline)$", said, re.MULTILINE), said
+        assert re.search(r"^other .*pass$", said, re.MULTILINE), said
+        assert "measured by turns with a second copy of the same data" in said
 
     def test_another_definition_is_not_compared(self, compare, old, tmp_path):
         changed = record(noisy(2e9), options={**OPTIONS, "size": "2G"})

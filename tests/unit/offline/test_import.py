@@ -228,6 +228,16 @@ class TestWhatIsRefused:
         )
         assert "aborted by signal 2" in said and "No space left" in said
 
+    def test_a_results_file_is_no_output(self, place):
+        said = place.refused(DATA / "results" / "results_before_repetitions.json")
+        assert "is a results file of iogate, no output of an engine" in said
+        assert "figures of pairs, taken by turns, never are one" in said
+
+    def test_an_engine_that_was_stopped_by_turns_did_another_workload(self, place):
+        sliced = {"runtime": "2110ms", "time_based": "1", "randseed": "42"}
+        said = place.refused(changed(MIXED, place.folder / "slices.json", sliced), "--workload", "database")
+        assert "runtime is 2.11" in said
+
     def test_figures_that_the_audit_does_not_believe(self, place):
         said = place.refused(changed(MIXED, place.folder / "short.json", short_ios=5000))
         assert "short_io: 5000 of 9182 read operations were short" in said

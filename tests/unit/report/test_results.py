@@ -17,7 +17,9 @@ from iogate.model import (
     Histogram,
     MetricVerdict,
     Output,
+    PairFacts,
     Repetition,
+    Slice,
     Tolerance,
     Verdict,
     Workload,
@@ -61,6 +63,16 @@ repetitions = st.builds(
     st.lists(findings, max_size=2).map(tuple),
     st.lists(st.floats(0, 1e12), max_size=3).map(tuple),
 )
+slices = st.builds(Slice, st.sampled_from("AB"), *[st.floats(0, 1e6)] * 2, *[st.integers(0, 2**50)] * 3)
+repetitions |= st.builds(
+    replace,
+    repetitions,
+    base=repetitions,
+    swapped=st.booleans(),
+    seed=st.integers(0, 2**28),
+    slices=st.lists(slices, max_size=3).map(tuple),
+)
+pairs = st.builds(PairFacts, texts, st.sampled_from(["one", "copies", "targets", "images"]), texts)
 definitions = st.dictionaries(
     texts,
     st.recursive(
@@ -86,7 +98,7 @@ def measured(draw):
             draw(texts),
             *(draw(st.none() | figures) for _ in range(2)),
             draw(st.none() | st.tuples(figures, figures)),
-            *(draw(st.none() | figures) for _ in range(3)),
+            *(draw(st.none() | figures) for _ in range(7)),
         )
         for name in METRICS
     )
@@ -96,7 +108,9 @@ def measured(draw):
     verdict = Verdict("pass", draw(texts), metrics, tuple(draw(st.lists(findings, max_size=2))), len(done))
     warmup = tuple(draw(st.lists(repetitions, max_size=2)))
     failure = draw(st.none() | texts.map(MeasurementError))
-    return WorkloadResult(draw(texts), workload, verdict, done, failure, warmup, draw(st.floats(0, 1e9)))
+    known = draw(st.none() | pairs)
+    spent = draw(st.floats(0, 1e9))
+    return WorkloadResult(draw(texts), workload, verdict, done, failure, warmup, spent, pair=known)
 
 
 def document(*workloads, options=None, **facts):
@@ -293,3 +307,48 @@ def test_what_is_restored_of_a_record_is_recorded_the_same(result):
     again = restored(record, result.workload, "fio-3.33")
     assert record_workload(again, GateOptions()) == record
     assert {one.output.engine_version for one in again.repetitions} <= {"fio-3.33"}
+
+
+def a_pair(declared=None):
+    """The result of a pair of two blocks."""
+    slices = (Slice("A", 0.1, 0.064, 4096, 0), Slice("B", 0.2, 0.064, 8192, 0, 512))
+    base = Repetition(Output({"read.bandwidth": 2e9}, {}, engine_version="fio-3.33"), 1.0, "/raw/1/A")
+    block = Repetition(Output({"read.bandwidth": 1e9}, {}, engine_version="fio-3.33"), 2.5, "/raw/1/B")
+    block = replace(block, base=base, swapped=True, seed=7, slices=slices)
+    item = MetricVerdict(
+        metric("read.bandwidth"), "regressed", 1e9, (1e9, 1e9), True,
+        tolerance=0.05, place_effect=0.1, noise=0.02, passes=1.0, fails=2.0,
+    )  # fmt: skip
+    pair = PairFacts("the same data with ioengine: psync", "one", "why")
+    found = one_workload(declared=declared)
+    verdict = Verdict("regressed", "", (item,), repetitions=2)
+    return replace(found, verdict=verdict, repetitions=(block, replace(block, swapped=False)), pair=pair)
+
+
+def test_a_pair_is_told_and_read_back_with_its_blocks_and_slices(tmp_path):
+    written = document(a_pair())
+    written.write(tmp_path / "results.json")
+    found = Results.read(tmp_path / "results.json")
+    assert found == written
+    (workload,) = found.workloads
+    assert workload.pair == PairFacts("the same data with ioengine: psync", "one", "why")
+    first, second = workload.measured
+    assert (first.swapped, second.swapped, first.seed) == (True, False, 7)
+    assert first.base.metrics == {"read.bandwidth": 2e9}
+    assert [item.other for item in first.slices] == [0, 512]
+    assert workload.metrics["read.bandwidth"].place_effect == 0.1
+    assert workload.metrics["read.bandwidth"].noise == 0.02
+
+
+def test_a_resumed_session_takes_a_pair_over_as_it_was():
+    pair = a_pair()
+    (record,) = document(pair).workloads
+    assert restored(record, pair.workload, "fio-3.33") == replace(pair, verdict=replace(pair.verdict))
+
+
+@pytest.mark.parametrize(
+    ("declared", "option", "source"), [(None, None, ""), (0.1, None, "suite"), (0.1, 0.2, "command line")]
+)
+def test_nobody_chose_the_usual_tolerance_of_a_pair(declared, option, source):
+    (record,) = document(a_pair(declared), options=GateOptions(tolerance=option)).workloads
+    assert record.metrics["read.bandwidth"].tolerance_from == source

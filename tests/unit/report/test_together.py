@@ -1,7 +1,10 @@
 """All workloads moved together: the machine, not the workload."""
 
+from dataclasses import replace
+
 import pytest
 
+from iogate.model import PairFacts
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.report.together import moved_together
 
@@ -36,3 +39,11 @@ def test_a_higher_latency_is_slower():
 )
 def test_nothing_is_said_of_few_or_of_what_is_in_doubt(changes):
     assert moved_together(results(*changes)) == ""
+
+
+def test_pairs_do_not_count():
+    """What the machine does befalls both arms."""
+    found = results((0.11, 0.02), (0.23, 0.05), (0.15, 0.1))
+    facts = PairFacts("a second copy of the same data", "copies", "")
+    pairs = replace(found, workloads=tuple(replace(item, pair=facts) for item in found.workloads))
+    assert moved_together(found) and moved_together(pairs) == ""

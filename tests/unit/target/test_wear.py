@@ -17,9 +17,9 @@ def limited(**limits):
     return Device("orin", "/mnt", wear=limits)
 
 
-def refused(account, planned):
+def refused(account, planned, laid_out=0):
     with pytest.raises(TargetError) as caught:
-        account.check(planned)
+        account.check(planned, laid_out)
     assert caught.value.rule == "wear"
     return str(caught.value)
 
@@ -97,3 +97,11 @@ def test_sessions_that_write_at_once_lose_no_byte(tmp_path):
     for thread in threads:
         thread.join()
     assert sum(json.loads((tmp_path / ".iogate/wear-orin.json").read_text()).values()) == 80
+
+
+def test_data_that_are_laid_out_first_count_too(tmp_path):
+    account = Wear(limited(session=10 * GIB), tmp_path)
+    account.check(4 * GIB, 6 * GIB)
+    assert "0 B are written and 11.00 GiB more" in refused(account, 5 * GIB, 6 * GIB)
+    account.check(None, 9 * GIB)
+    refused(account, None, 10 * GIB)

@@ -113,7 +113,8 @@ def _lasting(job: Mapping[str, Any], seconds: float, seed: int, half: int | None
 
 def _divisible(job: Mapping[str, Any]) -> bool:
     placed = any(key in job.get("fio", {}) for key in _OWN_PLACE)
-    return not placed and parse_size(job["size"]) >= 2 * _ALIGNED
+    one = int(job.get("nrfiles", 1)) == 1  # an offset is one within each file
+    return one and not placed and parse_size(job["size"]) >= 2 * _ALIGNED
 
 
 def _flag(job: Mapping[str, Any], name: str) -> bool:

@@ -29,7 +29,12 @@ def read_stored(path: Path) -> StoredSession:
 def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasurement:
     options = {key: value for key, value in record.definition.items() if key != "engine"}
     refused = ""
-    if record.verdict == "invalid" or not record.repetitions:
+    if record.pair:
+        refused = (
+            f"{position.file}: measured by turns with {record.pair.base}: what arm B did then says nothing "
+            f"beside what it does alone; its verdict stands: {record.verdict}"
+        )
+    elif record.verdict == "invalid" or not record.repetitions:
         refused = f"{position.file}: {record.verdict}: {record.reason}"
     return StoredMeasurement(
         workload=Workload(

@@ -1,0 +1,202 @@
+"""How arms are alternated: which order, which places, by slices or by whole runs, and why."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_bench import reads
+from iogate.errors import EngineError
+from iogate.measure.pairing import SLICE, Pairing, figures_of_slices
+from iogate.model import Output, Slice, Traffic
+from workloads import declared
+
+RATES = ("read.iops",)
+IN_ORDER = {"rw": "read", "bs": "1M", "size": "64M", "runtime": 10, "time_based": True}
+seeds = st.text(max_size=12)
+halves_of_all = st.integers(1, 20)
+
+
+def pairing(workload=None, places="copies", gating=RATES, **more):
+    workload = workload or reads("a")
+    return Pairing.of((workload, workload), gating, places, **more)
+
+
+def blocks(chosen, count, seed="s", workload=None):
+    workload = workload or reads("a")
+    return [chosen.pair((workload, workload), number, seed) for number in range(count)]
+
+
+# ------------------------------------------------------------ places and order
+
+
+@given(halves_of_all, seeds)
+def test_of_two_blocks_in_a_row_one_has_the_arms_in_each_place(half, seed):
+    swapped = [block.swapped for block in blocks(pairing(), 2 * half, seed)]
+    assert [one + two for one, two in zip(swapped[::2], swapped[1::2], strict=True)] == [1] * half
+
+
+@given(seeds)
+def test_images_change_slots_every_six_blocks_but_for_the_first(seed):
+    swapped = [block.swapped for block in blocks(pairing(places="images"), 48, seed)]
+    assert swapped == [False] * 6 + [True] * 12 + [False] * 12 + [True] * 12 + [False] * 6
+
+
+@given(seeds, st.integers(1, 4))
+def test_images_have_been_in_both_slots_equally_often_after_twelve_blocks(seed, dozens):
+    swapped = [block.swapped for block in blocks(pairing(places="images"), 12 * dozens, seed)]
+    assert sum(swapped) == 6 * dozens
+
+
+@pytest.mark.parametrize("places", ["targets", "one"])
+def test_arms_that_have_their_place_or_share_it_never_change_it(places):
+    assert pairing(places=places).crossover == ""
+    assert not any(block.swapped for block in blocks(pairing(places=places), 20))
+
+
+@given(seeds, st.integers(0, 99))
+def test_a_block_comes_of_the_trials_seed_and_its_number_alone(seed, number):
+    one, again = (blocks(pairing(), number + 1, seed)[number] for _ in range(2))
+    assert one == again
+
+
+def test_the_seeds_of_blocks_and_trials_differ():
+    own = [block.seed for block in blocks(pairing(), 60)]
+    other = [block.seed for block in blocks(pairing(), 60, "another")]
+    assert len({*own, *other}) == 120
+
+
+@given(seeds)
+def test_arms_read_in_another_order_each_and_not_in_step(seed):
+    options = [
+        one.options["fio"]["randseed"] for block in blocks(pairing(), 6, seed) for one in block.workloads
+    ]
+    assert len(set(options)) == len(options)
+
+
+# ------------------------------------------------------------ slices
+
+
+def test_a_block_by_slices_has_fresh_engines_that_go_on_for_it():
+    chosen = pairing()
+    assert (chosen.slices, chosen.why) == (28, "")
+    assert chosen.seconds == pytest.approx(28 * (SLICE + 0.006) + 0.5)
+    (block,) = blocks(chosen, 1)
+    for workload in block.workloads:
+        assert workload.options["time_based"] is True
+        assert chosen.seconds - 0.5 < workload.options["runtime"] < chosen.seconds
+
+
+def test_longer_slices_make_longer_blocks():
+    assert pairing(slice=1.0).seconds == pytest.approx(28 * 1.006 + 0.5)
+
+
+def test_both_arms_read_halves_of_their_own_where_they_go_through_the_same_data_in_order():
+    workload = declared("fio", **IN_ORDER)
+    chosen = pairing(workload, "one")
+    assert chosen.crossover == "blocks"
+    for block in blocks(chosen, 4, workload=workload):
+        sizes = [arm.options["size"] for arm in block.workloads]
+        offsets = [int(arm.options["fio"]["offset"]) for arm in block.workloads]
+        assert sizes == ["32M", "32M"]
+        assert offsets == ([32 << 20, 0] if block.swapped else [0, 32 << 20])
+
+
+@pytest.mark.parametrize("places", ["copies", "targets", "images"])
+def test_arms_with_data_of_their_own_read_all_of_it(places):
+    workload = declared("fio", **IN_ORDER)
+    for block in blocks(pairing(workload, places), 4, workload=workload):
+        assert all(arm.options["size"] == "64M" for arm in block.workloads)
+        assert all("offset" not in arm.options["fio"] for arm in block.workloads)
+
+
+def test_one_arm_in_order_is_enough_to_halve_the_data():
+    in_order = declared("fio", **IN_ORDER)
+    random = declared("fio", **{**IN_ORDER, "rw": "randread"})
+    assert Pairing.of((random, in_order), RATES, "one").crossover == "blocks"
+    assert Pairing.of((in_order, random), RATES, "one").crossover == "blocks"
+
+
+# ------------------------------------------------------------ whole runs
+
+
+def test_what_a_slice_would_misstate_is_measured_by_whole_runs_and_says_why():
+    chosen = pairing(gating=("read.iops", "read.clat.p99"))
+    assert (chosen.slices, chosen.why) == (None, "read.clat.p99 would contain the stops")
+    assert chosen.crossover == "blocks"
+    (block,) = blocks(chosen, 1)
+    assert block.slices is None
+    assert [arm.options["runtime"] for arm in block.workloads] == [2.0, 2.0]
+    assert chosen.seconds >= 4
+
+
+def test_one_arm_that_cannot_be_sliced_is_enough():
+    direct, buffered = reads("a"), declared("fio", rw="randread", size="1M", direct=False, runtime=9)
+    for workloads in ((direct, buffered), (buffered, direct)):
+        assert "buffered" in Pairing.of(workloads, RATES, "one").why
+
+
+def test_an_engine_that_cannot_be_sliced_runs_as_it_is_declared():
+    workload = declared("iozone", size="1M", record_size="64k")
+    chosen = pairing(workload, gating=("write.bandwidth",))
+    assert chosen.why == "a run of iozone is a whole"
+    assert blocks(chosen, 1, workload=workload)[0].workloads == (workload, workload)
+
+
+# ------------------------------------------------------------ the figures of slices
+
+
+def slice_of(read=0, written=0, seconds=0.05):
+    return Slice("A", 0.0, seconds, read, written)
+
+
+def output(**traffic):
+    return Output(
+        {"read.iops": 7.0, "read.clat.mean": 9.0}, {name: Traffic(*each) for name, each in traffic.items()}
+    )
+
+
+def test_figures_are_what_the_slices_moved_in_their_time():
+    slices = [slice_of(read=4096 * 10, seconds=0.1), slice_of(read=4096 * 30, seconds=0.1)]
+    found = figures_of_slices(output(read=(8192000, 2000, 9.0)), slices, "A")
+    assert found.metrics == {
+        "read.bandwidth": pytest.approx(4096 * 40 / 0.2),
+        "read.iops": pytest.approx(40 / 0.2),
+    }
+
+
+def test_no_metric_of_the_engine_is_left_as_it_contains_the_stops():
+    found = figures_of_slices(output(read=(4096, 1, 1.0)), [slice_of(read=4096)], "B")
+    assert set(found.metrics) == {"read.iops", "read.bandwidth"}
+    assert not found.histograms
+
+
+def test_both_directions_of_a_mix_are_told():
+    claimed = output(read=(40960, 10, 1.0), write=(20480, 5, 1.0))
+    found = figures_of_slices(claimed, [slice_of(read=8192, written=4096, seconds=1.0)], "A")
+    assert found.metrics["read.iops"] == pytest.approx(2)
+    assert found.metrics["write.iops"] == pytest.approx(1)
+
+
+def test_a_direction_without_work_has_no_figures():
+    claimed = output(read=(4096, 1, 1.0), write=(0, 0, 0.0), trim=(4096, 1, 1.0))
+    found = figures_of_slices(claimed, [slice_of(read=4096)], "A")
+    assert set(found.metrics) == {"read.iops", "read.bandwidth"}
+
+
+@pytest.mark.parametrize("slices", [[], [slice_of()], [slice_of(written=4096)]])
+def test_work_that_the_kernel_did_not_count_is_no_figure(slices):
+    with pytest.raises(
+        EngineError, match=f"arm B: the kernel counted no read in {len(slices)} slices"
+    ) as told:
+        figures_of_slices(output(read=(4096, 1, 1.0)), slices, "B")
+    assert "--io-slice" in told.value.remedy
+
+
+@given(st.floats(0.1, 10), st.integers(1, 10**9))
+def test_figures_follow_the_time_of_the_slices(factor, moved):
+    claimed = output(read=(4096, 1, 1.0))
+    slow = figures_of_slices(claimed, [slice_of(read=moved, seconds=0.05 * factor)], "A")
+    fast = figures_of_slices(claimed, [slice_of(read=moved)], "A")
+    assert slow.metrics["read.iops"] * factor == pytest.approx(fast.metrics["read.iops"])

@@ -2,23 +2,26 @@
 
     sudo python benchmarks/first_week.py [RUNS [SESSIONS]]
 
-A loop device under a cgroup throttle, whose limit is drawn anew every second, is recorded in three sessions
-(or SESSIONS); then come as many runs (10, or RUNS) without a loss as at a loss of 10%, alternated, each a
-whole `pytest suites` with real fio, judged with a tolerance of 5%. A run is red if any of its workloads fails
-or is undecided. Beside it, on the same runs, stand a mean of up to five repetitions against +-5% and
-pytest-benchmark's `min:5%` (the best repetition against the best of the newest session). Takes up to an hour.
-Needs root, loop devices and cgroups.
+Each of five loop devices in memory, under a cgroup throttle whose limit is drawn anew every second, is
+recorded in three sessions (or SESSIONS); then come as many runs without a loss as at a loss of 10% (2 of
+each, or RUNS, alternated), each a whole `pytest suites` with real fio, judged with a tolerance of 5%. A run
+is red if any of its workloads fails or is undecided. Beside it, on the same runs, stand a mean of up to five
+repetitions against +-5% and pytest-benchmark's `min:5%` (the best repetition against the best of the newest
+session). The devices work side by side, as they are throttled far below what memory gives. Takes about ten
+minutes. Needs root, loop devices and cgroups.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import random
 import statistics
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tabulate import tabulate
@@ -33,6 +36,8 @@ from projects import Project, Result
 from throttle import Throttle, throttle
 
 SPEED, LOSS, CHANGES, TOLERANCE = 2000, 0.10, 0.10, 0.05
+LABS = 5
+KINDS = ("no loss", "loss")
 SUITE = """\
 defaults: {engine: fio, ioengine: libaio, direct: true, size: 32M, runtime: 3, time_based: true}
 workloads:
@@ -47,12 +52,12 @@ Values = dict[str, list[float]]
 class Weather(threading.Thread):
     """Changes the throttle every second, around `speed`."""
 
-    def __init__(self, cgroup: Throttle) -> None:
+    def __init__(self, cgroup: Throttle, seed: int) -> None:
         super().__init__(daemon=True)
         self.speed = float(SPEED)
         self.over = threading.Event()
         self._cgroup = cgroup
-        self._random = random.Random(7)
+        self._random = random.Random(seed)
 
     def run(self) -> None:
         while not self.over.is_set():
@@ -82,46 +87,62 @@ def rules(sessions: list[Values], run: Values) -> dict[str, bool]:
     }
 
 
+class Lab:
+    """A device with its weather, and a project whose baseline is of it."""
+
+    def __init__(self, number: int, folder: Path, device: Path, cgroup: Throttle) -> None:
+        self.project = Project(folder / f"lab-{number}")
+        self.project.suite(SUITE)
+        self.project.device("lab", f"target: {device}\n")
+        self.red = {kind: collections.Counter[str]() for kind in KINDS}
+        self._cgroup = cgroup
+        self._weather = Weather(cgroup, number)
+
+    def measure(self, runs: int, sessions: int) -> None:
+        """Record the sessions, and judge so many runs of each kind."""
+        self._weather.start()
+        recorded = [values_of(self._run("--update-baselines=append")) for _ in range(sessions)]
+        for kind in KINDS * runs:
+            self._weather.speed = SPEED * (1 - LOSS * (kind == "loss"))
+            result = self._run()
+            verdicts = set(result.verdicts.values())
+            undecided = "regressed" not in verdicts and "inconclusive" in verdicts
+            self.red[kind]["iogate: regressed"] += "regressed" in verdicts
+            self.red[kind]["iogate: inconclusive only"] += undecided
+            for rule, alarm in rules(recorded, values_of(result)).items():
+                self.red[kind][rule] += alarm
+            print(f"{kind}: {result.seconds:.0f} s, {dict(result.verdicts)}", flush=True)
+        self._weather.over.set()
+
+    def _run(self, *arguments: str) -> Result:
+        started = self.project.start("suites", "--device=lab", *arguments, wrapper=self._cgroup.inside)
+        result = self.project.finish(started, patience=900)
+        if not result.verdicts or (arguments and result.status):
+            raise RuntimeError(result.text)
+        return result
+
+
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     sessions = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     started = time.monotonic()
-    red: dict[str, collections.Counter[str]] = {kind: collections.Counter() for kind in ("no loss", "loss")}
-    recorded: list[Values] = []
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as name, Loops(Path(name)) as loops:
-        device = loops.device(64 * MIB, "--direct-io=on")
-        project = Project(Path(name) / "project")
-        project.suite(SUITE)
-        project.device("lab", f"target: {device}\n")
-        with throttle(block_number(device) or "") as cgroup:
-            weather = Weather(cgroup)
-            weather.start()
-            for _ in range(sessions):
-                result = project.run(
-                    "suites", "--device=lab", "--update-baselines=append", wrapper=cgroup.inside
-                )
-                if result.status:
-                    sys.exit(result.text)
-                recorded.append(values_of(result))
-            for number in range(2 * runs):
-                kind = ("no loss", "loss")[number % 2]
-                weather.speed = SPEED * (1 - LOSS * (kind == "loss"))
-                result = project.run("suites", "--device=lab", wrapper=cgroup.inside)
-                if not result.verdicts:
-                    sys.exit(result.text)
-                verdicts = set(result.verdicts.values())
-                red[kind]["iogate: regressed"] += "regressed" in verdicts
-                red[kind]["iogate: inconclusive only"] += (
-                    "regressed" not in verdicts and "inconclusive" in verdicts
-                )
-                red[kind].update(
-                    {rule: int(alarm) for rule, alarm in rules(recorded, values_of(result)).items()}
-                )
-                print(f"{kind}: {dict(result.verdicts)}", flush=True)
-            weather.over.set()
-            weather.join()
-    names = list(dict.fromkeys([*red["no loss"], *red["loss"]]))
-    rows = [(rule, *(f"{red[kind][rule]} of {runs}" for kind in red)) for rule in names]
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
+        loops = stack.enter_context(Loops(folder))
+        loops.into_memory()
+        labs = []
+        for number in range(LABS):
+            device = loops.device(64 * MIB, "--direct-io=on")
+            cgroup = stack.enter_context(throttle(block_number(device) or ""))
+            labs.append(Lab(number, folder, device, cgroup))
+        pool = stack.enter_context(ThreadPoolExecutor(LABS))
+        for done in [pool.submit(lab.measure, runs, sessions) for lab in labs]:
+            done.result()
+    names = list(labs[0].red["loss"])
+    rows = [
+        (rule, *(f"{sum(lab.red[kind][rule] for lab in labs)} of {runs * LABS}" for kind in KINDS))
+        for rule in names
+    ]
     headers = ("red runs by", "no loss", f"loss of {LOSS:.0%}")
     print(f"\n{sessions} sessions\n\n{tabulate(rows, headers)}\n\n{time.monotonic() - started:.0f} s in all")
 

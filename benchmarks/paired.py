@@ -3,7 +3,7 @@ device time buys.
 
     python benchmarks/paired.py record FILE MINUTES [SITUATION ...]   measure, and append to FILE
     python benchmarks/paired.py table FILE                            what the trials in FILE say
-    python benchmarks/paired.py blocks FILE                           their blocks, for paired_characteristics.py
+    python benchmarks/paired.py blocks FILE                           their blocks, as JSON
 
 A trial is a workload on its way to a verdict, as `--io-against=same` (two copies) or `against:` (the same
 data) makes it. `loss` is a copy whose arm B is stopped for 5% of each of its slices. `rivals` are whole runs
@@ -210,7 +210,7 @@ def _spread(values: Sequence[float], form: str) -> str:
 
 
 def _rivals(rivals: Sequence[dict[str, Any]]) -> list[tuple[str, int, str, str]]:
-    """Return what single runs of 12 s, five runs of 2.5 s each, and the gate would have said of equal arms."""
+    """Return what single runs, five runs of 2.5 s each, and the gate would have said of equal arms."""
     from iogate.judge.gate import decide
     from iogate.judge.gate.distributions import student_bound
 

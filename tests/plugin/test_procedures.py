@@ -73,6 +73,15 @@ def test_what_a_verdict_rests_on_is_told_before_the_run(project):
     )
 
 
+def test_a_baseline_that_resolves_next_to_nothing_is_told_in_one_line_with_what_does_better(project):
+    project.suite(FAKE.replace("0.01", "0.3") + "  alpha: {}\n  beta: {}\n  gamma: {noise: 0.001}\n")
+    project.run("suites")
+    result = project.run("suites", "--io-plan")
+    (line,) = [line for line in result.outlines if line.startswith("warning: ") and "resolve" in line]
+    assert line.startswith("warning: 2 of 3 metrics: the baseline resolves ")
+    assert line.endswith("side by side does better: pytest suites/ --io-against=DIR|IMAGE|same")
+
+
 def test_how_strong_a_baseline_is_is_told_after_an_update(project):
     result = project.run("suites", "--update-baselines")
     result.stdout.fnmatch_lines(

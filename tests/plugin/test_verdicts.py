@@ -188,7 +188,13 @@ def test_the_shipped_device_learns_until_it_can_judge(project):
     project.run("suites")
     second = project.run("suites", "-v")
     second.assert_outcomes(passed=1)
-    second.stdout.fnmatch_lines(["*PASSED (recorded)*"])
+    second.stdout.fnmatch_lines(
+        [
+            "*PASSED (recorded)*",
+            "  alpha: recorded, 2nd session: resolves *% now, 20% is needed; *--io-against",
+        ]
+    )
+    assert "had no baseline" not in second.stdout.str()
     document = project.baseline().read_text()
     assert document.count("reason:") == 2
     project.run("suites", factor=0.1).assert_outcomes(failed=1)

@@ -267,8 +267,15 @@ def _bounds(item: MetricVerdict) -> str:
     worse, better = ("below", "above") if item.metric.direction == "higher" else ("above", "below")
     said = []
     if item.passes is not None and item.verdict != "regressed":
-        said.append(f"passes {better} {format_quantity(item.passes, item.metric.unit)}")
+        said.append(_bound("passes", better, item.passes, item))
     fails = item.bound if item.passes is None else item.fails
     if fails is not None and item.verdict in ("regressed", "inconclusive"):
-        said.append(f"fails {worse} {format_quantity(fails, item.metric.unit)}")
+        said.append(_bound("fails", worse, fails, item))
     return ", ".join(said)
+
+
+def _bound(what: str, side: str, bound: float, item: MetricVerdict) -> str:
+    """Return a bound in words; one that is more than tenfold off the baseline is no device's."""
+    if item.baseline and not 0.1 <= bound / item.baseline <= 10:
+        return f"nothing plausible {what}"
+    return f"{what} {side} {format_quantity(bound, item.metric.unit)}"

@@ -101,7 +101,12 @@ class Judge(Protocol):
 
 
 class Judges(Protocol):
-    """Who appoints a judge for each workload of a session."""
+    """Who appoints a judge for each workload of a session, who is to be as sure as `options` say."""
+
+    @property
+    def options(self) -> GateOptions:
+        """How sure a judge has to be."""
+        ...
 
     def expect(self, metrics: int) -> None:
         """Hear how many gating metrics are to be judged together."""

@@ -8,6 +8,7 @@ take.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from iogate.measure.trial import Trial
@@ -45,7 +46,7 @@ class Budget:
         left = self.seconds - spent - sum(whole(item) for item in undecided if item.repetitions)
         begun = admitted((item for item in undecided if not item.repetitions), left)
         if not trial.repetitions:
-            return "" if trial in begun else _too_short(trial, left)
+            return "" if trial in begun else _too_short(trial, left - sum(map(whole, begun)))
         if len(trial.repetitions) < trial.judge.minimum:
             return ""
         spare = left - sum(map(whole, begun))
@@ -53,6 +54,17 @@ class Budget:
         if _each(trial) <= spare and spent + _each(trial) <= until:
             return ""
         return "the device time of --io-budget is used up"
+
+    def longest(self, trial: Trial, trials: Sequence[Trial]) -> float:
+        """Return the seconds that a repetition of a trial may last after the one that it just had, so that it
+        and the others, as long as they are, get as many as usual; infinite without a budget.
+        """
+        if self.seconds is None:
+            return math.inf
+        others = [item for item in trials if item.result is None and item is not trial]
+        kept = sum(max(0, item.usual - len(item.repetitions)) * _each(item) for item in others)
+        left = self.seconds - sum(item.spent for item in trials) - kept - _each(trial)
+        return left / max(1, trial.usual)
 
     def _share(self, suite: str, spent: float, trials: Sequence[Trial]) -> float:
         """Return what may be spent in all when a suite ends, as it was when it began."""

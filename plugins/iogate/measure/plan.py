@@ -13,8 +13,8 @@ from iogate import engines
 from iogate.errors import EngineError, TargetError
 from iogate.measure.bench import Arm
 from iogate.measure.budget import admitted
-from iogate.measure.trial import Trial
-from iogate.model import ARMS, Place, Workload, metric
+from iogate.measure.trial import LONGEST, SHORTEST, Trial
+from iogate.model import Place, Workload, metric
 from iogate.target.resolve import Target
 from iogate.units import format_duration, format_quantity, format_share, plural, printable, size_text
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from iogate.judge.judge import Expectation
 
 _FEW_POINTS = 8  # of a matrix: more are told together
-_WIDE = 0.2  # a tolerance beyond this misses most of what people care about
+_WIDE = 0.2  # what resolves no less than this misses most of what people care about
 
 
 def plan_text(
@@ -135,8 +135,9 @@ def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None
     """Return what the gate will do with each gating metric: tolerance, bound, and what the baseline can
     resolve.
 
-    Warnings come below: tolerances that the baseline cannot resolve, with what would help. `names` are those
-    that workloads are shown by (None: as in a plan); those of one name are told together.
+    Warnings come below: tolerances that the baseline cannot resolve, with what would help; one line for all
+    where it resolves next to nothing. `names` are those that workloads are shown by (None: as in a plan);
+    those of one name are told together.
     """
     from tabulate import tabulate
 
@@ -149,20 +150,44 @@ def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None
             if expected.sensitivity:
                 known = (expected.sensitivity, trial.seconds)
                 judged.setdefault((names[trial.id], name), []).append(known)
+    lengths = _lengths(trials, names)
     if not found:
-        return ""
+        return printable("\n".join(lengths))
     rows = [_expected_row(workload, name, items) for (workload, name), items in found.items()]
     headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
     warnings = [
         text for (workload, name), items in judged.items() for text in _warnings(workload, name, items)
     ]
-    if any(known.tolerance > _WIDE for items in judged.values() for known, _ in items):
-        warnings.append(
-            "the tolerances are wide, as the baseline is noisy or young: add sessions with "
-            "--update-baselines=append, when nothing else uses the machine"
-        )
-    return printable("\n".join([table, *warnings]))
+    resolved = [known.minimum_detectable for items in judged.values() for known, _ in items]
+    warnings += _blunt(resolved)
+    return printable("\n".join([table, *lengths, *warnings]))
+
+
+def _lengths(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:
+    """Return where a first run is to tell how long the others should be."""
+    waiting = dict.fromkeys(
+        (names[trial.id], trial.seconds, math.isfinite(trial.allowed))
+        for trial in trials
+        if trial.result is None and trial.needs_pilot
+    )
+    return [
+        f"{name}: a first run of {format_duration(seconds)} tells how long the others are, {SHORTEST:.0f} to "
+        f"{LONGEST:.0f} s{', by what the tolerance needs' if declared else ''}"
+        for name, seconds, declared in waiting
+    ]
+
+
+def _blunt(resolved: Sequence[float]) -> list[str]:
+    """Return the line about metrics of which the baseline resolves next to nothing, if there are any."""
+    blunt = [share for share in resolved if share > _WIDE]
+    if not blunt:
+        return []
+    return [
+        f"warning: {len(blunt)} of {plural(len(resolved), 'metric')}: the baseline resolves "
+        f"{_range(blunt, format_share)}, worse than {_WIDE:.0%}; side by side does better: "
+        "pytest suites/ --io-against=DIR|IMAGE|same"
+    ]
 
 
 def _expected_row(workload: str, name: str, items: Sequence[Expectation]) -> tuple[str, ...]:
@@ -188,11 +213,11 @@ def _range(values: Sequence[float], shown: Callable[[float], str]) -> str:
 
 def _warnings(workload: str, name: str, items: Sequence[tuple[Sensitivity, float]]) -> list[str]:
     """Return what is wrong with tolerances that the baseline does not resolve, once for each advice; `items`
-    are with the seconds of a repetition.
+    are with the seconds of a repetition. Where it resolves next to nothing a line for all says so.
     """
     by_advice: dict[str, list[Sensitivity]] = {}
     for known, seconds in items:
-        if known.remedy:
+        if known.remedy and known.minimum_detectable <= _WIDE:
             by_advice.setdefault(known.remedy.text(seconds), []).append(known)
     return [
         f"warning: {workload if len(group) == 1 else f'{workload} x {len(group)}'}: {name}: a tolerance of "

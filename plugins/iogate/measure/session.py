@@ -22,7 +22,7 @@ from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm, Bench, Watcher
 from iogate.measure.budget import Budget
 from iogate.measure.pairing import Pairing
-from iogate.measure.trial import Trial, notes_of
+from iogate.measure.trial import Trial, allowed_variance, notes_of
 from iogate.model import Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
 
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
@@ -133,6 +133,8 @@ class Session:
         if isinstance(judge, Verdict):
             return self._complete(trial, judge, None)
         trial.judge = judge
+        if trial.needs_pilot:
+            trial.allowed = allowed_variance(trial.workload, trial.gating, self._judges.options)
         try:
             judge.check(self.environment)
         except MeasurementError as error:
@@ -173,9 +175,8 @@ class Session:
         try:
             for label, workload, arm in trial.preparations():
                 trial.preparation.append(self._repeat(trial, workload, label, arm))
-            trial.take(
-                self._block(trial) if trial.pairing else self._repeat(trial, trial.workload, trial.label)
-            )
+            taken = self._block(trial) if trial.pairing else self._repeat(trial, trial.workload, trial.label)
+            trial.take(taken, self._budget.longest(trial, self.trials))
             if trial.sure:
                 trial.result = self._record(trial)
         except IogateError as error:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iogate import engines
 from iogate.errors import MeasurementError
-from iogate.judge.judge import Judge
+from iogate.judge.judge import GateOptions, Judge
 from iogate.measure.bench import Arm, Pair
 from iogate.measure.pairing import Pairing
 from iogate.measure.steady import Criterion, steadiness
-from iogate.model import Finding, Needs, PairFacts, Repetition, Workload, WorkloadResult
+from iogate.model import Finding, Needs, PairFacts, Repetition, Workload, WorkloadResult, metric
+
+SHORTEST, LONGEST = 5.0, 60.0
+"""Seconds of a repetition whose length is chosen."""
 
 
 def notes_of(workload: Workload) -> list[Finding]:
@@ -20,12 +24,41 @@ def notes_of(workload: Workload) -> list[Finding]:
     return [Finding("left_out", "note", text) for text in workload.notes]
 
 
+def declared_tolerances(workload: Workload, gating: Sequence[str], options: GateOptions) -> dict[str, float]:
+    """Return the tolerances that somebody declared for metrics of throughput, whose seconds are known."""
+    declared = {name: workload.gate[name].worse for name in gating if name in workload.gate}
+    if options.tolerance is not None:
+        declared = dict.fromkeys(gating, options.tolerance)
+    return {
+        name: worse
+        for name, worse in declared.items()
+        if worse is not None and metric(name).direction == "higher"
+    }
+
+
+def allowed_variance(workload: Workload, gating: Sequence[str], options: GateOptions) -> float:
+    """Return the variance between repetitions that the declared tolerances of a workload allow."""
+    from iogate.judge import gate
+
+    most = workload.repetitions or workload.max_repetitions or options.max_repetitions
+    return min(
+        (
+            gate.allowed_variance(
+                worse, "higher", alpha=options.alpha, beta=options.beta, most=most, metrics=options.metrics
+            )
+            for worse in declared_tolerances(workload, gating, options).values()
+        ),
+        default=math.inf,
+    )
+
+
 @dataclass
 class Trial:
     """One workload on its way to a verdict, which rests on the `gating` metrics.
 
     `warmup` are repetitions that are kept and not judged: before the steady state, or to find the length
-    of a repetition. `preparation` are those that only brought the device to rest.
+    of a repetition. `preparation` are those that only brought the device to rest. `allowed` is the variance
+    between repetitions that its tolerances allow, by which that length is chosen.
     """
 
     id: str
@@ -37,6 +70,7 @@ class Trial:
     warmup: list[Repetition] = field(default_factory=list)
     preparation: list[Repetition] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
+    allowed: float = math.inf
     result: WorkloadResult | None = None
 
     @property
@@ -105,14 +139,15 @@ class Trial:
     @property
     def label(self) -> int | str:
         """What the next repetition is called: `pilot`, `round-3` until the device is steady, or a number."""
-        if self._needs_pilot:
+        if self.needs_pilot:
             return "pilot"
         if self.criterion and not self.repetitions:
             return f"round-{len(self.warmup) + 1}"
         return len(self.repetitions) + 1
 
     @property
-    def _needs_pilot(self) -> bool:
+    def needs_pilot(self) -> bool:
+        """True while a first run is still to tell how long the others should be."""
         automatic = self.workload.procedure.get("runtime") == "auto"
         return automatic and not self.pairing and not self.warmup
 
@@ -131,23 +166,31 @@ class Trial:
             return None
         return Criterion(asked["rounds"], asked["range"], asked["slope"], asked["max_rounds"])
 
-    def take(self, repetition: Repetition) -> None:
-        """Take a repetition in. Raises MeasurementError if the device does not come to rest."""
-        if self._needs_pilot:
+    def take(self, repetition: Repetition, longest: float = LONGEST) -> None:
+        """Take a repetition in; those that follow a pilot last `longest` seconds at most. Raises
+        MeasurementError if the device does not come to rest.
+        """
+        if self.needs_pilot:
             self.warmup.append(repetition)
-            self._choose_length(repetition)
+            self._choose_length(repetition, longest)
         elif self.criterion and not self.repetitions:
             self.warmup.append(repetition)
             self._settle(self.criterion)
         else:
             self.repetitions.append(repetition)
 
-    def _choose_length(self, pilot: Repetition) -> None:
+    def _choose_length(self, pilot: Repetition, longest: float) -> None:
         """Let the seconds of a first repetition tell how long the others should be."""
         from iogate.judge.gate import repetition_length
 
         asked = float(self.workload.options["runtime"])
-        length = repetition_length([pilot.series], max(pilot.seconds - asked, 1.0))
+        length = repetition_length(
+            [pilot.series],
+            max(pilot.seconds - asked, 1.0),
+            shortest=SHORTEST,
+            longest=max(SHORTEST, min(longest, LONGEST)),
+            allowed=self.allowed,
+        )
         self.notes.append(Finding("repetition_length", "note", f"repetitions of {length.reason}"))
         options = {**self.workload.options, "runtime": float(round(length.seconds))}
         workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))

@@ -225,8 +225,7 @@ class PytestRun:
     def silent(self) -> list[str]:
         """What was left out, or made up, and nobody asked for."""
         asked = bool(self.settings.update or self.settings.missing == "record")
-        recorded = (item.verdict for item in self._results if item.verdict.verdict == "recorded")
-        count = sum(all(item.baseline is None for item in verdict.metrics) for verdict in recorded)
+        count = sum(_is_new(result) for result in self._results)
         return [*self.gaps, *(coverage.recorded_text(count) if count and not asked else ())]
 
     # ------------------------------------------------------------ the tests
@@ -501,7 +500,7 @@ class PytestRun:
             f"  {result.workload.name}: {line}"
             for result in records
             for line in result.verdict.reason.splitlines()
-            if line.startswith(("appended", "recorded anew"))
+            if line.startswith(("appended", "recorded anew", "recorded, "))
         ]
         for name, known in self._judges.sensitivities([result.workload for result in records]).items():
             lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
@@ -511,6 +510,12 @@ class PytestRun:
             if doubts:
                 lines.append(f"  {result.workload.name}: recorded although suspect: {', '.join(doubts)}")
         return printable("\n".join(lines))
+
+
+def _is_new(result: WorkloadResult) -> bool:
+    """Return whether a workload was recorded for want of a baseline, not added to one that learns."""
+    verdict = result.verdict
+    return verdict.verdict == "recorded" and all(item.baseline is None for item in verdict.metrics)
 
 
 def _values(result: WorkloadResult) -> dict[str, list[float]]:

@@ -111,3 +111,12 @@ def test_a_workload_that_was_cut_short_says_why():
     verdict = one.verdict(measured, "the session was interrupted")
     assert verdict.verdict == "inconclusive"
     assert "the session was interrupted" in verdict.reason
+
+
+def test_bounds_that_no_device_reaches_are_not_told_as_figures():
+    wild = judge({IOPS: Tolerance(0.05)}, {IOPS: ((1000.0, 300.0, 2500.0),)})
+    measured = repetitions(**{IOPS: [900.0, 2000.0]})
+    wild.look(measured)
+    reason = wild.verdict(measured, "cut short").reason
+    assert "nothing plausible passes" in reason
+    assert "E" not in reason and "000000" not in reason

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fake_bench import QUIET, READ, FakeBench, enroll, measure, reads, session_on
 from iogate.judge.recorder import Recorder
-from iogate.measure.budget import admitted, whole
+from iogate.measure.budget import Budget, admitted, whole
 from iogate.measure.plan import plan_text
 
 
@@ -85,3 +85,9 @@ def test_a_plan_of_a_pair_counts_the_data_of_both_arms(places, files):
     against = None if places == "copies" else reads("w", seconds=5.0).options
     text = plan_text(bench.target, enroll(session_on(bench), reads("w", against=against)))
     assert f" in {files}\n" in text
+
+
+def test_what_is_left_for_a_workload_is_without_what_comes_first():
+    several = trials(10, 10, 10, newest=("2026-01", "", ""))
+    refusal = Budget(100).refusal(several[0], several)
+    assert refusal.endswith("50 s are needed for it, of 0.0 s left")

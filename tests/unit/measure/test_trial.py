@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import random
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_bench import QUIET, FakeBench, Unsure, enroll, figures, measure, reads, session_on
+from fake_bench import QUIET, READ, FakeBench, Unsure, enroll, figures, measure, reads, session_on
 from iogate.errors import MeasurementError
 from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm
+from iogate.measure.plan import expectations
 from iogate.measure.steady import Criterion, steadiness
 from iogate.measure.trial import Trial
-from iogate.model import Output, Repetition
+from iogate.model import Output, Repetition, Tolerance
 
 STEADY = {"steady_state": {"rounds": 5, "range": 0.2, "slope": 0.1, "max_rounds": 8}}
 PRECONDITION = {"precondition": {"fill": 2, "random": True}}
@@ -68,6 +71,40 @@ def test_why_repetitions_are_that_long_is_noted():
     (noted,) = result.verdict.findings
     assert (noted.check, noted.severity) == ("repetition_length", "note")
     assert noted.message.startswith("repetitions of 5 s: ")
+
+
+def scattering(tolerance, **limits):
+    """The runtimes of a workload whose seconds scatter by 6%."""
+    bench = ScatteringBench()
+    gate = {"gate": {"read.iops": Tolerance(tolerance)}} if tolerance else {}
+    decided(bench, reads("a", seconds=20, procedure={"runtime": "auto"}, **gate), **limits)
+    return [ran.options["runtime"] for ran, _ in bench.ran[1:]]
+
+
+class ScatteringBench(FakeBench):
+    """A bench whose seconds differ."""
+
+    def repeat(self, *arguments, **named):
+        found = super().repeat(*arguments, **named)
+        seconds = random.Random(1)
+        return replace(found, series=tuple(seconds.gauss(1000, 60) for _ in found.series))
+
+
+def test_repetitions_are_as_long_as_a_declared_tolerance_needs():
+    assert max(scattering(None)) < min(scattering(0.05)) <= 60
+
+
+def test_repetitions_are_no_longer_than_the_device_time_allows():
+    assert scattering(0.03, budget=100) == [16] * 5  # 20 s are the pilot's
+    assert min(scattering(0.03)) > 16
+
+
+def test_before_a_pilot_is_told_what_it_is_for():
+    declared = reads("a", seconds=20, procedure={"runtime": "auto"}, gate={READ: Tolerance(0.05)})
+    text = expectations(enroll(session_on(FakeBench()), declared))
+    assert (
+        text == "a: a first run of 20 s tells how long the others are, 5 to 60 s, by what the tolerance needs"
+    )
 
 
 def test_pilots_are_part_of_the_rounds():

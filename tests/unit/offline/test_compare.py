@@ -521,3 +521,12 @@ def test_what_lost_more_than_the_tolerance_never_passes_and_what_gained_never_fa
         assert status == REGRESSED
     elif level > 1.01:
         assert status == PASS
+
+
+def test_a_pair_is_no_session_to_compare(compare, old, tmp_path):
+    pair = replace(record(noisy(2e9)), pair=PairFacts("a second copy of the same data", "copies"))
+    turns = results(tmp_path / "pair.json", pair)
+    status, said = compare(*old, turns)
+    assert (status, "a pair is no session" in said) == (INCONCLUSIVE, True), said
+    status, said = compare(turns, old[0])
+    assert (status, "a pair is no session" in said) == (INCONCLUSIVE, True), said

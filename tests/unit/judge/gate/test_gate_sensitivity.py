@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from iogate.judge.gate import repetition_length, sensitivity
+from iogate.judge.gate import allowed_variance, repetition_length, sensitivity
 from places import DATA
 
 TRACES = DATA / "traces" / "noisy_vm_iops_1s.csv"
@@ -108,6 +108,34 @@ class TestRepetitionLength:
         assert repetition_length(steady, 5.0).seconds == 5.0
         noisy = [[100.0, 200.0] * 10]
         assert 5.0 <= repetition_length(noisy, 1e6, longest=30).seconds <= 30
+
+    def test_a_tolerance_asks_for_repetitions_as_long_as_it_needs(self):
+        generator = random.Random(3)
+        series = [[math.exp(generator.gauss(0, 0.06)) for _ in range(20)]]
+        allowed = allowed_variance(0.05, "higher", alpha=0.01, beta=0.05, most=12)
+        free, bound = repetition_length(series, 1.0), repetition_length(series, 1.0, allowed=allowed)
+        assert bound.long_run_variance / bound.seconds + bound.repetition_noise**2 == pytest.approx(allowed)
+        assert free.seconds < bound.seconds < 60
+        assert f"the tolerance asks for {bound.seconds:.0f} s" in bound.reason
+
+    def test_a_tolerance_that_no_length_resolves_makes_none_longer(self):
+        series = [[100.0, 110.0] * 10]
+        bound = repetition_length(series, 1.0, allowed=0.005**2)
+        assert bound.seconds == repetition_length(series, 1.0).seconds
+        assert bound.reason.endswith("which no length makes small enough for the tolerance")
+
+    def test_a_length_beyond_the_longest_is_said_to_be(self):
+        series = [[100.0, 200.0] * 10, [200.0, 100.0] * 10]
+        bound = repetition_length(series, 1.0, longest=6.0, allowed=0.001**2)
+        assert bound.seconds <= 6.0
+
+    def test_what_is_allowed_shrinks_with_the_tolerance_and_with_more_metrics(self):
+        def allowed(tolerance, metrics=1):
+            terms = {"alpha": 0.01, "beta": 0.05, "most": 12, "metrics": metrics}
+            return allowed_variance(tolerance, "higher", **terms)
+
+        assert allowed(0.05) == pytest.approx(0.0235**2, rel=0.02)
+        assert allowed(0.03) < allowed(0.05, 8) < allowed(0.05)
 
     @pytest.mark.parametrize("series", [[], [[]], [[1.0, 2.0]], [[0.0] * 20], [[math.nan] * 20]])
     def test_nothing_to_learn_from_takes_the_longest_and_says_so(self, series):

@@ -21,6 +21,7 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from iogate import engines
+from iogate.declare.against import options_against, within_against
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import Fraction, Schema, check
@@ -235,14 +236,14 @@ def declare_workload(
         options = engine.options(given)
         if known:
             options = _overridden(engine, {**given, **known, **_shorter_rest(options, known)}, known, where)
-        against = _against(entry, engine, {**given, **known}) if entry.against is not None else None
+        against = options_against(engine, {**given, **known}, entry.against, WorkloadEntry.model_fields)
         if "runtime" in procedure and "runtime" not in options:
             raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
         if entry.precondition and "size" not in options:
             raise InputErrors([OptionError("precondition is for workloads of one size", ("precondition",))])
         commands = _commands(engine, options)
         if against:
-            commands += [_within_against(item, entry.against or {}) for item in _commands(engine, against)]
+            commands += [within_against(item, entry.against or {}) for item in _commands(engine, against)]
         if commands and not allow_exec:
             raise InputErrors(commands)
     except InputErrors as errors:
@@ -268,36 +269,6 @@ def declare_workload(
 def _commands(engine: engines.Engine, options: Mapping[str, Any]) -> list[OptionError]:
     """Return the options that run commands."""
     return engine.commands(options) if isinstance(engine, engines.RunsCommands) else []
-
-
-def _against(entry: WorkloadEntry, engine: engines.Engine, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of the base: the workload's own, but for those that `against` names; None takes one
-    away. Raises InputErrors.
-    """
-    changed = entry.against or {}
-    names = sorted({"engine", *WorkloadEntry.model_fields} & changed.keys())
-    if names or not changed:
-        what = f"{names[0]} is no option of an engine" if names else "names no option that differs"
-        raise InputErrors([OptionError(f"against: {what}", ("against", *names[:1]))])
-    base = {key: value for key, value in {**given, **changed}.items() if value is not None}
-    passed, own = changed.get("fio"), given.get("fio")
-    if isinstance(passed, Mapping) and isinstance(own, Mapping):
-        base["fio"] = {key: value for key, value in {**own, **passed}.items() if value is not None}
-    try:
-        options = engine.options(base)
-    except InputErrors as errors:
-        raise InputErrors([_within_against(error, changed) for error in errors.errors]) from None
-    if options == engine.options(given):
-        raise InputErrors([OptionError("against: these are the workload's own options", ("against",))])
-    return options
-
-
-def _within_against(error: Exception, changed: Mapping[str, Any]) -> OptionError:
-    """Return the same error at the place below `against` where its option is."""
-    assert isinstance(error, OptionError)
-    if not error.path or error.path[0] not in changed:
-        return error
-    return OptionError(error.message, ("against", *error.path), key=error.key, remedy=error.remedy)
 
 
 def _mistaken_options(data: Mapping[str, Any]) -> list[InputError]:

@@ -67,6 +67,10 @@ class Turns:
         return turns * self.seconds * 1.03 + 0.1
 
 
+class TooFewSlices(EngineError):
+    """Two programs did not work side by side for long enough to be compared; nothing is known of either."""
+
+
 @dataclass(frozen=True)
 class Alternated:
     """What two programs did, A and B, and in which slices."""
@@ -85,7 +89,7 @@ def alternate(
     over four turns cancels. `tick` is called after each four with the seconds since the start. However this
     ends, both programs and all that they started are gone, stopped or not.
 
-    Raises EngineError if they cannot be started, do no I/O, or end too early.
+    Raises EngineError if they cannot be started or do no I/O, TooFewSlices if they end too early.
     """
     with start([(call.argv, call.folder) for call in calls]) as programs:
         trees = tuple(_Tree(program, call) for program, call in zip(programs, calls, strict=True))
@@ -100,7 +104,7 @@ def alternate(
             program.wait(call.timeout, tick=tree.wake)
     first, second = (program.completed() for program in programs)
     if len(slices) < 4 * _LEAST and not (first.status or second.status):
-        raise EngineError(
+        raise TooFewSlices(
             f"only {len(slices)} slices of {turns.slice * 1000:.0f} ms came about: the engines began too "
             "late, or ended too early",
             remedy="is the machine overloaded? See stdout and stderr in the folders of both arms",

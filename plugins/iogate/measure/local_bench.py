@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import statistics
 import time
@@ -16,7 +17,7 @@ from iogate.audit import Evidence, audit, snapshot
 from iogate.audit.snapshot import Snapshot
 from iogate.errors import EngineError, InputError, TargetError
 from iogate.host import process
-from iogate.host.alternation import Call, Turns, alternate
+from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
 from iogate.host.process import Completed
@@ -41,6 +42,7 @@ from iogate.target import Target, drop, flush
 from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
+_ATTEMPTS = 3  # at a block on a machine that is busy
 _LONG = 1.5  # seconds of a run of both arms from which on a block has but one of each
 
 
@@ -212,15 +214,15 @@ class LocalBench:
         folder = self._folder / folder_name(id) / str(label)
         begun = time.monotonic()
         if pair.slices:
-            block = self._by_slices(pair, folder, gating, pair.slices)
+            block = self._by_slices(pair, folder, pair.slices)
         else:
             block = self._by_runs(pair, folder, gating)
         seconds = time.monotonic() - begun
         return replace(block, seconds=seconds, swapped=pair.swapped, seed=pair.seed)
 
-    def _arms(self, pair: Pair, folder: Path, gating: Sequence[str]) -> tuple[_Invocation, _Invocation]:
+    def _arms(self, pair: Pair, folder: Path) -> tuple[_Invocation, _Invocation]:
         first, second = (
-            self._prepare(workload, folder / ARMS[arm], gating, *self._place(pair, arm))
+            self._prepare(workload, folder / ARMS[arm], (), *self._place(pair, arm))
             for arm, workload in enumerate(pair.workloads)
         )
         return first, second
@@ -231,9 +233,16 @@ class LocalBench:
             return self._sites.arm(1, swapped=False)
         return self._sites.arm(arm, pair.swapped)
 
-    def _by_slices(self, pair: Pair, folder: Path, gating: Sequence[str], slices: int) -> Repetition:
+    def _by_slices(self, pair: Pair, folder: Path, slices: int) -> Repetition:
+        """Return a block of slices, tried again where a busy machine left time for too few."""
+        for _ in range(_ATTEMPTS - 1):
+            with contextlib.suppress(TooFewSlices):
+                return self._side_by_side(pair, folder, slices)
+        return self._side_by_side(pair, folder, slices)
+
+    def _side_by_side(self, pair: Pair, folder: Path, slices: int) -> Repetition:
         """Return a block of slices: both engines run side by side, one of them is always stopped."""
-        runs = self._arms(pair, folder, ())
+        runs = self._arms(pair, folder)
         before = [run.look() for run in runs]
         meter = Meter(runs[1].site.target.number)
         calls = tuple(_call(run, self._turns.lasting(slices)) for run in runs)

@@ -1,0 +1,47 @@
+"""The options that a workload is held against: its own, but for those that `against` names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from iogate import engines
+from iogate.errors import InputErrors, OptionError
+
+
+def options_against(
+    engine: engines.Engine,
+    given: Mapping[str, Any],
+    changed: Mapping[str, Any] | None,
+    shared: Collection[str],
+) -> Mapping[str, Any] | None:
+    """Return the options of the base, checked: those given, with what is `changed`; None takes one away. None
+    if nothing is to be held against anything. `shared` are the keys that are no options.
+
+    Raises InputErrors of OptionError, at `against`.
+    """
+    if changed is None:
+        return None
+    names = sorted({"engine", *shared} & changed.keys())
+    if names or not changed:
+        what = f"{names[0]} is no option of an engine" if names else "names no option that differs"
+        raise InputErrors([OptionError(f"against: {what}", ("against", *names[:1]))])
+    base = {key: value for key, value in {**given, **changed}.items() if value is not None}
+    passed, own = changed.get("fio"), given.get("fio")
+    if isinstance(passed, Mapping) and isinstance(own, Mapping):
+        base["fio"] = {key: value for key, value in {**own, **passed}.items() if value is not None}
+    try:
+        options = engine.options(base)
+    except InputErrors as errors:
+        raise InputErrors([within_against(error, changed) for error in errors.errors]) from None
+    if options == engine.options(given):
+        raise InputErrors([OptionError("against: these are the workload's own options", ("against",))])
+    return options
+
+
+def within_against(error: Exception, changed: Mapping[str, Any]) -> OptionError:
+    """Return the same error at the place below `against` where its option is."""
+    assert isinstance(error, OptionError)
+    if not error.path or error.path[0] not in changed:
+        return error
+    return OptionError(error.message, ("against", *error.path), key=error.key, remedy=error.remedy)

@@ -14,7 +14,8 @@ KILLED = "import os, signal\ndef pytest_runtest_teardown(): os.kill(os.getpid(),
 
 
 def sessions(project):
-    return sorted((project.path / ".iogate/results").glob("*/results.json"))
+    found = (project.path / ".iogate/results").glob("*/results.json")
+    return sorted(found, key=lambda path: path.stat().st_mtime_ns)
 
 
 def verdicts(path):

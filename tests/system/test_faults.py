@@ -127,7 +127,8 @@ def test_a_disk_begins_to_fail(project, faulty):
     eventually(lambda: len(list(project.path.glob(".iogate/results/*/*/2/stdout"))) == 2 * 3)
     with device.failing():
         result = project.finish(process)
-    survived(project, result, "Input/output error", target=point)
+    # The scratch folder may stay: where the file system gave up, nobody can remove it.
+    survived(project, result, "Input/output error")
     assert (project.path / "baselines/local/demo.yaml").read_bytes() == before
 
 

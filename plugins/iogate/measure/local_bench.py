@@ -15,7 +15,7 @@ from random import Random
 from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
 from iogate.audit.snapshot import Snapshot
-from iogate.errors import EngineError, InputError, TargetError
+from iogate.errors import EngineError, InputError, IogateError, TargetError
 from iogate.host import process
 from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
 from iogate.host.environment import identity_mismatch, observe
@@ -174,7 +174,11 @@ class LocalBench:
         completed = replace(completed, stdout=readable(completed.stdout), stderr=readable(completed.stderr))
         text = readable(_read(run.folder / command.output)) if command.output else completed.stdout
         name = str(run.folder / (command.output or "stdout"))
-        output = engines.load(run.workload.engine).parse(text, name=name, completed=completed)
+        try:
+            output = engines.load(run.workload.engine).parse(text, name=name, completed=completed)
+        except IogateError:
+            self._wear.record(run.needs.written or 0)  # nobody says how much it was
+            raise
         written = output.traffic["write"].bytes if "write" in output.traffic else 0
         self._wear.record(written)
         return output

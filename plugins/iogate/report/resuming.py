@@ -40,7 +40,7 @@ def declaration_hash(workload: Workload) -> str:
 def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
     """Return the newest kept session on a device that was to decide about just these workloads, if any."""
     wanted = set(ids)
-    for path in sorted(folder.glob(f"*/{NAME}"), reverse=True):
+    for path in sorted(folder.glob(f"*/{NAME}"), key=_age, reverse=True):
         try:
             results = Results.read(path)
         except InputError:
@@ -48,6 +48,15 @@ def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | Non
         if results.run and results.device == device and set(results.run.selection) == wanted:
             return results
     return None
+
+
+def _age(path: Path) -> tuple[str, float]:
+    """Return what sorts sessions by age: their names begin with the second, their files know more."""
+    begun, _, _ = path.parent.name.rpartition("-")
+    try:
+        return begun, path.stat().st_mtime
+    except OSError:
+        return begun, 0.0
 
 
 def decided(results: Results) -> dict[str, WorkloadRecord]:

@@ -112,7 +112,9 @@ def test_what_baselines_resolve_is_read_anew(folder):
     assert one.sensitivities([A]) == {}
     store(folder, A)
     store(folder, A, values=QUIET[1], session="2026-01-02T00:00:00Z-bbbb")
+    judged_with = one.options
     assert set(one.sensitivities([A, reads("unknown")])) == {f"a: {READ}"}
+    assert one.options is judged_with
 
 
 def test_what_a_workload_names_gates_it_and_otherwise_what_its_engine_says():

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -150,12 +151,15 @@ def test_other_refusals_are_not_waited_for():
         until_free(stack, refuse, 600.0, pytest.fail)
 
 
-def test_control_c_ends_the_waiting(tmp_path):
+def test_control_c_ends_the_waiting(tmp_path, request):
+    # What a shell starts in the background ignores SIGINT, and so do its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     file = tmp_path / "lock"
     file.touch()
 
     def interrupt(text):
-        threading.Timer(0.05, lambda: os.kill(os.getpid(), 2)).start()
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 
     with another(file, user=0), contextlib.ExitStack() as stack, pytest.raises(KeyboardInterrupt):
         until_free(stack, take(file), 600.0, interrupt)

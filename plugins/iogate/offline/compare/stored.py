@@ -36,8 +36,6 @@ def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasuremen
         )
     elif record.verdict == "invalid" or not record.repetitions:
         refused = f"{position.file}: {record.verdict}: {record.reason}"
-    elif record.pair:
-        refused = f"{position.file}: measured by turns with {record.pair.base}: a pair is no session"
     return StoredMeasurement(
         workload=Workload(
             record.workload, record.suite, record.engine, options, position, gate=_tolerances(record)

@@ -190,7 +190,7 @@ def test_data_are_dropped_from_the_cache_and_read_back_into_it(measure, place, o
     place.data.read_bytes()
     output = measure(size="4M", bs="64k", threads=2, **options)
     assert output.options["cached"] is False and not any("cached" in remark for remark in output.remarks)
-    assert resident(place.data) >= 4 * MIB
+    assert resident(place.data) > 3.8 * MIB  # the kernel may take a few pages for others
 
 
 def test_direct_reads_leave_the_cache_alone(measure, place):

@@ -417,12 +417,13 @@ class Verdict:
 @dataclass(frozen=True)
 class PairFacts:
     """How a pair was measured: what arm A is, what the places are (`iogate.measure.bench.Places`), and why it
-    was by whole runs (empty: by slices).
+    was by whole runs (empty: by slices). `candidate` is what arm B is, where it is another place.
     """
 
     base: str
     places: str
     why: str = ""
+    candidate: str = ""
 
 
 @dataclass(frozen=True)

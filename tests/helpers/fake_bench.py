@@ -51,6 +51,7 @@ class FakeBench:
     target = Target(Path("/fake"), "directory", "8:0", "ext4", 10**12, 512)
     places: Places = "one"
     base = "another place"
+    candidate = ""
     slice = 0.064
 
     def __init__(self, **says: Iterable[float | BaseException]) -> None:

@@ -180,6 +180,7 @@ def test_two_places_on_one_file_system_are_refused_unless_meant(project):
     refused(project.run("suites", *both), "are on one file system", "--io-against=same", "place:")
     result, found = document(project, "--io-target=new", "--io-against=place:old")
     result.assert_outcomes(passed=2)
+    assert f"A is {project.path / 'old'}, B is {project.path / 'new'}\n" in result.stdout.str()
     assert "their places are a part of what is compared" in result.stdout.str()
     assert {item.pair.places for item in found.workloads} == {"targets"}
     assert not any(block.swapped for item in found.workloads for block in item.measured)

@@ -1,5 +1,6 @@
 """When workloads are measured, and what pytest and its plugins know of the time that it takes."""
 
+import os
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -57,6 +58,15 @@ def test_baselines_that_cannot_be_written_are_found_before_measuring(project):
     plan = project.run("suites", "--io-plan")
     assert plan.ret == 0
     assert "refused: " in plan.stdout.str()
+
+
+def test_a_baseline_that_learns_and_cannot_be_written_is_found_before_measuring(project, monkeypatch):
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {noise: 0.3}\n")
+    project.run("suites")
+    before = measured(project)
+    monkeypatch.setattr(os, "access", lambda *arguments, **options: False)  # root may write anywhere
+    refused(project.run("suites"), "could not be recorded", "cannot be written to", status=4)
+    assert measured(project) == before
 
 
 def durations(project):

@@ -32,7 +32,8 @@ class Evidence:
     in B/s (None: what /sys says), `memory` the machine's in bytes where nothing was read, `file_system` the
     type of the target's (empty: none, or not known), `gating` the metrics that will be judged. `declared` is
     False for an existing output of which no workload is known. `beside` is what another engine of ours did on
-    the same disk at the time, by direction, and `slices` those of this arm of a pair.
+    the same disk at the time, by direction (`apart`: on another partition of it), and `slices` are those of
+    this arm of a pair.
     """
 
     output: Output
@@ -48,6 +49,7 @@ class Evidence:
     gating: tuple[str, ...] = ()
     declared: bool = True
     beside: Mapping[str, Traffic] = field(default_factory=dict)
+    apart: bool = False
     slices: Sequence[Slice] = ()
 
     @classmethod

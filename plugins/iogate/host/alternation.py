@@ -63,8 +63,10 @@ class Turns:
         return self.gap + self.settle + self.slice
 
     def lasting(self, turns: int) -> float:
-        """Return how long programs must go on for so many turns, with a margin for their start."""
-        return turns * self.seconds * 1.03 + 0.1
+        """Return how long so many turns take, with a little for what each takes longer; programs must go on
+        for longer than that, or their last slices would be cut short unseen.
+        """
+        return turns * self.seconds * 1.02 + 0.05
 
 
 class TooFewSlices(EngineError):

@@ -26,6 +26,7 @@ class Learner:
 
     def __init__(self, judge: BaselineJudge) -> None:
         self._judge = judge
+        self.baseline = judge.baseline
         self.maximum = max(ENOUGH, judge.maximum)
         self.usual = self.minimum = ENOUGH
         self.newest = judge.newest

@@ -77,6 +77,11 @@ class Bench(Protocol):
         ...
 
     @property
+    def candidate(self) -> str:
+        """What people call the place of arm B, where it is another than that of arm A; empty if not."""
+        ...
+
+    @property
     def slice(self) -> float:
         """The length of a slice of a pair, in seconds."""
         ...

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
@@ -18,11 +19,12 @@ from iogate.audit.snapshot import Snapshot
 from iogate.errors import EngineError, InputError, IogateError, TargetError
 from iogate.host import process
 from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
+from iogate.host.blockdevice import BlockDevice
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
-from iogate.measure.pairing import SLICE, figures_of_slices
+from iogate.measure.pairing import LONG, SLICE, figures_of_slices
 from iogate.measure.settings import Settings
 from iogate.measure.sites import Site, sites_of
 from iogate.model import (
@@ -43,7 +45,6 @@ from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
 _ATTEMPTS = 3  # at a block on a machine that is busy
-_LONG = 1.5  # seconds of a run of both arms from which on a block has but one of each
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,10 @@ class LocalBench:
     @property
     def base(self) -> str:
         return self._sites.base
+
+    @property
+    def candidate(self) -> str:
+        return self._sites.named
 
     @property
     def slice(self) -> float:
@@ -194,10 +199,9 @@ class LocalBench:
         output: Output,
         completed: Completed,
         before: Snapshot,
-        beside: Output | None = None,
-        slices: Sequence[Slice] = (),
+        **beside: Any,
     ) -> tuple[Finding, ...]:
-        """Return what the audit finds; `beside` is the output of another engine that used the disk, too."""
+        """Return what the audit finds; `beside` is what the evidence has of the other arm of a pair."""
         evidence = Evidence.of(
             run.workload,
             output,
@@ -207,8 +211,7 @@ class LocalBench:
             before=before,
             after=run.look(),
             link=self._device.link,
-            beside=beside.traffic if beside else {},
-            slices=slices,
+            **beside,
         )
         return audit(evidence, run.workload.waive)
 
@@ -257,12 +260,20 @@ class LocalBench:
             tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
         )
         outputs = [self._read(run, each) for run, each in zip(runs, done.completed, strict=True)]
-        shared = runs[0].site.target.number == runs[1].site.target.number
+        numbers = [run.site.target.number for run in runs]
+        shared = numbers[0] == numbers[1] or bool(_disks(numbers[0]) & _disks(numbers[1]))
         arms = []
         for number, run in enumerate(runs):
-            beside = outputs[1 - number] if shared else None
             own = [item for item in done.slices if item.arm == ARMS[number]]
-            found = self._audit(run, outputs[number], done.completed[number], before[number], beside, own)
+            found = self._audit(
+                run,
+                outputs[number],
+                done.completed[number],
+                before[number],
+                beside=outputs[1 - number].traffic if shared else {},
+                apart=numbers[0] != numbers[1],
+                slices=own,
+            )
             output = figures_of_slices(outputs[number], own, ARMS[number])
             arms.append(Repetition(output, sum(item.seconds for item in own), str(run.folder), found))
         return _block(arms, done.slices)
@@ -277,9 +288,14 @@ class LocalBench:
                 place = self._place(pair, arm)
                 within = folder / ARMS[arm] / str(round + 1)
                 kept[arm].append(self._run(self._prepare(pair.workloads[arm], within, gating, *place)))
-            if sum(item.seconds for arm in kept for item in arm) > _LONG:
+            if sum(item.seconds for arm in kept for item in arm) > LONG:
                 break
         return _block([_together(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())
+
+
+def _disks(number: str | None) -> set[str]:
+    """Return the disks under a device, by their `major:minor`."""
+    return {disk.number for disk in BlockDevice(number).disks()} if number else set()
 
 
 def _call(run: _Invocation, lasting: float) -> Call:

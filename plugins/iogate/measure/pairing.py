@@ -23,6 +23,8 @@ _SWITCH = 0.006  # what a turn takes beyond its slice
 _SLICES = 28  # of a block: two seconds, of which the start of the engines takes a part that is worth it
 _STARTED = 0.5  # seconds that the engines take to start and to end
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
+LONG = 1.5
+"""Seconds of a whole run of both arms from which on a block has but one of each."""
 _HALF = 6  # blocks of one arrangement, where a change of places takes long
 Crossover = Literal["", "blocks", "halves"]
 
@@ -52,7 +54,7 @@ class Pairing:
         crossover = crossovers.get(places, "")
         if why:
             seconds = sum(_needs_seconds(_shortened(item)) for item in workloads)
-            return cls(places, None, crossover, seconds * (2 if seconds <= 1.5 else 1), why)
+            return cls(places, None, crossover, seconds * (1 if seconds > LONG else 2), why)
         if places == "one" and any(_alternating(item).halves(item.options) for item in workloads):
             crossover = "blocks"
         return cls(places, _SLICES, crossover, _SLICES * (slice + _SWITCH) + _STARTED)
@@ -64,7 +66,7 @@ class Pairing:
         if self.slices is None:
             first, second = map(_shortened, workloads)
             return Pair((first, second), self.places, own, swapped)
-        seconds = self.seconds - _STARTED + 0.15
+        seconds = (self.seconds - _STARTED) * 1.05 + 0.2  # beyond the last slice, so that it is a whole one
         halved = self.places == "one" and self.crossover == "blocks"
         first, second = (
             _lasting(workload, seconds, own + arm, (arm ^ swapped) if halved else None)

@@ -101,6 +101,8 @@ class Sites:
 
     places: Places = "one"
     base = ""
+    named = ""
+    """What the candidate's place is called, where the base has another one."""
     _copies = 1
 
     def __init__(self, settings: Settings, device: Device, heard: Watcher) -> None:
@@ -161,7 +163,7 @@ class _Targets(Sites):
         target = resolve(device, settings.root, named)
         _check_apart(self.candidate.target, target, named, meant=meant)
         self._other = Site(target, device, settings, heard)
-        self.base = str(target.path)
+        self.base, self.named = str(target.path), str(self.candidate.target.path)
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
         return [*self._other.refusals(needs), *self.candidate.refusals(needs)]
@@ -193,7 +195,7 @@ class _Images(Sites):
         self._settings, self._heard = settings, heard
         self._device = device
         self._images = Image.parse(base), Image.parse(candidate)
-        self.base = str(self._images[0])
+        self.base, self.named = map(str, self._images)
         self._slots: Slots | None = None
         self._swapped = False
         self._arms: list[Site] = []

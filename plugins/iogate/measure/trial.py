@@ -110,7 +110,10 @@ class Trial:
     @property
     def facts(self) -> PairFacts | None:
         """How a pair is measured."""
-        return PairFacts(self.base, self.pairing.places, self.pairing.why) if self.pairing else None
+        if self.pairing is None:
+            return None
+        candidate = self.arm.bench.candidate if self.workload.against is None else ""
+        return PairFacts(self.base, self.pairing.places, self.pairing.why, candidate)
 
     def pair(self, session: str) -> Pair:
         """Return what the next block alternates, in a session of this name. Raises IogateError."""

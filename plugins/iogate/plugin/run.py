@@ -279,9 +279,11 @@ class PytestRun:
     def _require_writable(self, trials: Iterable[Trial]) -> None:
         """Raise BaselineError if what these workloads are to be recorded in could not be written."""
         from iogate.judge.baseline import require_writable
+        from iogate.judge.learner import Learner
         from iogate.judge.recorder import Recorder
 
-        recorded = [trial for trial in trials if trial.result is None and isinstance(trial.judge, Recorder)]
+        undecided = [trial for trial in trials if trial.result is None]
+        recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
             require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml")
 
@@ -356,9 +358,10 @@ class PytestRun:
         """Return the baseline of a workload's test, if it is judged by one."""
         from iogate.judge.appender import Appender
         from iogate.judge.baseline_judge import BaselineJudge
+        from iogate.judge.learner import Learner
 
-        trial = self._trials.get(item.nodeid)
-        return trial.judge.baseline if trial and isinstance(trial.judge, BaselineJudge | Appender) else None
+        judge = self._trials[item.nodeid].judge if item.nodeid in self._trials else None
+        return judge.baseline if isinstance(judge, BaselineJudge | Appender | Learner) else None
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""

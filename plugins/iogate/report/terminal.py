@@ -60,7 +60,8 @@ def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
     of_base: dict[str, list[str]] = {}
     for workload in pairs:
         assert workload.pair
-        of_base.setdefault(workload.pair.base, []).append(workload.workload)
+        other = f", B is {workload.pair.candidate}" if workload.pair.candidate else ""
+        of_base.setdefault(workload.pair.base + other, []).append(workload.workload)
     for base, names in of_base.items():
         which = "" if len(of_base) == 1 else f" ({', '.join(names)})"
         yield printable(f"A is {base}{which}")

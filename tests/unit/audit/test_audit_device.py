@@ -323,3 +323,22 @@ class TestMachine:
         assert severities(machine.frequency_cap, run(after=state(capped=0.6))) == ["note"]
         ((_, message),) = said(machine.power_mode, run(after=state(power=("nvpmodel mode 2 (MODE_30W)",))))
         assert "MODE_30W" in message
+
+
+OTHER = {"read": Traffic(GIB, GIB // 4096, 10.0)}
+
+
+class TestTheOtherArm:
+    """What the other arm of a pair moved on the same disk is neither foreign I/O nor one's own."""
+
+    def test_its_bytes_on_the_same_target_are_left_out(self):
+        both = run(moved=(2 * GIB, 0), beside=OTHER)
+        assert said(device.others_io, both) == said(device.page_cache, both) == []
+
+    def test_its_bytes_do_not_hide_what_came_from_the_page_cache(self):
+        assert severities(device.page_cache, run(moved=(GIB, 0), beside=OTHER)) == ["invalid"]
+
+    def test_on_another_partition_they_are_in_the_counters_of_the_disk_alone(self):
+        after = disk(5000 + GIB, 700, whole=Counters(5000 + 2 * GIB, 700))
+        both = run(after=reading(10.0, after), beside=OTHER, apart=True)
+        assert said(device.others_io, both) == said(device.page_cache, both) == []

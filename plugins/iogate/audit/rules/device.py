@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from iogate.audit.evidence import Check, Evidence, Findings, finding
 from iogate.audit.snapshot import Counters
 from iogate.audit.snapshot.link import FASTEST
 from iogate.host.mounts import IN_MEMORY
-from iogate.model import Severity
+from iogate.model import Severity, Traffic
 from iogate.units import format_quantity
 
 _POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
@@ -220,16 +222,14 @@ def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
     if before is None or after is None or before.name != after.name or not after.counted:
         return None
     return (
-        _difference(before.target, after.target, evidence),
-        _difference(before.whole, after.whole, evidence),
+        _difference(before.target, after.target, {} if evidence.apart else evidence.beside),
+        _difference(before.whole, after.whole, evidence.beside),
     )
 
 
-def _difference(before: Counters, after: Counters, evidence: Evidence) -> Counters:
+def _difference(before: Counters, after: Counters, beside: Mapping[str, Traffic]) -> Counters:
     """Return what was moved between two readings, less what another engine of ours moved."""
-    read, written = (
-        evidence.beside[name].bytes if name in evidence.beside else 0 for name in ("read", "write")
-    )
+    read, written = (beside[name].bytes if name in beside else 0 for name in ("read", "write"))
     return Counters(after.read - before.read - read, after.written - before.written - written)
 
 

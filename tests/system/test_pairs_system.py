@@ -118,6 +118,7 @@ def test_slices_of_fio(project):
         "base": "a second copy of the same data",
         "places": "copies",
         "why": "",
+        "candidate": "",
     }
     assert result.workload("depth")["pair"]["places"] == "one"
     assert "the same data with iodepth: 2" in result.text

@@ -1,0 +1,41 @@
+"""The command `iogate`: what can be done without pytest. Each of its commands is a module with a function
+`add`, which declares it; what does the work is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from iogate import __version__
+from iogate.cli import audit, baseline, compare, importing, schema, show
+from iogate.errors import IogateError
+from iogate.units import printable
+
+_COMMANDS = (show, compare, audit, importing, baseline, schema)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, 1 if files were refused, something regressed or is in
+    conflict, 2 for wrong use, 3 if it is inconclusive.
+    """
+    given = parser().parse_args(arguments)
+    try:
+        return int(given.act(given))
+    except IogateError as error:
+        print(printable(f"iogate: {error}"), file=sys.stderr)
+        return 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line, with all commands."""
+    whole = argparse.ArgumentParser(
+        prog="iogate",
+        description="Storage performance gate. Measuring is done by pytest: pytest suites/ --device=NAME",
+    )
+    whole.add_argument("--version", action="version", version=f"iogate {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(commands)
+    return whole

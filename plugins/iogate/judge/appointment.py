@@ -111,18 +111,18 @@ class BaselineJudges:
         """Return the baselines of suites, by workload. Raises BaselineError."""
         return {suite: load_baselines(self._folder / f"{suite}.yaml", suite) for suite in suites}
 
-    def sensitivities(self, workloads: Iterable[Workload]) -> dict[str, Sensitivity | None]:
-        """Return what the baselines, as they are on file now, can resolve of `workload: metric`."""
+    def sensitivities(self, workloads: Iterable[Workload]) -> dict[tuple[str, str], Sensitivity | None]:
+        """Return what the baselines, as they are on file now, can resolve of each workload and metric."""
         self._baselines.clear()
         judged_with = self.options
         self.options = replace(self.options, borrowed=None)
-        found: dict[str, Sensitivity | None] = {}
+        found: dict[tuple[str, str], Sensitivity | None] = {}
         for workload in workloads:
             baseline, _ = self._find(workload)
             if baseline:
                 judge = BaselineJudge(workload, baseline, gating_metrics(workload), self._with_loan())
                 expected = judge.expectations().items()
-                found.update({f"{workload.name}: {name}": item.sensitivity for name, item in expected})
+                found.update({(workload.name, name): item.sensitivity for name, item in expected})
         self.options = judged_with  # as reports tell what the verdicts rested on
         return found
 

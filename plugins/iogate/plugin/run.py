@@ -451,7 +451,13 @@ class PytestRun:
         session.close()
         for result in session.interrupt(self._trials.values()):
             self._add(result)
-        self.changes = self._write_baselines(session)
+        from iogate.plugin.baselines import write_baselines
+
+        changes = bool(self.settings.update) or self.config.getoption("verbose", 0) > 0
+        texts = write_baselines(
+            self._results, session, self.settings, self._judges, self.device.name, changes=changes
+        )
+        self.changes += filter(None, texts)
         for reporter in self.reporters:
             reporter.close()
         self._prune()
@@ -469,60 +475,11 @@ class PytestRun:
             prune(settings.results, settings.keep or USUAL)
         self._folder.close()
 
-    def _write_baselines(self, session: Session) -> list[str]:
-        """Write what was recorded into the baseline files; the tables of what changed."""
-        from iogate.judge.baseline import changes_table, update
-
-        tables = []
-        recorded = [result for result in self._results if result.verdict.keep]
-        for suite in dict.fromkeys(result.workload.suite for result in recorded):
-            records = [result for result in recorded if result.workload.suite == suite]
-            changes = update(
-                self.settings.baselines / self.device.name / f"{suite}.yaml",
-                device=self.device.name,
-                suite=suite,
-                session=session.id,
-                environment=session.environment,
-                reason=self.settings.reason,
-                measured={
-                    result.workload.name: (result.workload.definition, _values(result)) for result in records
-                },
-                mode=self.settings.update or "append",
-            )
-            if any(change.old is not None for change in changes):
-                tables.append(changes_table(changes))
-            tables.append(self._strength(suite, records))
-        return tables
-
-    def _strength(self, suite: str, records: Sequence[WorkloadResult]) -> str:
-        """Return how strong the baseline of a suite is now, for people."""
-        path = self.settings.baselines / self.device.name / f"{suite}.yaml"
-        where = coverage.shown(path, self.settings.root)
-        lines = [f"{plural(len(records), 'workload')} recorded in {where}"]
-        lines += [
-            f"  {result.workload.name}: {line}"
-            for result in records
-            for line in result.verdict.reason.splitlines()
-            if line.startswith(("appended", "recorded anew", "recorded, "))
-        ]
-        for name, known in self._judges.sensitivities([result.workload for result in records]).items():
-            lines.append(f"  {name}: {known.text}" if known else f"  {name}: cannot be judged yet")
-        for result in records:
-            lines += [f"  {result.workload.name}: {note}" for note in result.workload.notes]
-            doubts = [item.check for item in result.verdict.findings if item.severity == "suspect"]
-            if doubts:
-                lines.append(f"  {result.workload.name}: recorded although suspect: {', '.join(doubts)}")
-        return printable("\n".join(lines))
-
 
 def _is_new(result: WorkloadResult) -> bool:
     """Return whether a workload was recorded for want of a baseline, not added to one that learns."""
     verdict = result.verdict
     return verdict.verdict == "recorded" and all(item.baseline is None for item in verdict.metrics)
-
-
-def _values(result: WorkloadResult) -> dict[str, list[float]]:
-    return {item.metric.name: list(item.values) for item in result.verdict.metrics}
 
 
 def _properties(result: WorkloadResult) -> Iterator[tuple[str, object]]:

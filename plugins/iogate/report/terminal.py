@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from iogate.report.alike import told_once
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.report.together import moved_together
 from iogate.units import format_change, format_duration, format_quantity, format_share, plural, printable
 
-_NAMED = 3
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?: (?:[mnµ]?s|[KMGT]?i?B(?:/s)?)\b)?")
 _HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance", "runs", "verdict")
 _OF_PAIRS = ("workload", "metric", "B", "A", "change", "tolerance", "blocks", "verdict")
 
@@ -97,21 +95,15 @@ def _findings(workloads: Iterable[WorkloadRecord]) -> Iterator[str]:
     """Yield what was found that is more than a note: once, if it says the same of several workloads but for
     the figures.
     """
-    found: dict[tuple[str, ...], dict[str, str]] = {}
+    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for workload in workloads:
         for item in workload.findings:
-            if item.severity == "note" and not item.waived:
-                continue
-            kind = item.severity, item.check, item.waived, _NUMBER.sub("", item.message)
-            found.setdefault(kind, {}).setdefault(workload.workload, item.message)
-    for (severity, check, waived, _), messages in found.items():
-        names, told = list(messages), list(dict.fromkeys(messages.values()))
-        who = ", ".join(names[:_NAMED])
-        if len(names) > 1:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            who = f"{len(names)} workloads ({who}{more})"
-        such = "" if len(told) == 1 else f" (so {names[0]}; the others alike)"
-        yield f"{severity} {check}: {who}: {told[0]}{such}{f' (waived: {waived})' if waived else ''}"
+            if item.severity != "note" or item.waived:
+                kind = item.severity, item.check, item.waived
+                found.setdefault(kind, []).append((workload.workload, item.message))
+    for (severity, check, waived), said in found.items():
+        for who, text in told_once(said):
+            yield f"{severity} {check}: {who}: {text}{f' (waived: {waived})' if waived else ''}"
 
 
 def _rows(workload: WorkloadRecord) -> Iterable[tuple[str, ...]]:

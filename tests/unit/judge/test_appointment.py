@@ -113,7 +113,7 @@ def test_what_baselines_resolve_is_read_anew(folder):
     store(folder, A)
     store(folder, A, values=QUIET[1], session="2026-01-02T00:00:00Z-bbbb")
     judged_with = one.options
-    assert set(one.sensitivities([A, reads("unknown")])) == {f"a: {READ}"}
+    assert set(one.sensitivities([A, reads("unknown")])) == {("a", READ)}
     assert one.options is judged_with
 
 

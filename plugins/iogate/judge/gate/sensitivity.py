@@ -40,7 +40,8 @@ class Sensitivity:
     `tolerance` applies (given or from the data); `minimum_detectable` is the smallest relative loss that
     it resolves at the error rates; `resolves` says whether the tolerance is no smaller than that.
     `repetitions` is their expected number on an unchanged device, `repetitions_to_detect` on one that has
-    lost the tolerance. Noise is relative (0.01 is 1%). `text` says it in a sentence and `remedy` what would
+    lost the tolerance. Noise is relative (0.01 is 1%); that of sessions may be `assumed`. `text` says it in a
+    sentence and `remedy` what would
     help (None if nothing is needed).
     """
 
@@ -51,6 +52,7 @@ class Sensitivity:
     repetitions_to_detect: float
     session_noise: float
     repetition_noise: float
+    assumed: bool
     text: str
     remedy: Remedy | None
 
@@ -103,6 +105,7 @@ def sensitivity(
         repetitions_to_detect=loud,
         session_noise=math.sqrt(noise.session),
         repetition_noise=math.sqrt(noise.repetition),
+        assumed=noise.assumed,
         text=text,
         remedy=None if resolves else remedy(noise, looks, margin),
     )

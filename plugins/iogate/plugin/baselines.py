@@ -1,0 +1,101 @@
+"""The baselines of a run: writing what was recorded, and saying what that can resolve."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from iogate.model import WorkloadResult
+from iogate.plugin.coverage import shown
+from iogate.units import format_share, plural, printable
+
+if TYPE_CHECKING:
+    from iogate.judge.appointment import BaselineJudges
+    from iogate.judge.gate import Sensitivity
+    from iogate.measure.session import Session
+    from iogate.measure.settings import Settings
+
+_WIDTH = 100
+_KEPT = ("appended", "recorded anew", "recorded, ")
+"""How the lines of a verdict begin that say what becomes of a session."""
+
+
+def write_baselines(
+    results: Iterable[WorkloadResult],
+    session: Session,
+    settings: Settings,
+    judges: BaselineJudges,
+    device: str,
+    *,
+    changes: bool,
+) -> Iterator[str]:
+    """Write what was recorded into the baseline files, and yield what each of them is now, for people; with
+    `changes` what the session changes in it, too. Raises BaselineError.
+    """
+    from iogate.judge.baseline import changes_table, update
+
+    recorded = [result for result in results if result.verdict.keep]
+    for suite in dict.fromkeys(result.workload.suite for result in recorded):
+        records = [result for result in recorded if result.workload.suite == suite]
+        path = settings.baselines / device / f"{suite}.yaml"
+        changed = update(
+            path,
+            device=device,
+            suite=suite,
+            session=session.id,
+            environment=session.environment,
+            reason=settings.reason,
+            measured={
+                result.workload.name: (result.workload.definition, _values(result)) for result in records
+            },
+            mode=settings.update or "append",
+        )
+        if changes and any(change.old is not None for change in changed):
+            yield changes_table(changed)
+        known = judges.sensitivities([result.workload for result in records])
+        text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
+        yield printable(text) + ", which now resolves\n\n" + strength_table(known)
+        yield printable("\n".join(_remarks(records)))
+
+
+def strength_table(known: Mapping[tuple[str, str], Sensitivity | None]) -> str:
+    """Return what a baseline can resolve of each workload and metric as a table."""
+    from tabulate import tabulate
+
+    rows = [(printable(workload), metric, *_figures(item)) for (workload, metric), item in known.items()]
+    headers = ("workload", "metric", "losses of", "session noise", "repetition noise")
+    alignment = ("left", "left", "right", "right", "right")
+    return tabulate(rows, headers, tablefmt="simple", colalign=alignment, disable_numparse=True)
+
+
+def _figures(known: Sensitivity | None) -> tuple[str, str, str]:
+    if known is None:
+        return "cannot be judged yet", "", ""
+    assumed = " (assumed)" if known.assumed else ""
+    return (
+        format_share(max(known.tolerance, known.minimum_detectable)),
+        format_share(known.session_noise) + assumed,
+        format_share(known.repetition_noise),
+    )
+
+
+def _remarks(records: Sequence[WorkloadResult]) -> Iterator[str]:
+    """Yield what became of the sessions of workloads, and what should be known of them."""
+    from iogate.report.alike import told_once
+
+    said = [(result.workload.name, text) for result in records for text in _said(result)]
+    for who, text in told_once(said):
+        yield textwrap.fill(f"{who}: {text}", _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _said(result: WorkloadResult) -> Iterator[str]:
+    yield from (line for line in result.verdict.reason.splitlines() if line.startswith(_KEPT))
+    yield from result.workload.notes
+    doubts = {item.check for item in result.verdict.findings if item.severity == "suspect"}
+    if doubts:
+        yield f"recorded although suspect: {', '.join(sorted(doubts))}"
+
+
+def _values(result: WorkloadResult) -> dict[str, list[float]]:
+    return {item.metric.name: list(item.values) for item in result.verdict.metrics}

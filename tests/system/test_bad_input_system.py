@@ -348,6 +348,7 @@ def test_another_project_that_has_only_suites_and_baselines(installed, tmp_path)
     first = project.run("suites", "--device=lab")
     assert (first.status, first.verdicts) == (0, {"reader": "recorded"}), first.text
     second = project.run("suites", "--device=lab", "--io-tolerance=90%")
-    assert second.status == 0, second.text
-    assert second.verdicts["reader"] in ("pass", "improved", "drift")
+    assert second.status in (0, STATUSES["inconclusive"]), second.text  # runs of 0.1 s on a busy machine
+    assert second.workload("reader")["metrics"]["read.iops"]["values"]
+    assert second.verdicts["reader"] in ("pass", "improved", "drift", "inconclusive")
     clean(project, second)

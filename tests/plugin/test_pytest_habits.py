@@ -1,11 +1,13 @@
 """Everything that people know of pytest works on workloads."""
 
+import configparser
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+from places import PLUGINS
 from projects import refused
 
 
@@ -97,6 +99,17 @@ def test_without_pytests_terminal_all_is_measured_and_nothing_is_said(project):
 def test_without_pytests_terminal_a_plan_is_still_shown(project):
     result = project.run("suites", "-p", "no:terminal", "--io-plan")
     result.stdout.fnmatch_lines(["target: *", "alpha *", "device time: *"])
+
+
+def test_a_checkout_that_cannot_be_written_ends_in_no_traceback(project):
+    """By this project's own rules about warnings: pytest cannot keep its cache."""
+    ini = configparser.ConfigParser()
+    ini.read(PLUGINS.parent / "pytest.ini")
+    rules = ini["pytest"]["filterwarnings"].replace("\n", "\n ")
+    (project.path / "pytest.ini").write_text(f"[pytest]\nfilterwarnings = {rules}\n")
+    result = project.run("suites", "-o", "cache_dir=/proc/none")
+    result.assert_outcomes(passed=2)
+    assert "Traceback" not in f"{result.stdout}{result.stderr}"
 
 
 def test_a_project_whose_path_is_no_text(project):

@@ -173,6 +173,13 @@ def test_a_renamed_workload_that_is_recorded_anew_is_told_as_well(project):
     result.stdout.fnmatch_lines(["*other: recorded anew, although *demo.yaml has 'alpha', of this very*"])
 
 
+def test_a_workload_of_the_same_definition_is_not_told_to_take_the_other_ones_baseline(project):
+    project.run("suites")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  twin: {value: 1000}\n")
+    assert "rename" not in project.run("suites", "--io-missing=fail").stdout.str()
+    assert "anew, although" not in project.run("suites").stdout.str()
+
+
 def test_a_moved_suite_is_told_how_to_keep_its_baseline(project):
     project.run("suites")
     (project.path / "suites/nightly").mkdir()

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import venv
 from pathlib import Path
 
@@ -244,18 +243,29 @@ def test_control_c_keeps_what_is_finished(running):
     assert result.seconds < LONG / 2
 
 
-def test_control_c_twice(running):
+def test_control_c_twice(project):
     """The second comes while the engine, which does not want to, is being ended."""
-    project, process = running
-    [fio, *_] = long_fio(project)
-    os.kill(fio, signal.SIGSTOP)  # neither SIGTERM nor SIGINT reaches it now
+    asked = project.path / "asked"
+    fake(project, f"trap 'echo > {asked}' TERM\necho > {asked}.begun\nwhile :; do sleep 0.05; done")
+    process = project.start("suites")
+    eventually(Path(f"{asked}.begun").exists)
     os.killpg(process.pid, signal.SIGINT)
-    time.sleep(0.5)
+    eventually(asked.exists)  # it stays for 5 s more
     os.killpg(process.pid, signal.SIGINT)
     result = project.finish(process)
-    refused(project, result, status=2)
-    assert result.verdicts == {"short": "recorded"}
-    assert result.seconds < LONG / 2
+    refused(project, result, "Interrupted: by Ctrl-C; 0 of 1 workload decided", status=2)
+
+
+def test_control_c_while_pytest_ends(project):
+    """The second comes when all is done, but for what pytest itself does."""
+    project.conftest(
+        "import os\nimport signal\n\n"
+        "def interrupt():\n    os.kill(os.getpid(), signal.SIGINT)\n\n"
+        "def pytest_configure(config):\n    config.add_cleanup(interrupt)\n\n"
+        "def pytest_runtest_teardown():\n    interrupt()\n\n"
+        "def pytest_unconfigure():\n    interrupt()\n"
+    )
+    refused(project, project.run(), "Interrupted: by Ctrl-C; ", status=2)
 
 
 def test_sigterm_is_as_control_c(running):

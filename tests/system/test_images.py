@@ -1,7 +1,9 @@
 """Images in two slots that change places: real file systems, real loop devices and mounts."""
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
+import fcntl
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +17,9 @@ from iogate.host import loop
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.fiemap import unwritten_bytes
 from iogate.host.mounts import mount_of
+from iogate.measure.bench import Pair
+from iogate.measure.local_bench import LocalBench
+from iogate.measure.settings import Settings
 from iogate.model import Device, Needs
 from iogate.target import open_target, refusals, resolve
 from iogate.target.images import Image, open_slots, slot_refusals
@@ -24,8 +29,10 @@ from iogate.target.images.image import Stamp
 from loops import MIB, Loops, digest, made, need, own_locks, run  # noqa: F401 (fixtures)
 from places import PLUGINS
 from waiting import eventually
+from workloads import declared
 
 pytestmark = pytest.mark.system
+READS = declared("reader", rw="read", size="1M", bs="4k", direct=False)
 KINDS = ("ext4", "xfs", "btrfs")
 
 
@@ -403,3 +410,78 @@ def test_a_device_as_folder_and_no_root(pair, made, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     (error,) = slot_refusals(device.parent, *pair)
     assert error.rule == "no-root" and "two directories" in str(error)
+
+
+# ------------------------------------------------------------ as a run has them
+
+
+class Heard:
+    """Who is told of a run; `notice` does what it was made with."""
+
+    def __init__(self, notice=lambda: None):
+        self.said = []
+        self._notice = notice
+
+    def tick(self, elapsed, bandwidth):
+        pass
+
+    def laying_out(self, done, total):
+        pass
+
+    def notice(self, text):
+        self.said.append(text)
+        self._notice()
+
+
+def bench(folder, pair, heard, wait=0.0, **limits):
+    """The bench of a run that holds two images against each other."""
+    base, candidate = (str(image) for image in pair)
+    settings = Settings(root=folder.parent, target=candidate, against=base, wait=wait)
+    return LocalBench(settings, Device("d", str(folder), **limits), folder.parent / "raw", heard)
+
+
+def test_a_folder_that_another_run_has_is_waited_for(folder, pair):
+    descriptor = os.open(folder, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with pytest.raises(TargetError, match="in use by another run"):
+        bench(folder, pair, Heard()).open()
+    heard = Heard(lambda: fcntl.flock(descriptor, fcntl.LOCK_UN))
+    waiting = bench(folder, pair, heard, wait=60.0)
+    waiting.open()
+    waiting.close()
+    assert len(heard.said) == 1 and "waiting for at most" in heard.said[0]
+    os.close(descriptor)
+
+
+def test_slots_count_as_wear(folder, pair):
+    with pytest.raises(TargetError, match=r"may be written 24.00 MiB a session") as caught:
+        bench(folder, pair, Heard(), wear={"session": 24 * MIB}).open()
+    assert caught.value.rule == "wear"
+    assert traces(folder) == []
+    enough = bench(folder, pair, Heard(), wear={"session": 60 * MIB})
+    enough.open()
+    with pytest.raises(TargetError, match=r"48.00 MiB are written and 48.00 MiB more would be too much"):
+        enough.alternate("id", Pair((READS, READS), "images", 1, True), 1, ())
+    enough.close()
+
+
+def test_a_root_directory_that_is_damaged(folder, pair):
+    damaged = clone(pair[1].path)
+    block = int(run("debugfs", "-R", "blocks <2>", damaged).split()[0])
+    size = int(re.search(r"Block size: +(\d+)", run("dumpe2fs", "-h", damaged))[1])
+    with damaged.open("r+b") as stream:
+        stream.seek(block * size)
+        stream.write(b"\xa5" * size)
+    with open_slots(folder, pair[0], Image(damaged)) as slots:
+        place = Device("d", str(slots.folders[1]))
+        with (
+            pytest.raises(TargetError, match=r"cannot list what is in .*/candidate: "),
+            open_target(resolve(place, Path("/")), device=place),
+        ):
+            pass
+
+
+def test_an_image_that_is_missing_is_told_so(folder, pair):
+    with pytest.raises(TargetError, match=r"cannot find the image .*lost.img: No such file") as caught:
+        bench(folder, (pair[0], folder.parent / "lost.img"), Heard())
+    assert caught.value.rule == "missing"

@@ -6,6 +6,7 @@ After every refusal the device is byte for byte what it was.
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
 import os
 import random
+import stat
 import struct
 import subprocess
 import sys
@@ -69,10 +70,10 @@ def test_a_spare_device_that_both_name_may_be_written(made):
     device = made.device()
     assert refused(device) == {}
     with use(device, consent=device) as place:
-        assert place.data(WRITE) == device and place.folder is None
+        assert os.path.realpath(place.data(WRITE)) == str(device) and place.folder is None
         write(device, "iogate was here")
-        assert place.data(READ) == device
-        assert place.data(WRITE) == device
+        assert os.path.realpath(place.data(READ)) == str(device)
+        assert os.path.realpath(place.data(WRITE)) == str(device)
     assert device.read_bytes()[:15] == b"iogate was here"
     assert refused(device) == {}
 
@@ -90,7 +91,7 @@ def test_reading_is_free_even_when_mounted(made):
     named = Device("d", str(device))
     assert refusals(resolve(named, Path("/")), READ, device=named, consent=None) == []
     with use(device) as place:
-        assert place.data(READ) == device
+        assert os.path.realpath(place.data(READ)) == str(device)
 
 
 def test_target_tells_what_it_is(made):
@@ -373,7 +374,7 @@ def test_what_came_to_be_since_the_plan_is_found(made):
     device = made.device()
     assert refused(device) == {}
     with use(device, consent=device) as place:
-        assert place.data(READ) == device
+        assert os.path.realpath(place.data(READ)) == str(device)
         loops.format_device("ext4", device)
         made.frozen(made.mount(device))
         before = digest(device)
@@ -425,3 +426,20 @@ def test_two_devices_at_once_are_no_conflict(made, holder):
     holder(made.device())
     with use(made.device()):
         pass
+
+
+def test_a_node_that_is_replaced_leads_no_write_elsewhere(made, tmp_path):
+    """Whoever may write to the directory of a node can put a link to another device in its place."""
+    device, other = made.device(), made.device()
+    node, untouched = tmp_path / "node", digest(other)
+    os.mknod(node, 0o600 | stat.S_IFBLK, os.stat(device).st_rdev)
+    with use(node, consent=node) as place:
+        data = place.data(WRITE)
+        node.unlink()
+        node.symlink_to(other)
+        write(data, "of an engine")
+        assert place.readable(f"filename={data}") == f"filename={node}"
+        with pytest.raises(TargetError, match="is not what it was when the run began"):
+            place.data(WRITE)
+    assert digest(other) == untouched
+    assert device.read_bytes().startswith(b"of an engine")

@@ -101,7 +101,7 @@ class Evidence:
             return None
         try:
             figure = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         return figure if math.isfinite(figure) else None
 

@@ -23,6 +23,8 @@ from iogate.units import printable
 _MAXIMUM_NODES = 200_000
 _MAXIMUM_BYTES = 16 * 2**20
 _MAXIMUM_DEPTH = 40
+_SHALLOW = 4000  # levels that PyYAML stands: it overflows the stack beyond 20,000
+_TOO_MUCH = "too much: nested or repeated by aliases beyond reason"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,39}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _CONSTANTS: Mapping[str, Any] = {"": None, "~": None} | {
@@ -84,6 +86,7 @@ def load(path: Path, name: str | None = None) -> Document:
 def loads(text: str, name: str) -> Document:
     """Read YAML text. Raises InputError with file:line:column."""
     try:
+        _check_depth(text, name)
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -97,6 +100,22 @@ def loads(text: str, name: str) -> Document:
     reader = _NodeReader(name)
     data = reader.value(node, ())
     return Document(name, data, reader.keys, reader.values)
+
+
+def _check_depth(text: str, name: str) -> None:
+    """Raise InputError for what is nested so deep that to compose it would crash. Each level takes a bracket,
+    or a column of a line; where both are few, there is nothing to look for.
+    """
+    columns = max(map(len, text.splitlines()), default=0)
+    if text.count("[") + text.count("{") + columns < _SHALLOW:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _SHALLOW:
+            mark = event.start_mark
+            place = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name)
+            raise InputError(_TOO_MUCH, position=place)
 
 
 class _NodeReader:
@@ -115,9 +134,7 @@ class _NodeReader:
         self.nodes += 1
         self.values[path] = self.place(node)
         if self.nodes > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
-            raise InputError(
-                "too much: nested or repeated by aliases beyond reason", position=self.place(node)
-            )
+            raise InputError(_TOO_MUCH, position=self.place(node))
         if node.tag not in _TAGS:
             tag = printable(node.tag)
             raise InputError(f"tags such as {tag} are not allowed", position=self.place(node))

@@ -20,6 +20,8 @@ class Interrupts:
     """
 
     def __init__(self) -> None:
+        self.came = False
+        """Whether one of them has come."""
         self._usual: dict[signal.Signals, Any] = {}
 
     def watch(self) -> None:
@@ -44,5 +46,6 @@ class Interrupts:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.ignore()
+        self.came = True
         name = signal.Signals(number).name
         raise KeyboardInterrupt(*([] if number == signal.SIGINT else [f"ended by {name}"]))

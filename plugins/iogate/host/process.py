@@ -7,6 +7,7 @@ that a program was started with, in its environment, is ended too.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import secrets
@@ -144,7 +145,7 @@ def _guard() -> subprocess.Popen[bytes]:
     """Return a shell that waits for the end of this process: what is killed by SIGKILL cannot clean up
     itself.
     """
-    return subprocess.Popen(
+    guard = subprocess.Popen(
         ["/bin/sh", "-c", _GUARD],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -152,6 +153,16 @@ def _guard() -> subprocess.Popen[bytes]:
         start_new_session=True,
         bufsize=0,
     )
+    atexit.register(_dismiss, guard)
+    return guard
+
+
+def _dismiss(guard: subprocess.Popen[bytes]) -> None:
+    """Let the guard end: Python would warn of a process that is left, and of its pipe."""
+    assert guard.stdin
+    guard.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        guard.wait(_GRACE_SECONDS)
 
 
 def _tell(guard: subprocess.Popen[bytes], mark: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from iogate import engines
 from iogate.errors import IogateError
 from iogate.judge.appender import Appender
 from iogate.judge.baseline import (
+    Exists,
     find,
     known_definitions,
     known_elsewhere,
@@ -41,8 +42,8 @@ class BaselineJudges:
     """Appoints the judges of a session on a device whose baselines are in `folder`, which bears its name.
 
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
-    them of what has none yet. `exists` tells whether there is a suite of a name. With `learn` a baseline that
-    cannot resolve its tolerance is taught by what is measured, instead of judging it.
+    them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
+    baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class BaselineJudges:
         *,
         update: UpdateMode | None = None,
         record_missing: bool = False,
-        exists: Callable[[str], bool] = lambda suite: False,
+        exists: Exists = lambda suite, workload: False,
         learn: bool = False,
     ) -> None:
         self._folder = folder

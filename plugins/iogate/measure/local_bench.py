@@ -125,7 +125,11 @@ class LocalBench:
         return self._sites.refusals(needs)
 
     def open(self) -> None:
-        self._sites.open()
+        self._check_move(False)
+        try:
+            self._sites.open()
+        finally:
+            self._count_laid_out()
 
     def close(self) -> None:
         self._sites.close()
@@ -188,6 +192,12 @@ class LocalBench:
         self._wear.record(written)
         return output
 
+    def _check_move(self, swapped: bool) -> None:
+        """Raise TargetError (`wear`) if what brings the arms to their places must not be written."""
+        moved = self._sites.moving(swapped)
+        if moved:
+            self._wear.check(0, moved)
+
     def _count_laid_out(self) -> None:
         laid_out = self._sites.laid_out
         self._wear.record(laid_out - self._laid_out)
@@ -238,7 +248,11 @@ class LocalBench:
         """Return where an arm works in this block."""
         if pair.places == "one":
             return self._sites.arm(1, swapped=False)
-        return self._sites.arm(arm, pair.swapped)
+        self._check_move(pair.swapped)
+        try:
+            return self._sites.arm(arm, pair.swapped)
+        finally:
+            self._count_laid_out()
 
     def _by_slices(self, pair: Pair, folder: Path, slices: int) -> Repetition:
         """Return a block of slices, tried again where a busy machine left time for too few."""

@@ -14,7 +14,7 @@ from iogate.measure.bench import Places, Watcher
 from iogate.measure.settings import Settings
 from iogate.model import Device, Needs, Place
 from iogate.target import Scratch, Target, check_unchanged, open_target, refusals, resolve
-from iogate.target.images import Image, Slots, is_image, open_slots, slot_refusals
+from iogate.target.images import Image, Slots, is_image, open_slots, required_space, slot_refusals
 from iogate.target.locks import until_free
 from iogate.units import printable
 
@@ -117,6 +117,12 @@ class Sites:
         """Take what must be taken before the first repetition. Raises TargetError."""
         self.candidate.take()
 
+    def moving(self, swapped: bool) -> int:
+        """Return how many bytes are written to bring the arms to where they work, before any data are laid
+        out. Raises TargetError.
+        """
+        return 0
+
     def arm(self, number: int, swapped: bool) -> tuple[Site, int]:
         """Return where arm A (0) or B (1) works, and on which copy of the data. Raises TargetError."""
         return self.candidate, 0
@@ -207,9 +213,22 @@ class _Images(Sites):
             return [error for arm in self._arms for error in arm.refusals(needs)]
         return slot_refusals(self.candidate.target.path, *self._images)
 
+    def moving(self, swapped: bool) -> int:
+        if self._slots is None:
+            return required_space(*self._images)
+        return self._slots.space if swapped != self._swapped else 0
+
     def open(self) -> None:
         if self._slots is None:
-            self._slots = self._stack.enter_context(open_slots(self.candidate.target.path, *self._images))
+            heard, folder = self._heard, self.candidate.target.path
+            self._slots = until_free(
+                self._stack,
+                lambda heed: open_slots(
+                    folder, *self._images, heard.laying_out, heed=heed, notice=heard.notice
+                ),
+                self._settings.wait,
+                heard.notice,
+            )
             self._mounted(self._slots)
 
     def arm(self, number: int, swapped: bool) -> tuple[Site, int]:
@@ -217,7 +236,7 @@ class _Images(Sites):
         assert self._slots
         if swapped != self._swapped:
             self._let_go()
-            self._slots.swap()
+            self._slots.swap(self._heard.laying_out)
             self._swapped = swapped
             self._mounted(self._slots)
         return self._arms[number], 0
@@ -258,6 +277,9 @@ def sites_of(settings: Settings, device: Device, heard: Watcher) -> Sites:
     if all(images):
         return _Images(settings, device, heard, against, settings.target or "")
     if any(images):
+        other = (settings.target or "") if images[0] else against
+        if other and not Path(other).is_dir():
+            Image.parse(other)  # says what is wrong with its name
         raise TargetError(
             printable(f"{against if images[0] else settings.target} is an image, and the other is none"),
             rule="kinds",

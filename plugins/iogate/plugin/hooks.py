@@ -27,9 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
+@pytest.hookimpl(tryfirst=True)  # what is added first is cleaned up last
 def pytest_configure(config: pytest.Config) -> None:
     run = PytestRun(config, settings_of(config), path_of(config, "--io-json"))
     config.stash[RUN] = run
+    config.add_cleanup(run.leave)
     config.pluginmanager.register(run.status, "iogate.status")
     if value_of(config, "--device"):
         try:

@@ -187,10 +187,17 @@ class PytestRun:
             self.settings.baselines / self.device.name,
             self.settings.gate_options,
             update=self.settings.update,
-            exists=self._project.has,
+            exists=self._has,
             record_missing=self._missing == "record",
             learn=self.device.learn and not self.settings.strict,
         )
+
+    def _has(self, suite: str, workload: str) -> bool:
+        """Return whether there is such a workload; without a name, such a suite."""
+        if not workload:
+            return self._project.has(suite)
+        loaded = [module.loaded for module in self.modules if module.suite == suite and module.loaded]
+        return any(item.name == workload for each in loaded for item in each.workloads)
 
     def _write(self, text: str) -> None:
         """Put text on a line of its own, past pytest's capture if a test is running."""
@@ -445,7 +452,12 @@ class PytestRun:
             if self._session is not None:
                 self._conclude(self._session)
         finally:
-            self._interrupts.restore()
+            if not self._interrupts.came:  # else a second Ctrl-C would end pytest itself with a traceback
+                self._interrupts.restore()
+
+    def leave(self) -> None:
+        """Let signals do what they did before the run."""
+        self._interrupts.restore()
 
     def _conclude(self, session: Session) -> None:
         session.close()

@@ -41,8 +41,9 @@ class Progress:
     def repeated(self, workload: Workload, label: int | str, repetition: Repetition) -> None:
         self.clear()
         if self._plain:
+            arms = [("A ", repetition.base), ("B ", repetition)] if repetition.base else [("", repetition)]
             figures = ", ".join(
-                f"{name} {format_quantity(repetition.metrics[name], metric(name).unit)}"
+                f"{name} " + ", ".join(f"{arm}{_figure(name, each)}" for arm, each in arms)
                 for name in ("read.bandwidth", "read.iops", "write.bandwidth", "write.iops")
                 if name in repetition.metrics
             )
@@ -70,3 +71,8 @@ class Progress:
             columns = shutil.get_terminal_size().columns
             self._write(f"\r\x1b[K{printable(text)[: columns - 1]}")
             self._shown = True
+
+
+def _figure(name: str, repetition: Repetition) -> str:
+    value = repetition.metrics.get(name)
+    return "?" if value is None else format_quantity(value, metric(name).unit)

@@ -16,6 +16,8 @@ from iogate.host.flock import lock
 
 USUAL = 50
 _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
+_OWN_FILE = re.compile(r"\.?results\.[\w.]+")
+_OWN_FOLDER = re.compile(r".*-[0-9a-f]{8}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -39,12 +41,13 @@ class SessionFolder:
 def prune(results: Path, keep: int) -> list[str]:
     """Remove the oldest sessions but `keep`, and return their names.
 
-    What is not named as a session, is a link, or belongs to a run that lives or to another user, stays.
+    What is not named as a session, is a link, or belongs to a run that lives or to another user, stays. So
+    does a session in whose folder somebody put something.
     """
     removed = []
     for name in _sessions(results)[:-keep]:
         with contextlib.suppress(OSError), _locked(results / name) as mine:
-            if mine:
+            if mine and _is_own(results / name):
                 shutil.rmtree(results / name)
                 removed.append(name)
     return removed
@@ -59,6 +62,16 @@ def _sessions(results: Path) -> list[str]:
             if own and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
                 found.append(entry.name)
     return sorted(found)
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether all that is in a session's folder is what a run puts there. Raises OSError."""
+    with os.scandir(folder) as entries:
+        return all(
+            (_OWN_FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False))
+            or (_OWN_FILE.fullmatch(entry.name) and entry.is_file(follow_symlinks=False))
+            for entry in entries
+        )
 
 
 @contextlib.contextmanager

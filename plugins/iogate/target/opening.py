@@ -42,7 +42,7 @@ def open_target(
     with contextlib.ExitStack() as stack:
         stack.enter_context(hold_disks(_disk_numbers(target), heed, notice))
         if target.kind == "device":
-            yield stack.enter_context(_DeviceScratch(target, check))
+            yield stack.enter_context(_DeviceScratch(target, stack.enter_context(_device(target)), check))
             return
         parent = stack.enter_context(_directory(target))
         stack.enter_context(hold(parent, str(target.path), heed, notice))
@@ -54,10 +54,15 @@ def open_target(
 
 
 class _DeviceScratch(contextlib.ExitStack):
-    """A run's place on a block device: the device itself, claimed from the first workload that writes."""
+    """A run's place on a block device: the device itself, claimed from the first workload that writes.
 
-    def __init__(self, target: Target, check: CheckNeeds) -> None:
+    It is reached by what is held open as `descriptor`: whoever may write to the directory of its node could
+    put a link to another device in its place.
+    """
+
+    def __init__(self, target: Target, descriptor: int, check: CheckNeeds) -> None:
         super().__init__()
+        self._held = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
         self.folder: Path | None = None
         self.written = 0
         self._target = target
@@ -70,7 +75,7 @@ class _DeviceScratch(contextlib.ExitStack):
             self.enter_context(destroy.claim(BlockDevice(self._target.number), self._target.path))
             self._claimed = True
         self._check(needs)
-        return self._target.path
+        return self._held
 
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0
@@ -79,7 +84,7 @@ class _DeviceScratch(contextlib.ExitStack):
         """Do nothing: a device has no folder."""
 
     def readable(self, text: str) -> str:
-        return text
+        return text.replace(str(self._held), str(self._target.path))
 
 
 def _disk_numbers(target: Target) -> list[str]:
@@ -87,6 +92,21 @@ def _disk_numbers(target: Target) -> list[str]:
     if target.number:
         return [disk.number for disk in BlockDevice(target.number).disks()]
     return [number_text(target.identity[0])]
+
+
+@contextlib.contextmanager
+def _device(target: Target) -> Iterator[int]:
+    """Open the block device for reading. Raises TargetError if it is not the one that was resolved."""
+    try:
+        descriptor = os.open(target.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise refusal(error, f"cannot open {target.path}") from error
+    try:
+        if number_text(os.fstat(descriptor).st_rdev) != target.number:
+            raise changed_error(target.path)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

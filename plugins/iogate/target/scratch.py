@@ -162,7 +162,7 @@ class Home:
 
     def check(self) -> None:
         """Raise TargetError (`changed`) if its name does not lead to it."""
-        if _name_in(self.parent, self.folder, self.path.name) != self.path.name:
+        if not _leads_to(self.parent, self.path.name, os.fstat(self.folder)):
             message = f"{self.path} was renamed or replaced while the run worked in it"
             remedy = "find out who did it; only those whom you trust should be able to write there"
             raise TargetError(message, rule="changed", remedy=remedy)
@@ -229,11 +229,15 @@ def _mark(folder: int, path: Path) -> Iterator[None]:
 def remove_leftovers(parent: int, path: Path) -> list[str]:
     """Remove the folders of runs that were killed, and return their names.
 
-    Only those that are this user's, bear the marker, and whose run is gone. Raises TargetError (`locked`) if
-    an engine of such a run is still at work in its folder.
+    Only those that are this user's, bear the marker, and whose run is gone. Raises TargetError: `locked` if
+    an engine of such a run is still at work in its folder, `io-error` if the directory cannot be read.
     """
     removed = []
-    for name in sorted(_names(parent)):
+    try:
+        names = sorted(_names(parent))
+    except OSError as error:  # a damaged file system
+        raise refusal(error, f"cannot list what is in {path}") from error
+    for name in names:
         if name.startswith(PREFIX):
             with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
                 if _is_abandoned(folder):
@@ -330,11 +334,16 @@ def _remove_quietly(parent: int, folder: int, name: str) -> bool:
 def _name_in(parent: int, folder: int, first: str) -> str | None:
     """Return what an open folder is called in the directory that it was made in; None if it is not there."""
     own = os.fstat(folder)
-    for name in (first, *_names(parent)):
-        with contextlib.suppress(OSError):
-            if os.path.samestat(os.stat(name, dir_fd=parent, follow_symlinks=False), own):
-                return name
-    return None
+    if _leads_to(parent, first, own):
+        return first
+    return next((name for name in _names(parent) if _leads_to(parent, name, own)), None)
+
+
+def _leads_to(parent: int, name: str, own: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(name, dir_fd=parent, follow_symlinks=False), own)
+    except OSError:
+        return False
 
 
 def _empty(folder: int, file_system: int, last: str = "") -> None:

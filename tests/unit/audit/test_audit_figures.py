@@ -410,3 +410,7 @@ def test_jobs_of_several_ioengines_are_not_taken_for_the_default_one(ioengines, 
     found = engines.load("fio").parse(json.dumps(document), name="out")
     evidence = Evidence(found, found.options, Needs(), declared=False)
     assert [severity for severity, _ in said(figures.synchronous_engine, evidence)] == severities
+
+
+def test_options_beyond_all_numbers_are_none():
+    assert run(options={"runtime": 10**400}).number("runtime") is None

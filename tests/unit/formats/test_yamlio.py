@@ -64,6 +64,16 @@ def test_mistakes_are_told_with_their_place(text, place, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["[" * 200_000, "{a: " * 100_000 + "}" * 100_000, "- " * 100_000 + "1"])
+def test_nesting_cannot_overflow_the_stack(text):
+    with pytest.raises(InputError, match="too much: nested"):
+        loads(text, "deep.yaml")
+
+
+def test_many_short_lists_are_not_nested():
+    assert loads("a:\n" + "  - [1, 2]\n" * 5000, "long.yaml").data == {"a": [[1, 2]] * 5000}
+
+
 def test_aliases_cannot_explode():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]

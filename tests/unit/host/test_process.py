@@ -119,3 +119,12 @@ def test_output_of_a_killed_program_is_read(tmp_path):
     program = "import os, signal; print('partial', flush=True); os.kill(os.getpid(), signal.SIGSEGV)"
     done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)
     assert (done.status, done.stdout) == (-signal.SIGSEGV, "partial\n")
+
+
+def test_the_guard_leaves_no_warning_when_python_ends(tmp_path):
+    script = "import sys; from pathlib import Path; from iogate.host.process import run\n"
+    script += "run(['true'], folder=Path(sys.argv[1]), timeout=60)"
+    argv = [sys.executable, "-W", "error", "-c", script, str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
+    done = subprocess.run(argv, check=False, capture_output=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")

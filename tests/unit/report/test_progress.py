@@ -1,5 +1,6 @@
 """What is going on now: one living line on a terminal, plain lines elsewhere."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -40,6 +41,16 @@ def test_elsewhere_there_is_one_plain_line_a_repetition(shown):
     progress.repeated(WORKLOAD, 2, DONE)
     progress.ended()
     assert shown == ["demo: random_read 2/5: read.bandwidth 1024 MiB/s, read.iops 2.000 k IOPS\n"]
+
+
+def test_of_a_block_both_arms_are_shown(shown):
+    progress = Progress(shown.append, living=False, quiet=False)
+    base = Repetition(Output({"read.iops": 1000.0}, {}), 3.0, "folder")
+    progress.repetition(WORKLOAD, 2, 5, seconds=3, left=30)
+    progress.repeated(WORKLOAD, 2, replace(DONE, base=base))
+    assert shown == [
+        "demo: random_read 2/5: read.bandwidth A ?, B 1024 MiB/s, read.iops A 1.000 k IOPS, B 2.000 k IOPS\n"
+    ]
 
 
 def test_nothing_is_shown_if_nothing_is_wanted(shown):

@@ -9,7 +9,7 @@ from iogate.report.session_folders import SessionFolder, prune
 
 def session(results, day, content="results.json"):
     folder = results / f"2026-01-{day:02}T00:00:00Z-00ff"
-    (folder / "random_read-1234" / "1").mkdir(parents=True)
+    (folder / "random_read-1234abcd" / "1").mkdir(parents=True)
     (folder / content).write_text("{}")
     return folder
 
@@ -30,10 +30,25 @@ def test_what_is_no_session_stays(tmp_path):
     (tmp_path / "2026-01-01T00:00:00Z-cccc-keep").mkdir()
     before = sorted(os.listdir(tmp_path))
     newest = session(tmp_path, 9)
-    (session(tmp_path, 8) / "link").symlink_to(elsewhere)
+    (session(tmp_path, 8) / "random_read-1234abcd" / "link").symlink_to(elsewhere)
     assert len(prune(tmp_path, 1)) == 1
     assert sorted(os.listdir(tmp_path)) == sorted([*before, newest.name])
     assert (elsewhere / "precious").exists()
+
+
+@pytest.mark.parametrize("put", ["thesis.txt", "notes/thesis.txt", "link"])
+def test_a_session_stays_in_which_somebody_put_something(tmp_path, put):
+    old, _ = session(tmp_path, 1), session(tmp_path, 2)
+    (old / put).parent.mkdir(exist_ok=True)
+    (old / put).symlink_to("results.json") if put == "link" else (old / put).touch()
+    assert prune(tmp_path, 1) == []
+    assert (old / put).exists()
+
+
+def test_what_a_killed_run_was_writing_goes_with_its_session(tmp_path):
+    (session(tmp_path, 1) / ".results.json.a1b2c3d4").touch()
+    session(tmp_path, 2)
+    assert len(prune(tmp_path, 1)) == 1
 
 
 def test_a_session_that_another_run_is_in_stays(tmp_path):

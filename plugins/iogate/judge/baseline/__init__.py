@@ -5,7 +5,7 @@ The file is written by `--update-baselines` and read by people in a git diff.
 
 from iogate.judge.baseline.file import definition_changes, find, load_baselines, load_sessions
 from iogate.judge.baseline.identity import foreign
-from iogate.judge.baseline.places import known_definitions, known_elsewhere
+from iogate.judge.baseline.places import Exists, known_definitions, known_elsewhere
 from iogate.judge.baseline.storage import require_writable
 from iogate.judge.baseline.table import Change, changes_table
 from iogate.judge.baseline.update import MAXIMUM_SESSIONS, SessionValues, update
@@ -13,6 +13,7 @@ from iogate.judge.baseline.update import MAXIMUM_SESSIONS, SessionValues, update
 __all__ = [
     "MAXIMUM_SESSIONS",
     "Change",
+    "Exists",
     "SessionValues",
     "changes_table",
     "definition_changes",

@@ -29,6 +29,9 @@ def baseline_files(folder: Path) -> Iterator[tuple[Path, str]]:
             yield path, path.relative_to(folder).with_suffix("").as_posix()
 
 
+Exists = Callable[[str, str], bool]
+"""Whether a suite has a workload; an empty name asks for the suite itself."""
+
 Known = Mapping[str, Sequence[tuple[Path, str, str]]]
 """The workloads of a device as the file of their baseline, suite and name, by the hash of the definition."""
 
@@ -45,20 +48,20 @@ def known_definitions(folder: Path) -> Known:
     return found
 
 
-def known_elsewhere(known: Known, own: Path, workload: Workload, exists: Callable[[str], bool]) -> str:
+def known_elsewhere(known: Known, own: Path, workload: Workload, exists: Exists) -> str:
     """Return where a device has a baseline of the very definition of a workload that has none, with the
     command that makes it the workload's own; empty if there is none.
 
-    It is under another name in its own suite's file, which is `own`, or under its own name in that of a suite
-    that no longer `exists`.
+    It is under another name, which no longer `exists`, in its own suite's file, which is `own`, or under its
+    own name in that of a suite that no longer exists.
     """
     places = known.get(workload.definition_hash, ())
     for path, _, name in places:
-        if path == own and name != workload.name:
+        if path == own and name != workload.name and not exists(workload.suite, name):
             command = ("--workload", name, workload.name)
             return _told(path, f"{name!r}, of this very definition: if that is its old name", *command)
     for path, suite, name in places:
-        if name == workload.name and not own.exists() and not exists(suite):
+        if name == workload.name and not own.exists() and not exists(suite, ""):
             return _told(path, f"{name!r}, of this very definition: if the suite was moved", _near(own))
     return ""
 

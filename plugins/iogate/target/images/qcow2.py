@@ -70,9 +70,7 @@ def virtual_size(head: bytes) -> int:
 
 def raw_bytes(image: Image) -> int:
     """Return the bytes that its raw copy takes, holes left out. Raises TargetError."""
-    answer = ask(
-        "qemu-img", _PACKAGE, "measure", "--output=json", "-f", "qcow2", "-O", "raw", str(image.path)
-    )
+    answer = ask("qemu-img", _PACKAGE, "measure", "--output=json", "-O", "raw", _alone(image))
     if answer.status:
         raise _damaged(image, answer.reason)
     try:
@@ -87,12 +85,18 @@ def make_raw(image: Image, raw: Path) -> None:
     Raises TargetError, OSError.
     """
     path = find_tool("qemu-img", _PACKAGE)
-    arguments = ("convert", "-f", "qcow2", "-O", "raw", str(image.path), str(raw))
+    arguments = ("convert", "-O", "raw", _alone(image), str(raw))
     done = run([path, *arguments], folder=raw.parent, timeout=_DAY)
     if done.status:
         raise _damaged(image, last_line(done.stderr) or f"qemu-img ended with status {done.status}")
     with raw.open("rb") as stream:
         os.fsync(stream.fileno())
+
+
+def _alone(image: Image) -> str:
+    """Return what qemu-img is to open: a qcow2 without a backing file, should it have got one meanwhile."""
+    file = {"driver": "file", "filename": str(image.path)}
+    return f"json:{json.dumps({'driver': 'qcow2', 'backing': None, 'file': file})}"
 
 
 def _not_raw(image: Image, what: str, remedy: str) -> TargetError:

@@ -19,6 +19,7 @@ from iogate.model import Device, Needs
 from iogate.target.images.copying import Source, copy, required_space, source_of
 from iogate.target.images.image import Image, check_different
 from iogate.target.layout import Tick, refusal
+from iogate.target.locks import Notice
 from iogate.target.opening import open_target
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, resolve
@@ -102,17 +103,26 @@ class Slots:
 
 
 @contextlib.contextmanager
-def open_slots(folder: Path, base: Image, candidate: Image, tick: Tick | None = None) -> Iterator[Slots]:
+def open_slots(
+    folder: Path,
+    base: Image,
+    candidate: Image,
+    tick: Tick | None = None,
+    *,
+    heed: bool = False,
+    notice: Notice = print,
+) -> Iterator[Slots]:
     """Take a folder for this run, as a target is taken, and mount copies of both images below it. At the end,
     however it comes, all is unmounted, detached and removed; what a killed run left there is removed first.
 
-    `tick` is called while slots are written, with the bytes done of this slot. Raises TargetError.
+    `tick` is called while slots are written, with the bytes done of this slot; `heed` and `notice` are those
+    of `open_target`. Raises TargetError.
     """
     for error in slot_refusals(folder, base, candidate):
         raise error
     target = _target(folder)
     with contextlib.ExitStack() as stack:
-        place = stack.enter_context(open_target(target, device=_profile(folder)))
+        place = stack.enter_context(open_target(target, device=_profile(folder), heed=heed, notice=notice))
         assert place.folder
         home = Path(os.path.realpath(place.folder))  # mounts are known by where they really are
         stack.callback(loop.release_below, home)

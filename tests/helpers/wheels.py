@@ -1,14 +1,17 @@
-"""Packages of others, as pip installs them: a wheel by hand, since no build backend need be there."""
+"""Packages as pip installs them: our own, and those of others by hand, as no build backend need be there."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from places import ROOT
 
 
 def install(folder: Path, name: str, modules: Mapping[str, str], entry_points: str) -> Path:
@@ -35,3 +38,26 @@ def install(folder: Path, name: str, modules: Mapping[str, str], entry_points: s
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     subprocess.run([*pip, "--no-deps", "--no-index", f"--target={where}", str(wheel)], check=True)
     return where
+
+
+def build(folder: Path) -> Path:
+    """Build iogate's own wheel of this checkout, without network."""
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
+    argv = [*pip, "--no-deps", "--no-build-isolation", f"--wheel-dir={folder}", str(ROOT)]
+    subprocess.run(argv, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def environment(folder: Path, wheel: Path) -> Path:
+    """Make an environment with a wheel in it, and return its programs; ours lends what the wheel needs."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "lent.pth").write_text(sysconfig.get_path("purelib"))
+    programs = folder / "bin"
+    for name in ("pip", "pytest"):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{programs}/python" -m {name} "$@"\n')
+        (programs / name).chmod(0o755)
+    install = ["install", "--quiet", "--ignore-installed", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run([programs / "pip", *install], check=True)
+    return programs

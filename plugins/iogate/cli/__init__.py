@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from iogate import __version__
-from iogate.cli import audit, baseline, compare, importing, schema, show
+from iogate.cli import audit, baseline, compare, importing, init, schema, show
 from iogate.errors import IogateError
 from iogate.units import printable
 
-_COMMANDS = (show, compare, audit, importing, baseline, schema)
+_COMMANDS = (init, show, compare, audit, importing, baseline, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

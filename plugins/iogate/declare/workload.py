@@ -60,7 +60,7 @@ def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
 def _gate(value: Any) -> dict[str, Tolerance]:
     """Return a list of metrics (tolerance from the data), or metrics with their tolerances."""
     if isinstance(value, list):
-        value = {str(name): None for name in value}
+        value = {name if isinstance(name, str) else value_text(name): None for name in value}
     if not isinstance(value, Mapping):
         raise ValueError("gate is a mapping of metrics to tolerances, or a list of metrics")
     found: dict[str, Tolerance] = {}
@@ -69,7 +69,7 @@ def _gate(value: Any) -> dict[str, Tolerance]:
             direction = metric(str(name)).direction
         except KeyError:
             hint = nearest(str(name), _COMMON_METRICS)
-            raise ValueError(f"unknown metric {name!r}{hint}") from None
+            raise ValueError(f"unknown metric {value_text(name)}{hint}") from None
         try:
             tolerance = _tolerance(written)
         except ValueError as error:

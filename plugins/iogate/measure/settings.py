@@ -14,7 +14,7 @@ Missing = Literal["fail", "skip", "record"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of one run; docs/design.md names them.
+    """The options of one run; docs/reference.md names them.
 
     `against` is the target of arm A (`same`: a second copy of the data; None: workloads have baselines),
     `slice` the length of a slice in seconds. `missing` None leaves it to the device's profile. `budget` is

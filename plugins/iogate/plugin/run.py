@@ -443,7 +443,8 @@ class PytestRun:
             return f"{text}; nothing was measured"
         decided = sum(trial.result is not None for trial in self._trials.values())
         folder = coverage.shown(self.settings.results / self._session.id, self.settings.root)
-        return f"{text}; {decided} of {plural(len(self._trials), 'workload')} decided, kept in {folder}"
+        count = plural(len(self._trials), "workload")
+        return f"{text}; {decided} of {count} decided, kept in {folder}; --io-resume goes on"
 
     def finish(self) -> None:
         """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""

@@ -52,6 +52,10 @@ def test_every_engine_is_asked():
     assert set(ENGINES) == set(engines.names())
 
 
+def test_a_gate_of_nothing_is_told_in_yaml_s_words():
+    assert messages(WorkloadEntry, {"gate": [None]}) == ["gate: unknown metric 'empty'"]
+
+
 @given(st.sampled_from(SHAPES), VALUES, st.data())
 def test_no_word_of_python_is_said_of_any_value(shape, value, data):
     key = data.draw(st.sampled_from([None, *shape.model_fields]))

@@ -2,13 +2,13 @@
 
     sudo python benchmarks/first_week.py [RUNS [SESSIONS]]
 
-Each of five loop devices in memory, under a cgroup throttle whose limit is drawn anew every second, is
-recorded in three sessions (or SESSIONS); then come as many runs without a loss as at a loss of 10% (2 of
+Each of ten loop devices in memory, under a cgroup throttle whose limit is drawn anew every second, is
+recorded in three sessions (or SESSIONS); then come as many runs without a loss as at a loss of 10% (one of
 each, or RUNS, alternated), each a whole `pytest suites` with real fio, judged with a tolerance of 5%. A run
 is red if any of its workloads fails or is undecided. Beside it, on the same runs, stand a mean of up to five
 repetitions against +-5% and pytest-benchmark's `min:5%` (the best repetition against the best of the newest
-session). The devices work side by side, as they are throttled far below what memory gives. Takes about ten
-minutes. Needs root, loop devices and cgroups.
+session). The devices work side by side, as they are throttled far below what memory gives. Takes about
+twenty minutes. Needs root, loop devices and cgroups.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from projects import Project, Result
 from throttle import Throttle, throttle
 
 SPEED, LOSS, CHANGES, TOLERANCE = 2000, 0.10, 0.10, 0.05
-LABS = 5
+LABS = 10
 KINDS = ("no loss", "loss")
 SUITE = """\
 defaults: {engine: fio, ioengine: libaio, direct: true, size: 32M, runtime: 3, time_based: true}
@@ -102,6 +102,8 @@ class Lab:
         """Record the sessions, and judge so many runs of each kind."""
         self._weather.start()
         recorded = [values_of(self._run("--update-baselines=append")) for _ in range(sessions)]
+        counts = [[len(values) for values in session.values()] for session in recorded]
+        print(f"recorded: {counts} repetitions", flush=True)
         for kind in KINDS * runs:
             self._weather.speed = SPEED * (1 - LOSS * (kind == "loss"))
             result = self._run()
@@ -111,19 +113,20 @@ class Lab:
             self.red[kind]["iogate: inconclusive only"] += undecided
             for rule, alarm in rules(recorded, values_of(result)).items():
                 self.red[kind][rule] += alarm
-            print(f"{kind}: {result.seconds:.0f} s, {dict(result.verdicts)}", flush=True)
+            counts = [item["repetitions"] for item in result.results["workloads"]]
+            print(f"{kind}: {result.seconds:.0f} s, {dict(result.verdicts)}, {counts}", flush=True)
         self._weather.over.set()
 
     def _run(self, *arguments: str) -> Result:
         started = self.project.start("suites", "--device=lab", *arguments, wrapper=self._cgroup.inside)
-        result = self.project.finish(started, patience=900)
+        result = self.project.finish(started, patience=1800)
         if not result.verdicts or (arguments and result.status):
             raise RuntimeError(result.text)
         return result
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     sessions = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     started = time.monotonic()
     with contextlib.ExitStack() as stack:

@@ -25,7 +25,7 @@ def judge_session(
 ) -> Verdict:
     """Return the verdict on a session against those before it, in one look at all its repetitions."""
     whole = replace(workload, repetitions=None, max_repetitions=None)
-    gate_options = replace(gate_options, max_repetitions=len(repetitions))
+    gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)
     judge = BaselineJudge(whole, baseline, gating, gate_options)
     judge.look(repetitions)
     return judge.verdict(repetitions)

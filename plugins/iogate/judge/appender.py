@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from iogate.judge.addition import admit, judge_session
 from iogate.judge.baseline import foreign
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
@@ -29,7 +30,8 @@ class Appender(Recorder):
         *,
         force: bool = False,
     ) -> None:
-        super().__init__(workload, gating, sessions=sessions)
+        enough = Enough.of(workload, gating, gate_options, baseline.metrics)
+        super().__init__(workload, gating, sessions=sessions, enough=enough)
         self.baseline = baseline
         self.against = f"{len(baseline.sessions) or 'published'} sessions, and appended"
         self._workload = workload

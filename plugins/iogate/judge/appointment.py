@@ -22,6 +22,7 @@ from iogate.judge.baseline import (
 )
 from iogate.judge.baseline.places import Known, baseline_files
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.enough import Enough
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
@@ -73,7 +74,7 @@ class BaselineJudges:
         known = self._of(workload).get(workload.name)
         newest = max(known.sessions, default="") if known else ""
         if self._update == "replace":
-            return Recorder(workload, gating, newest=newest)
+            return Recorder(workload, gating, newest=newest, enough=self._enough(workload, gating))
         baseline, why = self._find(workload)
         if self._update:
             return self._appender(workload, baseline, gating)
@@ -83,7 +84,13 @@ class BaselineJudges:
             return judge if can_judge([item.sensitivity for item in expected]) else Learner(judge)
         elsewhere = self._elsewhere(workload)
         if self._record_missing:
-            return Recorder(workload, gating, sessions=self._sessions(workload), elsewhere=elsewhere)
+            return Recorder(
+                workload,
+                gating,
+                sessions=self._sessions(workload),
+                elsewhere=elsewhere,
+                enough=self._enough(workload, gating),
+            )
         why = why or f"{self._folder.name} has no baseline of this workload"
         remedy = "record one with --update-baselines (or see --io-missing)"
         return Verdict("no_baseline", f"{why}; {remedy}" + (f"\n{elsewhere}" if elsewhere else ""))
@@ -93,8 +100,17 @@ class BaselineJudges:
         sessions = self._sessions(workload)
         if baseline is None:
             elsewhere = self._elsewhere(workload)
-            return Recorder(workload, gating, sessions={} if force else sessions, elsewhere=elsewhere)
+            return Recorder(
+                workload,
+                gating,
+                sessions={} if force else sessions,
+                elsewhere=elsewhere,
+                enough=self._enough(workload, gating),
+            )
         return Appender(workload, baseline, gating, self._with_loan(), sessions, force=force)
+
+    def _enough(self, workload: Workload, gating: Sequence[str]) -> Enough:
+        return Enough.of(workload, gating, self.options)
 
     def _sessions(self, workload: Workload) -> Mapping[str, Environment]:
         """Return those with which a session of a workload would be stored."""

@@ -7,10 +7,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
+from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.metrics import note_metrics, typical_value, worst_of
 from iogate.model import (
@@ -63,7 +65,36 @@ class BaselineJudge:
     @property
     def maximum(self) -> int:
         """The most repetitions that this workload gets."""
+        return math.ceil(self._usual_maximum * max(self._efforts.values(), default=1.0))
+
+    @property
+    def _usual_maximum(self) -> int:
         return self.workload.repetitions or self.workload.max_repetitions or self.gate_options.max_repetitions
+
+    @cached_property
+    def _efforts(self) -> dict[str, float]:
+        """How many times as many repetitions as usual each metric may ask for, as its baseline has them."""
+        from iogate.judge.gate import effort
+
+        if not extensible(self.workload, self.gate_options):
+            return {}
+        allowed = allowed_variances(self.workload, self.gating, self.gate_options)
+        borrowed = self.gate_options.borrowed
+        metrics = self.baseline.metrics
+        return {
+            name: effort(metrics[name], most, borrowed=borrowed)
+            for name, most in allowed.items()
+            if name in metrics
+        }
+
+    @property
+    def effort(self) -> str:
+        if self.maximum == self._usual_maximum:
+            return ""
+        return (
+            f"repetitions differ by more than the tolerance bears: up to {self.maximum} of them instead of "
+            f"{self._usual_maximum} (--io-max-repetitions)"
+        )
 
     @property
     def minimum(self) -> int:

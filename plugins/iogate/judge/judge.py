@@ -18,6 +18,7 @@ class GateOptions:
     """How sure the gate has to be: error rates, and the repetitions that it may ask for.
 
     `max_blocks` are the most blocks of a pair. `tolerance` replaces those of the suites (None: theirs hold).
+    With `extend` noisy repetitions may take more than `max_repetitions`, which nobody asked for then.
     `metrics` counts the gating metrics of the whole session, among which a false alarm is shared out.
     `borrowed` is what other baselines tell about the noise.
     """
@@ -25,6 +26,7 @@ class GateOptions:
     alpha: float = 0.01
     beta: float = 0.05
     max_repetitions: int = 12
+    extend: bool = False
     max_blocks: int = 60
     tolerance: float | None = None
     metrics: int = 1
@@ -70,6 +72,11 @@ class Judge(Protocol):
     @property
     def usual(self) -> int:
         """The repetitions that it usually takes."""
+        ...
+
+    @property
+    def effort(self) -> str:
+        """What the number of repetitions depends on, for people; empty where it is as usual."""
         ...
 
     @property

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
-from iogate.judge.recorder import ENOUGH
 from iogate.model import Environment, MetricVerdict, Repetition, Verdict
 from iogate.units import ordinal
 
@@ -27,13 +27,18 @@ class Learner:
     def __init__(self, judge: BaselineJudge) -> None:
         self._judge = judge
         self.baseline = judge.baseline
-        self.maximum = max(ENOUGH, judge.maximum)
-        self.usual = self.minimum = ENOUGH
+        self._enough = Enough.of(judge.workload, judge.gating, judge.gate_options, judge.baseline.metrics)
+        self.maximum = max(self._enough.most, judge.maximum)
+        self.usual = self.minimum = self._enough.usual
         self.newest = judge.newest
 
     @property
     def against(self) -> str:
         return f"{self._judge.against}, still learning"
+
+    @property
+    def effort(self) -> str:
+        return self._enough.text
 
     @property
     def uncertainty(self) -> float:
@@ -48,7 +53,8 @@ class Learner:
         sure = self._judge.look(repetitions)
         if self._judge.unmeasured:
             return True
-        return len(repetitions) >= ENOUGH and (sure or not self._judge.losing)
+        enough = len(repetitions) >= self._enough.asked(repetitions)
+        return enough and (sure or not self._judge.losing)
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         found = self._judge.verdict(repetitions, cut_short)

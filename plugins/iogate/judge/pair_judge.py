@@ -56,6 +56,8 @@ class PairJudge:
         self._decisions: dict[str, PairDecision] = {}
         self._lacking = ""
 
+    effort = ""
+
     @property
     def minimum(self) -> int:
         from iogate.judge.pair import fewest_blocks

@@ -7,19 +7,18 @@ from collections.abc import Mapping, Sequence
 from iogate.errors import MeasurementError
 from iogate.judge.addition import FORCE
 from iogate.judge.baseline import foreign
+from iogate.judge.enough import ENOUGH, Enough
 from iogate.judge.judge import Expectation
 from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Environment, Repetition, Verdict, Workload
 from iogate.units import plural
 
-ENOUGH = 5  # repetitions that a baseline is made of, at least
-
 
 class Recorder:
     """Sees to it that a workload is measured often enough for a baseline, and that what gates it is there.
 
-    `sessions` are those that it is to be stored with, which must be of the same machine; `elsewhere` tells of
-    a baseline that it could have instead.
+    `enough` says how often that is. `sessions` are those that it is to be stored with, which must be of the
+    same machine; `elsewhere` tells of a baseline that it could have instead.
     """
 
     against = "to be recorded"
@@ -32,11 +31,13 @@ class Recorder:
         sessions: Mapping[str, Environment] | None = None,
         elsewhere: str = "",
         newest: str = "",
+        enough: Enough | None = None,
     ) -> None:
         self.newest = newest
-        self.maximum = max(ENOUGH, workload.repetitions or 0)
-        self.usual = self.minimum = self.maximum
-        self.uncertainty = float(self.maximum)
+        self._enough = enough or Enough(max(ENOUGH, workload.repetitions or 0))
+        self.usual = self.minimum = self._enough.usual
+        self.maximum = self._enough.most
+        self.uncertainty = float(self.usual)
         self._gating = tuple(gating)
         self._sessions = sessions or {}
         self._elsewhere = elsewhere
@@ -48,12 +49,16 @@ class Recorder:
             remedy = f"name the right --device, or begin anew with --update-baselines; {FORCE}"
             raise MeasurementError(f"not appended: {other}", remedy=remedy)
 
+    @property
+    def effort(self) -> str:
+        return self._enough.text
+
     def look(self, repetitions: Sequence[Repetition]) -> bool:
-        self.uncertainty = float(self.maximum - len(repetitions))
+        self.uncertainty = float(self._enough.asked(repetitions) - len(repetitions))
         return self.uncertainty <= 0
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
-        if cut_short:
+        if cut_short and len(repetitions) < self.minimum:
             return Verdict("inconclusive", cut_short, undecided_metrics(repetitions, {}, self._gating))
         measured = repetitions[-1].metrics
         lacking = [name for name in self._gating if name not in measured]

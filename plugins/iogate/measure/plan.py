@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from iogate.judge.judge import Expectation
 
 _FEW_POINTS = 8  # of a matrix: more are told together
+_FEW = 4  # names in one line
 _WIDE = 0.2  # what resolves no less than this misses most of what people care about
 
 
@@ -150,7 +151,7 @@ def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None
             if expected.sensitivity:
                 known = (expected.sensitivity, trial.seconds)
                 judged.setdefault((names[trial.id], name), []).append(known)
-    lengths = _lengths(trials, names)
+    lengths = [*_lengths(trials, names), *_efforts(trials, names)]
     if not found:
         return printable("\n".join(lengths))
     rows = [_expected_row(workload, name, items) for (workload, name), items in found.items()]
@@ -176,6 +177,20 @@ def _lengths(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:
         f"{LONGEST:.0f} s{', by what the tolerance needs' if declared else ''}"
         for name, seconds, declared in waiting
     ]
+
+
+def _efforts(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:
+    """Return where there may be more repetitions than usual, and why, in a line for each reason."""
+    found: dict[str, list[str]] = {}
+    for trial in trials:
+        if trial.result is None and trial.judge.effort:
+            found.setdefault(trial.judge.effort, []).append(names[trial.id])
+    said = []
+    for text, those in found.items():
+        few = list(dict.fromkeys(those))
+        shown = ", ".join(few[:_FEW]) + (f" and {len(few) - _FEW} more" if len(few) > _FEW else "")
+        said.append(f"{shown}: {text}")
+    return said
 
 
 def _blunt(resolved: Sequence[float]) -> list[str]:

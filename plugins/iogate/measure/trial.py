@@ -9,6 +9,7 @@ from typing import Any
 
 from iogate import engines
 from iogate.errors import MeasurementError
+from iogate.judge.enough import allowed_variances
 from iogate.judge.judge import GateOptions, Judge
 from iogate.measure.bench import Arm, Pair
 from iogate.measure.pairing import Pairing
@@ -24,32 +25,12 @@ def notes_of(workload: Workload) -> list[Finding]:
     return [Finding("left_out", "note", text) for text in workload.notes]
 
 
-def declared_tolerances(workload: Workload, gating: Sequence[str], options: GateOptions) -> dict[str, float]:
-    """Return the tolerances that somebody declared for metrics of throughput, whose seconds are known."""
-    declared = {name: workload.gate[name].worse for name in gating if name in workload.gate}
-    if options.tolerance is not None:
-        declared = dict.fromkeys(gating, options.tolerance)
-    return {
-        name: worse
-        for name, worse in declared.items()
-        if worse is not None and metric(name).direction == "higher"
-    }
-
-
 def allowed_variance(workload: Workload, gating: Sequence[str], options: GateOptions) -> float:
-    """Return the variance between repetitions that the declared tolerances of a workload allow."""
-    from iogate.judge import gate
-
-    most = workload.repetitions or workload.max_repetitions or options.max_repetitions
-    return min(
-        (
-            gate.allowed_variance(
-                worse, "higher", alpha=options.alpha, beta=options.beta, most=most, metrics=options.metrics
-            )
-            for worse in declared_tolerances(workload, gating, options).values()
-        ),
-        default=math.inf,
-    )
+    """Return the variance between repetitions that the declared tolerances of a workload allow; those of
+    throughput, as its seconds are known.
+    """
+    allowed = allowed_variances(workload, gating, options).items()
+    return min((each for name, each in allowed if metric(name).direction == "higher"), default=math.inf)
 
 
 @dataclass

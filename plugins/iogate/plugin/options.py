@@ -95,7 +95,12 @@ OPTIONS = (
     _Option("--io-tolerance", "the smallest change that matters, for every gating metric", "5%", parse_share),
     _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", parse_share),
     _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", parse_share),
-    _Option("--io-max-repetitions", "the most repetitions of a workload (default: 12)", "N", _repetitions),
+    _Option(
+        "--io-max-repetitions",
+        "the most repetitions of a workload (default: 12; 48 of noisy ones)",
+        "N",
+        _repetitions,
+    ),
     _Option(
         "--io-runtime",
         "length of a repetition, and of a rest before it at most, instead of the suites'",
@@ -220,6 +225,7 @@ def settings_of(config: pytest.Config) -> Settings:
         alpha=value_of(config, "--io-alpha") or usual.alpha,
         beta=value_of(config, "--io-beta") or usual.beta,
         max_repetitions=value_of(config, "--io-max-repetitions") or usual.max_repetitions,
+        extend=not value_of(config, "--io-max-repetitions"),
         max_blocks=value_of(config, "--io-max-blocks") or usual.max_blocks,
         tolerance=value_of(config, "--io-tolerance"),
     )

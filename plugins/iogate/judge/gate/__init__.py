@@ -1,16 +1,19 @@
 """Is this still as fast as its baseline? Verdicts with stated error rates. Pure functions of the values.
 
 `decide` judges, `sensitivity` says beforehand what a baseline can resolve, `repetition_length` how long one
-repetition should be for what variance it may have, `allowed_variance`. docs/gate.md explains the procedure.
+repetition should be for what variance it may have, `allowed_variance`, and `effort` how many there should be.
+docs/gate.md explains the procedure.
 """
 
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.borrowing import borrow
 from iogate.judge.gate.decision import Decision, DecisionVerdict, decide
+from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
 from iogate.judge.gate.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
+    "MOST_EFFORT",
     "Borrowed",
     "Decision",
     "DecisionVerdict",
@@ -19,6 +22,7 @@ __all__ = [
     "allowed_variance",
     "borrow",
     "decide",
+    "effort",
     "repetition_length",
     "sensitivity",
 ]

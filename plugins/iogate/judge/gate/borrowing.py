@@ -21,11 +21,13 @@ from iogate.judge.gate.noise import (
     NOISE_FLOOR,
     Components,
     components,
+    sum_of_squares,
 )
 from iogate.judge.gate.values import BaselineValues, Scale, Unusable, read_sessions, reference_of
 
 _ASSUMPTION = 2.0  # degrees of freedom that the assumed session noise is worth beside what was learnt
 _DOUBT = 0.1  # standard errors by which workloads are held to differ more than they seem to
+_YOUNG = trigamma(1.0)  # the variance of the logarithm of a variance that three sessions tell
 _WILD = 1.0  # the same for the share of devices whose workloads differ wildly (see DOUBTED_SHARE)
 
 
@@ -85,19 +87,20 @@ def _fit(variances: Sequence[tuple[float, float, float]], doubts: float) -> tupl
     standard errors (`doubts`) more than they seem to, which is the more the fewer they are.
     """
     expected = statistics.fmean(trigamma(degrees / 2) for _, _, degrees in variances)
+    biases = [math.log(degrees / 2) - digamma(degrees / 2) for _, _, degrees in variances]
     low, high = -14.0, 4.0  # the logarithm of s0²: the larger, the smaller the logarithms of the ratios
     degrees = 0.0
     for _ in range(60):
         middle = (low + high) / 2
         logs = [
-            math.log(variance / (math.exp(middle) + part)) - digamma(d / 2) + math.log(d / 2)
-            for variance, part, d in variances
+            math.log(variance / (math.exp(middle) + part)) + bias
+            for (variance, part, _), bias in zip(variances, biases, strict=True)
         ]
-        doubt = doubts * 2 * expected / math.sqrt(len(logs) - 1)
-        excess = max(statistics.variance(logs) - expected, 0.0) + doubt
+        doubt = doubts * 2 * max(expected, _YOUNG) / math.sqrt(len(logs) - 1)
+        excess = max(sum_of_squares(logs) / (len(logs) - 1) - expected, 0.0) + doubt
         half = inverse_trigamma(excess)
         degrees = 2 * half
-        if statistics.fmean(logs) > math.log(half) - digamma(half):
+        if math.fsum(logs) / len(logs) > math.log(half) - digamma(half):
             low = middle
         else:
             high = middle

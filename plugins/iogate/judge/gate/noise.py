@@ -25,6 +25,8 @@ ASSUMED_DEGREES = 4.0  # an assumption is worth as much as five sessions, not in
 NOISE_FLOOR = 0.001  # nobody measures storage better than 0.1%: identical values have this noise
 _HUBER = 1.345  # 95% efficient on normal noise
 _USUAL = 0.98  # confidence up to which a workload's session noise may be that of others
+_TRUSTED = 16.0  # degrees of freedom that the others' sessions can give a workload: they differ from it
+_DOUBTED = 6.0  # the most where they differ wildly; far out in the tail more would not hold
 DOUBTED_SHARE = 0.25  # of devices whose workloads differ more than they seem to
 _NOISIER = 0.999  # confidence at which a candidate counts as noisier than its baseline,
 _DISAGREE = 0.99  # and at which two repetitions do: one of them is a stall, and neither outvotes the other
@@ -203,8 +205,9 @@ def baseline_noise(
         repetition, degrees = _moderate((repetition, degrees), usual)
         prior = borrowed.session + repetition * inverse, borrowed.session_degrees
         spread, session_degrees = _moderate((spread, session_degrees), prior)
-        session_degrees = max(count - 1.0, min(session_degrees, borrowed.evidence))
-        doubted_degrees = min(session_degrees, count - 1.0 + borrowed.doubted_degrees)
+        session_degrees = max(count - 1.0, min(session_degrees, borrowed.evidence, _TRUSTED))
+        doubted_degrees = max(count - 1.0, min(count - 1.0 + borrowed.doubted_degrees, _DOUBTED))
+        doubted_degrees = min(session_degrees, doubted_degrees)
     between = lenient = spread - repetition * inverse
     if count < YOUNG and not learnt:
         cautious = max(ASSUMED_SESSION_NOISE**2, repetition)

@@ -15,6 +15,7 @@ _SESSIONS = (3, 5, 8, 12, 20)
 _LENGTHS = (1, 2, 4, 8)
 _STORED = 5  # repetitions of a session that is recorded
 _WELL_KNOWN = 1e6
+_TELLING = 8  # sessions; what fewer tell of how they differ may be twice as much as is true
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,9 @@ class Remedy:
     """The cheapest plan that resolves a tolerance, if the noise stays as it is.
 
     `cause` is what limits the gate, in words. `sessions` are those that the baseline needs in all (0: no
-    number of them would do), `more` of them are still to be recorded, of repetitions `length` times as long
-    (which makes another workload of it, so that all are recorded again). `repetitions` is what recording
-    them takes, in repetitions of the present length.
+    number of them would do, as far as is known), `more` of them are still to be recorded, of repetitions
+    `length` times as long (which makes another workload of it, so that all are recorded again).
+    `repetitions` is what recording them takes, in repetitions of the present length.
     """
 
     cause: str
@@ -36,7 +37,10 @@ class Remedy:
     def text(self, seconds: float | None = None) -> str:
         """In words; with the `seconds` of one repetition also in device time and days."""
         if not self.sessions:
-            return f"{self.cause}: a quieter machine resolves it, or measure side by side: {SIDE_BY_SIDE}"
+            first = f"{self.more} more tell better; " if self.more else ""
+            return (
+                f"{self.cause}: {first}a quieter machine resolves it, or measure side by side: {SIDE_BY_SIDE}"
+            )
         plan = f"{self.sessions} baseline sessions"
         if self.length > 1:
             plan += f" of {self.length} times longer repetitions"
@@ -52,7 +56,7 @@ def remedy(noise: Noise, plan: LookPlan, margin: float) -> Remedy:
     """Return what would make this margin resolvable for the least device time."""
     cause = _cause(noise, plan, margin)
     fitting = [option for option in _options(noise, cause) if _resolves(noise, plan, margin, option)]
-    return min(fitting, key=lambda option: option.repetitions, default=Remedy(cause))
+    return min(fitting, key=lambda option: option.repetitions, default=_none(noise))
 
 
 def _options(noise: Noise, cause: str) -> Iterator[Remedy]:
@@ -79,13 +83,26 @@ def _resolves(noise: Noise, plan: LookPlan, margin: float, option: Remedy) -> bo
     return minimum_detectable(more, suited_looks(more, plan, margin)) <= margin
 
 
+def _none(noise: Noise) -> Remedy:
+    """Return what is to be said where neither sessions nor longer repetitions help: sessions differ too much,
+    or seem to, as long as few have told.
+    """
+    cause = f"sessions differ by {math.sqrt(noise.session):.1%}"
+    if noise.sessions >= _TELLING or noise.session_degrees >= _TELLING - 1:
+        return Remedy(cause)
+    return Remedy(f"{cause}, as far as {_told(noise)}", more=_TELLING - noise.sessions)
+
+
+def _told(noise: Noise) -> str:
+    return "1 session tells" if noise.sessions == 1 else f"{noise.sessions} sessions tell"
+
+
 def _cause(noise: Noise, plan: LookPlan, margin: float) -> str:
     """Return what limits the gate most: that without which it could resolve most."""
     known = replace(noise, session_degrees=_WELL_KNOWN, doubted_degrees=_WELL_KNOWN, session=noise.lenient)
-    told = "1 session tells" if noise.sessions == 1 else f"{noise.sessions} sessions tell"
     causes = {
         f"repetitions differ by {math.sqrt(noise.repetition):.1%}": replace(noise, repetition=0.0),
         f"sessions differ by {math.sqrt(noise.session):.1%}": replace(noise, session=0.0, lenient=0.0),
-        f"{told} little of how sessions differ": known,
+        f"{_told(noise)} little of how sessions differ": known,
     }
     return min(causes, key=lambda name: minimum_detectable(causes[name], plan))

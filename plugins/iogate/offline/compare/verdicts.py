@@ -170,7 +170,7 @@ def _judge(
         return Verdict(
             "inconclusive", "no metric of it is known to decide", note_metrics(repetitions, {})
         ), []
-    gate_options = replace(gate_options, max_repetitions=len(repetitions))
+    gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)
     known = max(_values(baseline, name) for name in gating)
     single = len(repetitions) == 1
     remarks = []

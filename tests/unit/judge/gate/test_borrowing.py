@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from iogate.judge.gate import Borrowed, borrow, decide, sensitivity
+from iogate.judge.gate.noise import baseline_noise
 
 
 def device(generator, *, sessions=3, workloads=8, session=0.007, repetition=0.021, together=0.0, spread=0.0):
@@ -114,3 +115,22 @@ def test_three_sessions_do_what_ten_did():
 @pytest.mark.parametrize("noise", [{"together": 1.0}, {"spread": 1.0, "repetition": 0.007}])
 def test_neither_moving_together_nor_differing_wildly_raises_false_alarms(noise):
     assert verdicts(30, metrics=8, **noise)["regressed"] <= 4
+
+
+@pytest.mark.parametrize("sessions", [3, 5, 8, 12])
+def test_more_sessions_do_not_show_more_workloads(sessions):
+    """Eight workloads of eight sessions raised 1.2% false alarms a session when they counted for more."""
+    baselines, _ = device(random.Random(sessions), sessions=sessions, repetition=0.001)
+    known = borrow(baselines)
+    own = tuple(tuple(-math.log(value) for value in row) for row in baselines[0])
+    assert known.doubted_degrees < 6
+    noise = baseline_noise(own, None, known)
+    assert noise.session_degrees <= 16
+    assert noise.doubted_degrees <= max(6, sessions - 1)
+
+
+def test_forty_workloads_do_not_make_the_far_tail_known():
+    """Forty workloads of eight sessions raised 1.6% false alarms a session when they counted for more."""
+    baselines, _ = device(random.Random(8), sessions=8, workloads=40)
+    own = tuple(tuple(-math.log(value) for value in row) for row in baselines[0])
+    assert baseline_noise(own, None, borrow(baselines)).doubted_degrees == 7

@@ -153,6 +153,18 @@ class TestRepetitionLength:
         assert 0.1 < length.repetition_noise < 0.3
 
 
+def test_a_noise_that_few_sessions_tell_of_is_said_to_be_uncertain():
+    """3 sessions that seem to differ by 4% may differ by 2%: a quieter machine is not the only remedy."""
+
+    def text(sessions):
+        rows = [[1000.0 * (1.05 if number % 2 else 0.97)] * 5 for number in range(sessions)]
+        known = sensitivity(rows, direction="higher", tolerance=0.05)
+        return known.remedy.text()
+
+    assert "as far as 3 sessions tell: 5 more tell better; a quieter machine" in text(3)
+    assert ": a quieter machine" in text(10) and "as far as" not in text(10)
+
+
 def test_what_only_changes_beyond_tenfold_would_show_is_said_in_words():
     wild = ((1.0, 1000.0), (1e6, 3.0))
     text = sensitivity(wild, direction="lower").text

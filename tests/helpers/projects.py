@@ -18,6 +18,19 @@ import pytest
 from places import PLUGINS
 
 SCRATCH = ".iogate-scratch-*"
+OTHERS = (
+    "allure_pytest",
+    "html",
+    "html_fixtures",
+    "metadata",
+    "pytest_cov",
+    "pytest_jsonreport",
+    "randomly",
+    "rerunfailures",
+)
+"""Plugins of others that are installed for tests beside them; `-p NAME` turns one on."""
+WITHOUT_OTHERS = " ".join(f"-p no:{name}" for name in OTHERS)
+"""What PYTEST_ADDOPTS is in a project."""
 _PATIENCE = 180.0  # against what hangs, however busy the machine is
 
 Wrapper = Callable[[Sequence[str]], list[str]]
@@ -67,6 +80,7 @@ class Project:
         self.python = python
         strange = ("PYTEST_", "PYTHONDONTWRITEBYTECODE")  # without cached byte code every start takes seconds
         self.environment = {key: text for key, text in os.environ.items() if not key.startswith(strange)}
+        self.environment["PYTEST_ADDOPTS"] = WITHOUT_OTHERS
         self.environment["PYTHONPATH"] = str(PLUGINS)
         self.environment["TMPDIR"] = str(locks or path / "tmp")
         self.plugin: tuple[str, ...] = ("-p", "iogate.plugin")

@@ -1,12 +1,14 @@
 """A project of its own for each test, with a fake engine."""
 
+import os
 from pathlib import Path
 
 import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy cannot be imported twice
 import pytest
 import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
-from projects import Project
+from places import PLUGINS
+from projects import WITHOUT_OTHERS, Project
 
 ENGINES = str(Path(__file__).parent / "engines")
 
@@ -25,12 +27,19 @@ class InProcess(Project):
         super().__init__(pytester.path)
         self.pytester = pytester
         self._monkeypatch = monkeypatch
+        monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_OTHERS)
         self.suite(SUITE)
 
     def run(self, *arguments: str, factor: float = 1.0) -> pytest.RunResult:
         """Run pytest on a device `factor` times as fast as its baseline."""
         self._monkeypatch.setenv("IOGATE_FAKE_FACTOR", str(factor))
         return self.pytester.runpytest_inprocess("-p", "iogate.plugin", *arguments)
+
+    def run_apart(self, *arguments: str, factor: float = 1.0) -> pytest.RunResult:
+        """Run pytest in a process of its own, for plugins that leave something behind in theirs."""
+        self._monkeypatch.setenv("IOGATE_FAKE_FACTOR", str(factor))
+        self._monkeypatch.setenv("PYTHONPATH", os.pathsep.join([ENGINES, str(PLUGINS)]))
+        return self.pytester.runpytest_subprocess("-p", "iogate.plugin", *arguments)
 
 
 @pytest.fixture(autouse=True)

@@ -5,22 +5,26 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from iogate import __version__
-from iogate.cli import audit, baseline, compare, importing, init, schema, show
+from iogate.cli import audit, baseline, compare, completion, export, importing, init, schema, show
 from iogate.errors import IogateError
 from iogate.units import printable
 
-_COMMANDS = (init, show, compare, audit, importing, baseline, schema)
+_COMMANDS = (init, show, compare, audit, importing, baseline, export, schema, completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 1 if files were refused, something regressed or is in
     conflict, 2 for wrong use, 3 if it is inconclusive.
     """
-    given = parser().parse_args(arguments)
+    whole = parser()
+    if "_ARGCOMPLETE" in os.environ:
+        completion.complete(whole)
+    given = whole.parse_args(arguments)
     try:
         return int(given.act(given))
     except IogateError as error:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iogate.cli.common import Commands, argument, say
+from iogate.cli.common import Commands, argument, epilog, say
 from iogate.units import parse_rate, parse_size
 
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    audit = commands.add_parser("audit", help="say which figures of published outputs and tables stand")
+    audit = commands.add_parser(
+        "audit",
+        help="say which figures of published outputs and tables stand",
+        **epilog(
+            "iogate audit report.md --link=3.94GB/s --memory=16G",
+            statuses="0 all stand, 1 a figure does not stand, or a file was refused, 2 wrong use",
+        ),
+    )
     audit.add_argument("files", nargs="+", type=Path, metavar="FILE")
     audit.add_argument(
         "--link",

@@ -6,16 +6,24 @@ import argparse
 import sys
 from pathlib import Path
 
-from iogate.cli.common import Commands, say
+from iogate.cli.common import Commands, epilog, say
 from iogate.errors import IogateError
 
 
 def add(commands: Commands) -> None:
     """Declare the command and what it can do."""
-    baseline = commands.add_parser("baseline", help="look at stored baselines, rename, drop or merge them")
+    baseline = commands.add_parser(
+        "baseline",
+        help="look at stored baselines, rename, drop or merge them",
+        **epilog("iogate baseline show baselines/lab-7/quick.yaml"),
+    )
     actions = baseline.add_subparsers(required=True, metavar="ACTION")
 
-    show = actions.add_parser("show", help="print the sessions and figures of baseline files")
+    show = actions.add_parser(
+        "show",
+        help="print the sessions and figures of baseline files",
+        **epilog("iogate baseline show baselines/lab-7/quick.yaml"),
+    )
     show.add_argument("files", nargs="+", type=Path, metavar="FILE")
     show.set_defaults(act=_show)
 
@@ -24,6 +32,10 @@ def add(commands: Commands) -> None:
         help="rename a workload, or move a baseline",
         description="Moves a baseline file, or the folder of a device, and has it say where it lies. Without "
         "TO it was moved already. With --workload it gives a workload's baseline to another name.",
+        **epilog(
+            "iogate baseline rename baselines/lab-7 baselines/lab-8",
+            "iogate baseline rename baselines/lab-7/quick.yaml --workload old_name new_name",
+        ),
     )
     rename.add_argument("place", type=Path, metavar="FROM", help="a baseline file, or a device's folder")
     rename.add_argument("target", nargs="?", type=Path, metavar="TO")
@@ -31,7 +43,9 @@ def add(commands: Commands) -> None:
     rename.set_defaults(act=_rename)
 
     drop = actions.add_parser(
-        "drop", help="forget workloads or sessions; of both, these sessions of these workloads"
+        "drop",
+        help="forget workloads or sessions; of both, these sessions of these workloads",
+        **epilog("iogate baseline drop baselines/lab-7/quick.yaml --session 2026-11-21T02:11:47Z-b132"),
     )
     drop.add_argument("file", type=Path, metavar="FILE")
     drop.add_argument("--workload", action="append", default=[], metavar="NAME")
@@ -43,7 +57,10 @@ def add(commands: Commands) -> None:
         help="unite the sessions of two baseline files",
         description="Writes the sessions of both sides into OURS, by their time. As git's merge driver: "
         "iogate baseline merge %%O %%A %%B --path %%P",
-        epilog="exit status: 0 merged, 1 a conflict, and OURS is as it was",
+        **epilog(
+            "iogate baseline merge ours.yaml theirs.yaml",
+            statuses="0 merged, 1 a conflict, and OURS is as it was, 2 wrong use",
+        ),
     )
     merge.add_argument("files", nargs="+", type=Path, metavar="[BASE] OURS THEIRS")
     merge.add_argument("--path", default="", metavar="NAME", help="what messages call the file")

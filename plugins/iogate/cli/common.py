@@ -6,13 +6,27 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 _Value = TypeVar("_Value")
 if TYPE_CHECKING:
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
     Commands = object
+
+
+class Help(argparse.HelpFormatter):
+    """Help whose description is wrapped, and whose examples stay as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("example") else super()._fill_text(text, width, indent)
+
+
+def epilog(*examples: str, statuses: str = "0 done, 2 refused, or wrong use") -> dict[str, Any]:
+    """Return what the help of a command ends with, as arguments of its parser."""
+    lines = [f"  {example}" for example in examples]
+    text = "\n".join([f"example{'s' if len(lines) > 1 else ''}:", *lines, "", f"exit status: {statuses}"])
+    return {"epilog": text.replace("%", "%%"), "formatter_class": Help}
 
 
 def say(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iogate.cli.common import Commands, argument, say
+from iogate.cli.common import Commands, argument, epilog, say
 from iogate.units import parse_share
 
 
@@ -18,7 +18,11 @@ def add(commands: Commands) -> None:
         "engine's output (whatever `iogate show` reads), or a folder of them (*.json, *.txt, *.out). "
         "Results files are sessions, also in a folder; each output is a session of one repetition, and the "
         "outputs in a folder are the repetitions of one session.",
-        epilog="exit status: 0 all passed, 1 something regressed, 3 inconclusive, 2 wrong use",
+        **epilog(
+            "iogate compare before.json after.json",
+            "iogate compare --tolerance=5% monday/ tuesday/ wednesday/",
+            statuses="0 all passed, 1 something regressed, 3 inconclusive, 2 wrong use",
+        ),
     )
     compare.add_argument("old", nargs="+", type=Path, metavar="OLD", help="the sessions before")
     compare.add_argument("new", type=Path, metavar="NEW", help="the session to judge")

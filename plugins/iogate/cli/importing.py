@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iogate.cli.common import Commands, say
+from iogate.cli.common import Commands, epilog, say
 
 
 def add(commands: Commands) -> None:
@@ -16,7 +16,11 @@ def add(commands: Commands) -> None:
         description="Stores the figures of engine outputs (whatever `iogate show` reads) as the baseline of "
         "the workloads whose definitions fit them. All outputs of a workload are the repetitions of one "
         "session. Nothing is written if any of them is refused.",
-        epilog="exit status: 0 written, 2 refused",
+        **epilog(
+            "iogate import --device=lab-7 --suite=quick outputs/*.json",
+            "iogate import --device=lab-7 --suite=quick --append --workload=iops_4k_read tuesday.json",
+            statuses="0 written, 2 refused, or wrong use",
+        ),
     )
     take.add_argument("files", nargs="+", type=Path, metavar="FILE")
     take.add_argument("--device", required=True, metavar="NAME", help="whose baseline it becomes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from iogate.cli.common import Commands, say
+from iogate.cli.common import Commands, epilog, say
 
 
 def add(commands: Commands) -> None:
@@ -15,8 +15,10 @@ def add(commands: Commands) -> None:
         help="make a project from the suites that ship",
         description="Writes suites, a device's profile, pytest.ini, .gitignore and README.md into a folder. "
         "What is there already stays as it is: a second init adds what lacks.",
-        epilog="example: iogate init storage --suite=memory && cd storage && pytest suites/; "
-        "exit status: 0 made, 2 refused",
+        **epilog(
+            "iogate init storage --suite=memory && cd storage && pytest suites/",
+            statuses="0 made, 2 refused, or wrong use",
+        ),
     )
     init.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="default: here")
     init.add_argument(

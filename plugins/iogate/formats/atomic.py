@@ -11,8 +11,9 @@ from pathlib import Path
 from iogate.errors import IogateError
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file by this text so that a reader, or a crash, finds the old one or the new one whole.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file by this text, or these bytes, so that a reader, or a crash, finds the old one or the
+    new one whole.
 
     Written beside it, flushed to the device, renamed (rename(2) is atomic within a file system). A symbolic
     link is followed, so that a linked file stays linked. Raises IogateError, also for what is no regular
@@ -23,8 +24,8 @@ def write_atomically(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content.encode() if isinstance(content, str) else content)
                 stream.flush()
                 os.fsync(stream.fileno())
             os.chmod(name, _mode(path))

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from iogate.errors import IogateError
+from iogate.plugin.benchmark import remove_empty_storage
 from iogate.plugin.coverage import left_out_text, looks_like_suite, refusal_text, shown, warnings_text
 from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, will_run
+from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of, value_of
+from iogate.plugin.others import add_extras, records, restore_order
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
-from iogate.plugin.wall_time import remove_empty_storage
 from iogate.units import printable
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[RUN] = run
     config.add_cleanup(run.leave)
     config.pluginmanager.register(run.status, "iogate.status")
+    config.pluginmanager.register(run.machine, "iogate.machine")
+    config.pluginmanager.register(run.junit, "iogate.junit")
     if value_of(config, "--device"):
         try:
             _ = run.device
@@ -98,6 +102,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the suites that do not apply to the device, unless they were asked for by name."""
+    restore_order(config, items, config.stash[RUN].modules)
     workloads = [item for item in items if isinstance(item, WorkloadItem)]
     if not workloads or not config.stash[RUN].device.suites:
         return
@@ -186,6 +191,8 @@ def pytest_runtest_makereport(
     """Note by which verdict a test failed, and how long its workload was measured before its set-up."""
     report = yield
     note_verdict(report, call)
+    add_extras(item, report)
+    note_attachments(report, records(item))
     if report.when == "call" or not report.passed:
         report.duration += item.config.stash[RUN].measured_before(item)
     return report
@@ -212,6 +219,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             if session.exitstatus == pytest.ExitCode.OK:  # a status that says more stays
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         session.exitstatus = run.status.of(session)
+        run.junit.describe(run.results)
     return (yield)
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.errors import InputErrors, IogateError
+from iogate.plugin.benchmark import CLOCK, is_asked_for, is_timed, report_benchmarks
 from iogate.plugin.outcome import Gate
-from iogate.plugin.wall_time import CLOCK, is_timed, report_wall_times
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
@@ -50,9 +50,9 @@ def check_workload(measurement: WorkloadResult, gate: Gate) -> None:
     gate.check(measurement)
 
 
-def check_timed_workload(measurement: WorkloadResult, gate: Gate, benchmark: Any) -> None:
-    """Check a workload that is all about wall time, which pytest-benchmark is shown as well."""
-    report_wall_times(measurement, benchmark)
+def check_benchmark(measurement: WorkloadResult, gate: Gate, benchmark: Any) -> None:
+    """Check a workload that pytest-benchmark is shown as well."""
+    report_benchmarks(measurement, benchmark)
     gate.check(measurement)
 
 
@@ -74,12 +74,15 @@ class WorkloadItem(pytest.Function):
 
     @classmethod
     def of(cls, parent: SuiteModule, workload: Workload) -> WorkloadItem:
-        """Return the test of a workload, marked with its markers."""
+        """Return the test of a workload, marked with its markers. It is a benchmark of pytest-benchmark's if
+        that is asked for some, or if it is all about wall time.
+        """
         from iogate import engines
 
-        clocked = is_timed(engines.load(workload.engine).gating(workload))
-        clocked = clocked and parent.config.pluginmanager.hasplugin("benchmark")
-        check = check_timed_workload if clocked else check_workload
+        clocked = parent.config.pluginmanager.hasplugin("benchmark") and (
+            is_asked_for(parent.config) or is_timed(engines.load(workload.engine).gating(workload))
+        )
+        check = check_benchmark if clocked else check_workload
         known = parent.fixtures.get(check)
         item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check, fixtureinfo=known)
         parent.fixtures[check] = item._fixtureinfo

@@ -18,7 +18,9 @@ from iogate.errors import InputError, InputErrors, IogateError, Position
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
+from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
 from iogate.plugin.status import FailureStatus
@@ -53,6 +55,8 @@ class PytestRun:
         self.reporters: list[Reporter] = []
         self.changes: list[str] = []
         self.status = FailureStatus()
+        self.machine = MachineInfo(settings.device)
+        self.junit = JUnitNotes(config)
         self.modules: list[SuiteModule] = []
         self.gaps: list[str] = []
         self.left_out = ""
@@ -358,8 +362,16 @@ class PytestRun:
         trial = self._trials[item.nodeid]
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
-        item.user_properties += list(_properties(result))
+        self._keep(trial)
+        self._tell(item, result)
         return result
+
+    def _tell(self, item: pytest.Item, result: WorkloadResult, name: str = "") -> None:
+        """Tell the plugins of others what the results document says of a test's workload."""
+        from iogate.plugin.others import tell
+
+        self.machine.environment = self.session.environment
+        tell(item, next(record for record in self._records if record.id == result.id), name)
 
     def baseline_of(self, item: pytest.Item) -> Baseline | None:
         """Return the baseline of a workload's test, if it is judged by one."""
@@ -386,15 +398,24 @@ class PytestRun:
             )
         except InputErrors as errors:
             raise InputErrors([overrides.blame(error) or error for error in errors.errors]) from None
-        trial = self.session.enroll([(f"{item.nodeid}.{name}" if name else item.nodeid, workload)])[0]
-        self._require_writable([trial])
-        if self._resumed:
-            self._resumed.clear([trial])
-        result = self.session.decide([trial]).result
+        id = f"{item.nodeid}.{name}" if name else item.nodeid
+        trial = self._measured(id, workload) or self.session.enroll([(id, workload)])[0]
+        if trial.result is None:
+            self._require_writable([trial])
+            if self._resumed:
+                self._resumed.clear([trial])
+        result = trial.result or self.session.decide([trial]).result
         assert result is not None
         self._keep(trial)
-        item.user_properties += list(_properties(result))
+        self._tell(item, result, name)
         return result
+
+    def _measured(self, id: str, workload: Workload) -> Trial | None:
+        """Return what a test has measured already, if it runs again: it would else be retried until it
+        passes.
+        """
+        same = (trial for trial in self.session.trials if trial.id == id and trial.workload == workload)
+        return next(same, None)
 
     # ------------------------------------------------------------ what is kept
 
@@ -493,14 +514,3 @@ def _is_new(result: WorkloadResult) -> bool:
     """Return whether a workload was recorded for want of a baseline, not added to one that learns."""
     verdict = result.verdict
     return verdict.verdict == "recorded" and all(item.baseline is None for item in verdict.metrics)
-
-
-def _properties(result: WorkloadResult) -> Iterator[tuple[str, object]]:
-    """Yield what JUnit shows of a measurement."""
-    yield "verdict", result.verdict.verdict
-    yield "repetitions", result.verdict.repetitions
-    yield "device_seconds", round(result.device_seconds, 3)
-    for item in result.verdict.metrics:
-        yield item.metric.name, item.value
-        if item.gating and item.change is not None:
-            yield f"{item.metric.name}.change", round(item.change, 5)

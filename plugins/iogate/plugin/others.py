@@ -1,0 +1,101 @@
+"""Plugins of others beside this one: they are told the verdict in their own words, and none changes it.
+
+- JUnit, pytest-json-report and others read user properties.
+- pytest-html shows a fragment of HTML below each test, Allure shows it as the test's description.
+- pytest-randomly shuffles tests; workloads go back into the order of their suites.
+- pytest-rerunfailures runs a test again: what is decided stays decided, as nothing is measured twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.units import printable
+
+if TYPE_CHECKING:
+    from iogate.report.results import WorkloadRecord
+
+_RECORDS: pytest.StashKey[dict[str, WorkloadRecord]] = pytest.StashKey()
+
+
+def tell(item: pytest.Item, record: WorkloadRecord, name: str = "") -> None:
+    """Tell what was found out of a test's workload; `name` tells those of one test apart. A test that runs
+    again says it once.
+    """
+    from iogate.report.junit import properties
+
+    known = item.stash.setdefault(_RECORDS, {})
+    if record.id in known:
+        return
+    known[record.id] = record
+    prefix = f"{name}." if name else ""
+    item.user_properties += [(prefix + key, value) for key, value in properties(record)]
+    if _has(item.config, "allure_pytest", "allure_pytest.plugin"):
+        _tell_allure(item, record)
+
+
+def _has(config: pytest.Config, *names: str) -> bool:
+    """Return whether a plugin is there, by the name of its entry point or of its module (`-p`)."""
+    return any(map(config.pluginmanager.hasplugin, names))
+
+
+def _fragments(item: pytest.Item) -> str:
+    from iogate.report.fragment import fragment
+
+    return "\n".join(map(fragment, records(item)))
+
+
+def _tell_allure(item: pytest.Item, record: WorkloadRecord) -> None:
+    """Mark a test as Allure's decorators do: else it shows the docstring of our check."""
+    text = "\n\n".join(filter(None, (record.description, f"{record.verdict}: {record.reason}")))
+    item.add_marker(pytest.mark.allure_description(printable(text)), append=False)
+    item.add_marker(pytest.mark.allure_description_html(_fragments(item)), append=False)
+    item.add_marker(pytest.mark.allure_label(record.verdict, label_type="tag"))
+
+
+def records(item: pytest.Item) -> list[WorkloadRecord]:
+    """Return what was told of a test's workloads."""
+    return list(item.stash.get(_RECORDS, {}).values())
+
+
+def add_extras(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Put what is known of a test's workloads below it in the page of pytest-html."""
+    if not records(item) or not _has(item.config, "html", "pytest_html.plugin"):
+        return
+    if report.when == "call" or (report.when == "setup" and not report.passed):
+        from pytest_html import extras
+
+        shown = [*getattr(report, "extras", ()), extras.html(_fragments(item))]
+        setattr(report, "extras", shown)  # noqa: B010  # pytest-html's own attribute
+
+
+def restore_order(config: pytest.Config, items: list[pytest.Item], modules: Sequence[SuiteModule]) -> None:
+    """Put workloads back into the order of their suites, where pytest-randomly has shuffled them: what was
+    measured before is a part of what is measured. Other tests stay shuffled, and suites in one piece.
+    """
+    randomly = _has(config, "randomly", "pytest_randomly")
+    shuffled = randomly and config.getoption("randomly_reorganize", False)
+    if not shuffled or not any(isinstance(item, WorkloadItem) for item in items):
+        return
+    place = {id(module): number for number, module in enumerate(modules)}
+    blocks = [(parent, list(block)) for parent, block in itertools.groupby(items, lambda item: item.parent)]
+    suites = [block for parent, block in blocks if isinstance(parent, SuiteModule)]
+    for block in suites:
+        block.sort(key=_place)
+    ordered = iter(sorted(suites, key=lambda block: place.get(id(block[0].parent), 0)))
+    items[:] = [
+        item
+        for parent, block in blocks
+        for item in (next(ordered) if isinstance(parent, SuiteModule) else block)
+    ]
+
+
+def _place(item: pytest.Item) -> int:
+    """Return the place of a workload in its suite."""
+    assert isinstance(item, WorkloadItem) and isinstance(item.parent, SuiteModule) and item.parent.loaded
+    return item.parent.loaded.workloads.index(item.workload)

@@ -1,0 +1,114 @@
+"""Beside the plugins of others: none changes a verdict, and what they write shows ours."""
+
+import html
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+SUITE = """\
+defaults: {engine: fake, gate: {read.iops: 5%}}
+workloads:
+  alpha: {value: 1000, description: "reads <b>&"}
+  beta: {value: 2000, markers: [slow]}
+"""
+MINE = "def test_mine(measure, gate):\n    gate.check(measure(engine='fake', value=500))\n"
+
+
+@pytest.fixture
+def judged(project):
+    """A project with a baseline."""
+    project.suite(SUITE)
+    project.run("suites").assert_outcomes(passed=2)
+    return project
+
+
+def beside(project, plugins, *arguments, factor=0.5):
+    """Run the suite with plugins of others, on a device of half the speed."""
+    wanted = [word for name in plugins.split() for word in ("-p", name)]
+    result = project.run_apart(*wanted, *arguments, factor=factor)
+    assert "INTERNALERROR" not in str(result.stdout), result.stdout
+    return result
+
+
+def repetitions(project):
+    """How often each workload was measured in the last session."""
+    session = max(project.path.glob(".iogate/results/*/"), key=lambda folder: folder.stat().st_mtime_ns)
+    return {
+        folder.name.partition("-")[0]: len(list(folder.iterdir()))
+        for folder in session.iterdir()
+        if folder.is_dir()
+    }
+
+
+def test_the_pages_of_others_show_verdict_and_figures(judged):
+    """pytest-html, Allure, pytest-json-report, and pytest-cov, all at once."""
+    page = ("--html=page.html", "--self-contained-html")
+    allure = ("--alluredir=allure",)
+    report = ("--json-report", "--json-report-file=report.json")
+    plugins = "metadata pytest_html.plugin allure_pytest pytest_jsonreport pytest_cov"
+    result = beside(judged, plugins, "suites", *page, *allure, *report, "--cov=suites", "--cov-report=")
+    assert result.ret == 1
+    result.assert_outcomes(failed=2)
+    _check_page((judged.path / "page.html").read_text())
+    _check_allure([json.loads(file.read_text()) for file in judged.path.glob("allure/*-result.json")])
+    _check_report(json.loads((judged.path / "report.json").read_text()))
+
+
+def _check_page(page):
+    (blob,) = re.findall(r'data-jsonblob="(.*?)"', page, re.DOTALL)
+    tests = json.loads(html.unescape(blob))["tests"]
+    (alpha,) = next(found for name, found in tests.items() if "alpha" in name)
+    assert alpha["result"] == "Failed" and "regressed: read.iops" in alpha["log"]
+    (shown,) = [item["content"] for item in alpha["extras"] if item["format_type"] == "html"]
+    assert "<table>" in shown and "<td>read.iops</td>" in shown and "regressed" in shown
+    assert "reads &lt;b&gt;&amp;" in shown
+
+
+def _check_allure(found):
+    alpha = next(item for item in found if item["name"] == "alpha")
+    assert alpha["status"] == "failed" and "regressed: read.iops" in alpha["statusDetails"]["message"]
+    assert alpha["description"].startswith("reads <b>&\n\nregressed: ")
+    assert "<td>read.iops</td>" in alpha["descriptionHtml"] and "&lt;b&gt;" in alpha["descriptionHtml"]
+    assert {"name": "tag", "value": "regressed"} in alpha["labels"]
+
+
+def _check_report(report):
+    assert report["summary"]["failed"] == 2 and report["exitcode"] == 1
+    known = {key: value for item in report["tests"][0]["user_properties"] for key, value in item.items()}
+    assert known["verdict"] == "regressed" and known["read.iops.change"] == pytest.approx(-0.5, abs=0.01)
+    assert "regressed: read.iops" in report["tests"][0]["call"]["longrepr"]
+
+
+def test_pytest_rerunfailures_does_not_measure_until_it_passes(judged):
+    judged.pytester.makepyfile(test_mine=MINE)
+    judged.run("test_mine.py").assert_outcomes(passed=1)
+    judged.suite(SUITE + "  gamma: {says: no figure}\n")
+    arguments = ("suites", "test_mine.py", "--reruns=2", "--junitxml=junit.xml", "--io-missing=record")
+    result = beside(judged, "rerunfailures", *arguments)
+    assert result.ret == 1
+    assert "3 failed, 1 error, 8 rerun" in str(result.stdout)
+    found = repetitions(judged)
+    assert found["alpha"] == found["beta"] == 5 and found["gamma"] == 1 and found["test_mine"] <= 2
+    root = ElementTree.parse(judged.path / "junit.xml").getroot()
+    for case in root.iter("testcase"):
+        assert [item.get("name") for item in case.iter("property")].count("verdict") <= 1
+
+
+def test_pytest_randomly_does_not_shuffle_workloads(judged):
+    matrix = "workloads:\n  x: {engine: fake, matrix: {value: [4, 1, 3, 2]}}\n  a: {engine: fake}\n"
+    judged.suite(matrix, name="zoo")
+    judged.pytester.makepyfile("def test_one(): pass\ndef test_two(): pass\n")
+    points = [f"suites/zoo.yaml::x[value={value}]" for value in (4, 1, 3, 2)]
+    declared = ["suites/demo.yaml::alpha", "suites/demo.yaml::beta", *points, "suites/zoo.yaml::a"]
+    for seed in (1, 2, 3):
+        result = judged.run("-p", "randomly", f"--randomly-seed={seed}", "--collect-only", "-q", ".")
+        assert [line for line in result.outlines if "suites" in line and "::" in line] == declared
+
+
+def test_pytest_randomly_leaves_verdicts_and_rounds_as_they_are(judged):
+    result = beside(judged, "randomly", "suites", "--randomly-seed=1", factor=1.0)
+    result.assert_outcomes(passed=2)
+    lines = [line for line in result.outlines if line.startswith("demo: ") and "/" in line]
+    assert [line.split()[1] for line in lines][:4] == ["alpha", "beta", "alpha", "beta"]

@@ -78,7 +78,11 @@ class Project:
     def __init__(self, path: Path, python: str = sys.executable, locks: Path | None = None) -> None:
         self.path = path
         self.python = python
-        strange = ("PYTEST_", "PYTHONDONTWRITEBYTECODE")  # without cached byte code every start takes seconds
+        strange = (
+            "PYTEST_",
+            "GITHUB_",
+            "PYTHONDONTWRITEBYTECODE",
+        )  # without cached byte code every start takes seconds
         self.environment = {key: text for key, text in os.environ.items() if not key.startswith(strange)}
         self.environment["PYTEST_ADDOPTS"] = WITHOUT_OTHERS
         self.environment["PYTHONPATH"] = str(PLUGINS)

@@ -52,4 +52,5 @@ def _fake_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> InProcess:
     (tmp_path / "locks").mkdir()  # its own: other runs on this disk are not to be waited for
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "locks"))
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)  # where these tests may run
     return InProcess(pytester, monkeypatch)

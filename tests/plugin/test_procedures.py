@@ -64,6 +64,8 @@ def test_device_time_that_is_used_up_leaves_workloads_inconclusive_and_makes_no_
 def test_what_a_verdict_rests_on_is_told_before_the_run(project):
     project.run("suites")
     result = project.run("suites", "--io-tolerance=0.1%")
+    result.stdout.fnmatch_lines(["2 metrics judged by the baseline, tolerance 0.1%, it can resolve *"])
+    result = project.run("suites", "--io-tolerance=0.1%", "-v")
     result.stdout.fnmatch_lines(
         [
             "workload*metric*baseline*tolerance*can resolve*",

@@ -10,11 +10,23 @@ import sys
 from collections.abc import Sequence
 
 from iogate import __version__
-from iogate.cli import audit, baseline, compare, completion, export, importing, init, schema, show
+from iogate.cli import (
+    audit,
+    baseline,
+    compare,
+    completion,
+    device,
+    export,
+    importing,
+    init,
+    report,
+    schema,
+    show,
+)
 from iogate.errors import IogateError
 from iogate.units import printable
 
-_COMMANDS = (init, show, compare, audit, importing, baseline, export, schema, completion)
+_COMMANDS = (init, show, compare, report, export, audit, importing, device, baseline, schema, completion)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -27,6 +27,17 @@ def add(commands: Commands) -> None:
     show.add_argument("files", nargs="+", type=Path, metavar="FILE")
     show.set_defaults(act=_show)
 
+    log = actions.add_parser(
+        "log",
+        help="how old and how strong baselines are, who changed them and why",
+        description="Prints of each baseline its sessions with their age, the reason that was given for each "
+        "and what changed before it, what losses it resolves, and the commits of its file.",
+        **epilog("iogate baseline log lab-7", "iogate baseline log lab-7/quick"),
+    )
+    log.add_argument("name", metavar="NAME", help="a device, DEVICE/SUITE, or a baseline file")
+    log.add_argument("--baselines", type=Path, metavar="DIR", help="default: baselines/ of the project")
+    log.set_defaults(act=_log)
+
     rename = actions.add_parser(
         "rename",
         help="rename a workload, or move a baseline",
@@ -71,6 +82,13 @@ def _show(given: argparse.Namespace) -> int:
     from iogate.offline.baselines import show
 
     say(show(given.files))
+    return 0
+
+
+def _log(given: argparse.Namespace) -> int:
+    from iogate.offline.baseline_log import log
+
+    say(log(given.name, given.baselines))
     return 0
 
 

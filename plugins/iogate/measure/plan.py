@@ -132,9 +132,11 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     return lines
 
 
-def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None) -> str:
+def expectations(
+    trials: Sequence[Trial], names: Mapping[str, str] | None = None, *, brief: bool = False
+) -> str:
     """Return what the gate will do with each gating metric: tolerance, bound, and what the baseline can
-    resolve.
+    resolve; if `brief`, with all metrics in a line.
 
     Warnings come below: tolerances that the baseline cannot resolve, with what would help; one line for all
     where it resolves next to nothing. `names` are those that workloads are shown by (None: as in a plan);
@@ -157,12 +159,26 @@ def expectations(trials: Sequence[Trial], names: Mapping[str, str] | None = None
     rows = [_expected_row(workload, name, items) for (workload, name), items in found.items()]
     headers = ("workload", "metric", "baseline", "tolerance", "can resolve", "runs")
     table = tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    if brief:
+        table = _in_a_line([item for items in found.values() for item in items])
     warnings = [
         text for (workload, name), items in judged.items() for text in _warnings(workload, name, items)
     ]
     resolved = [known.minimum_detectable for items in judged.values() for known, _ in items]
     warnings += _blunt(resolved)
     return printable("\n".join([table, *lengths, *warnings]))
+
+
+def _in_a_line(items: Sequence[Expectation]) -> str:
+    """Return how many metrics are judged, and what their figures range over."""
+    judged = [item.sensitivity for item in items if item.sensitivity]
+    bounds = [known.tolerance for known in judged] or [item.tolerance for item in items if item.tolerance]
+    told = [f"{plural(len(items), 'metric')} judged by the baseline"]
+    told += [f"tolerance {_range(bounds, format_share)}"] if bounds else []
+    if judged:
+        told.append(f"it can resolve {_range([known.minimum_detectable for known in judged], format_share)}")
+        told.append(f"{_range([known.repetitions for known in judged], '{:.0f}'.format)} repetitions each")
+    return f"{', '.join(told)} (-v: one by one)"
 
 
 def _lengths(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:

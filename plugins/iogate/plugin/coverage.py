@@ -43,6 +43,15 @@ def left_out_text(device: Device, left_out: Iterable[Workload], root: Path) -> s
     return _filled(text)
 
 
+def deselected_text(device: Device, left_out: Sequence[Workload], root: Path) -> str:
+    """Return in a line why pytest says `deselected`: how many workloads of which suites are not the
+    device's.
+    """
+    suites = ", ".join(printable(suite) for suite in dict.fromkeys(item.suite for item in left_out))
+    profile = shown(Path(device.position.file), root) if device.position else device.name
+    return f"{len(left_out)} deselected by {printable(profile)}, which does not list {suites}"
+
+
 def shown(path: Path, root: Path) -> str:
     """Return what messages call a path: as it is below the root, if it is there."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,14 @@ import pytest
 
 from iogate.errors import IogateError
 from iogate.plugin.benchmark import remove_empty_storage
-from iogate.plugin.coverage import left_out_text, looks_like_suite, refusal_text, shown, warnings_text
+from iogate.plugin.coverage import (
+    deselected_text,
+    left_out_text,
+    looks_like_suite,
+    refusal_text,
+    shown,
+    warnings_text,
+)
 from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, will_run
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of, value_of
@@ -22,6 +30,7 @@ from iogate.units import printable
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
+_PASSED = 40  # workloads that passed, in the table at the end; -v shows all
 _NOTHING_RAN = (pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -118,7 +127,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ids = {id(item) for item in left_out}
         items[:] = [item for item in items if id(item) not in ids]
         run = config.stash[RUN]
-        run.left_out = left_out_text(run.device, [item.workload for item in left_out], run.settings.root)
+        found, root = [item.workload for item in left_out], run.settings.root
+        run.left_out = left_out_text(run.device, found, root)
+        run.deselected = deselected_text(run.device, found, root)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> str | list[str]:
@@ -171,6 +182,9 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
     reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
     known = run.expectations() if reporter and config.getoption("verbose", 0) >= 0 else ""
     text = "\n\n".join(filter(None, (run.notice, known)))
+    if reporter and reporter.isatty and config.getoption("verbose", 0) <= 0:  # no table: it can be filled
+        width = reporter._tw.fullwidth
+        text = "\n".join(textwrap.fill(line, width, break_on_hyphens=False) for line in text.splitlines())
     if reporter and text:
         reporter.write_line(f"\n{text}\n")
 
@@ -233,15 +247,20 @@ def pytest_terminal_summary(
     run = config.stash.get(RUN, None)
     if run is None:
         return
-    results = run.results
+    results, verbosity = run.results, config.getoption("verbose", 0)
     if results is not None:
+        from iogate.report.table import Look
         from iogate.report.terminal import TerminalSummary
 
-        TerminalSummary(terminalreporter.section, terminalreporter.write_line).write(results)
-    quiet = [run.left_out] if run.left_out and config.getoption("verbose", 0) < 0 else []
+        width = terminalreporter._tw.fullwidth if terminalreporter.isatty else None
+        look = Look(width, terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED)
+        section, line = terminalreporter.section, terminalreporter.write_line
+        TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
+    told = [text for text in run.changes if verbosity >= 0 or text.startswith("ERROR")]
+    why = [run.deselected] if run.deselected else []
     concerned = run.modules or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
-    for text in (*run.changes, *quiet, *gaps):
+    for text in (*told, *gaps, *why):
         terminalreporter.write_line("")
         terminalreporter.write_line(text)

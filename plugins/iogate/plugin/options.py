@@ -123,6 +123,7 @@ OPTIONS = (
     ),
     _Option("--io-keep", "sessions kept in .iogate/results, the newest (default: 50)", "N", _kept),
     _Option("--io-json", "write the results as JSON", "FILE"),
+    _Option("--io-markdown", "write a summary as Markdown, for a pull request", "FILE"),
     _Option("--io-destroy", "consent to write to exactly this block device", "DEVICE"),
 )
 _ALLOW_EXEC = "let suites run commands, load code and write beside the target: only for suites that you trust"

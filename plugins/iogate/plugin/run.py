@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +24,14 @@ from iogate.plugin import coverage
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.junit import JUnitNotes
-from iogate.plugin.options import value_of
+from iogate.plugin.options import path_of, value_of
 from iogate.plugin.outcome import Gate
 from iogate.plugin.status import FailureStatus
 from iogate.units import plural, printable
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
     from iogate.declare.overrides import Overrides
     from iogate.judge.appointment import BaselineJudges
     from iogate.measure.bench import Bench
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
     from iogate.plugin.resume import Resumption
-    from iogate.report.progress import Progress
+    from iogate.report.progress import Progress, Screen
     from iogate.report.protocol import Reporter
     from iogate.report.results import Results, RunRecord, WorkloadRecord
     from iogate.report.session_folders import SessionFolder
@@ -60,6 +65,7 @@ class PytestRun:
         self.modules: list[SuiteModule] = []
         self.gaps: list[str] = []
         self.left_out = ""
+        self.deselected = ""
         self.notice = ""
         self._unwritten: dict[Reporter, IogateError] = {}
         self._interrupts = Interrupts()
@@ -141,21 +147,18 @@ class PytestRun:
 
     def _begin(self) -> None:
         from iogate.measure.session import Session, new_session_id
-        from iogate.report.json_file import NAME, JsonFile, json_at
+        from iogate.report.json_file import NAME, JsonFile
         from iogate.report.progress import Progress
         from iogate.report.session_folders import SessionFolder
 
         if self.settings.strict and self._implicit:
             raise InputError(coverage.refusal_text(self._implicit))
-        named = [json_at(self.json_path)] if self.json_path else []
+        named = self._named_reporters()
         self._interrupts.watch()
         settings, id = self.settings, self._resumed.session if self._resumed else new_session_id()
         terminal = self.config.pluginmanager.getplugin("terminalreporter")
-        progress = Progress(
-            self._write,
-            living=terminal is not None and terminal.isatty,
-            quiet=terminal is None or self.config.getoption("verbose", 0) < 0,
-        )
+        quiet = terminal is None or self.config.getoption("verbose", 0) < 0
+        progress = Progress(self._write, self._screen(terminal), quiet=quiet)
         folder = settings.results / id
         bench = self._bench(folder, progress)
         budget = settings.budget
@@ -171,6 +174,16 @@ class PytestRun:
             with contextlib.suppress(OSError):  # a full disk shows where something matters
                 ignore.parent.mkdir(parents=True, exist_ok=True)
                 ignore.write_text("*\n", encoding="utf-8")
+
+    def _named_reporters(self) -> list[Reporter]:
+        """Return those that write into places which somebody named. Raises IogateError."""
+        from iogate.report.json_file import json_at
+        from iogate.report.markdown_file import MarkdownFile, step_summary
+
+        markdown, step = path_of(self.config, "--io-markdown"), step_summary()
+        found: list[Reporter] = [json_at(self.json_path)] if self.json_path else []
+        found += [MarkdownFile(markdown)] if markdown else []
+        return [*found, step] if step else found
 
     def _bench(self, folder: Path, progress: Progress) -> Bench:
         from iogate.measure.local_bench import LocalBench
@@ -206,10 +219,26 @@ class PytestRun:
     def _write(self, text: str) -> None:
         """Put text on a line of its own, past pytest's capture if a test is running."""
         terminal = self.config.pluginmanager.getplugin("terminalreporter")
-        capture = self.config.pluginmanager.getplugin("capturemanager")
-        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        with self._uncaptured:
             terminal.ensure_newline()
             terminal.write(text, flush=True)
+
+    @property
+    def _uncaptured(self) -> contextlib.AbstractContextManager[None]:
+        capture = self.config.pluginmanager.getplugin("capturemanager")
+        return capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()
+
+    def _screen(self, terminal: TerminalReporter | None) -> Screen | None:
+        """Return the terminal, if its lines can be rewritten."""
+        from iogate.report.progress import Screen
+
+        if terminal is None or not terminal.isatty or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+            return None
+        return Screen(self._columns, terminal.hasmarkup, sys.stdout.encoding)
+
+    def _columns(self) -> int:
+        with self._uncaptured:
+            return shutil.get_terminal_size().columns
 
     # ------------------------------------------------------------ what would be silent
 
@@ -309,7 +338,8 @@ class PytestRun:
         """Return what the gate will do with each workload, for people; empty if nothing is to be judged."""
         from iogate.measure.plan import expectations
 
-        return expectations(list(self._trials.values()))
+        brief = self.config.getoption("verbose", 0) <= 0
+        return expectations(list(self._trials.values()), brief=brief)
 
     def plan(self) -> str:
         """Return what would run, for people."""

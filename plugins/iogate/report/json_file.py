@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from iogate.errors import InputError
 from iogate.formats.streams import Stream, is_stream
+from iogate.report.places import require_place
 from iogate.report.protocol import Reporter
 from iogate.report.results import Results, is_results
 
@@ -53,15 +52,5 @@ def json_at(path: Path) -> Reporter:
     """
     if is_stream(path):
         return JsonStream(path)
-    real = Path(os.path.realpath(path))
-    if real.exists() and not is_results(real):
-        raise InputError(
-            f"{path} is there already, and is no results document of iogate: it is not overwritten",
-            remedy="name another file, or remove this one",
-        )
-    folder = next(parent for parent in real.parents if parent.exists())
-    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
-        raise InputError(f"cannot write {path}: this user may not write in {folder}")
-    if not folder.is_dir():
-        raise InputError(f"cannot write {path}: {folder} is no folder")
+    require_place(path, is_results, "results document")
     return JsonFile(path)

@@ -1,56 +1,64 @@
-"""The results of a session as a table for people."""
+"""The results of a session for people at a terminal."""
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from iogate.report.alike import told_once
-from iogate.report.results import MetricRecord, Results, WorkloadRecord
+from iogate.report.findings import findings_told
+from iogate.report.headline import effort, headline
+from iogate.report.results import Results, WorkloadRecord
+from iogate.report.table import Look, session_table
 from iogate.report.together import moved_together
-from iogate.units import format_change, format_duration, format_quantity, format_share, plural, printable
+from iogate.units import printable
 
-_HEADERS = ("workload", "metric", "measured", "baseline", "change", "tolerance", "runs", "verdict")
-_OF_PAIRS = ("workload", "metric", "B", "A", "change", "tolerance", "blocks", "verdict")
+_WIDTH = 100
 
 
 @dataclass(frozen=True)
 class TerminalSummary:
-    """Shows the results at the end of a run: `section` begins a part with a title, `line` writes a line."""
+    """Shows the results at the end of a run: `section` begins a part with a title, `line` writes a line;
+    `quiet` leaves one line.
+    """
 
     section: Callable[[str], None]
     line: Callable[[str], None]
+    look: Look
+    quiet: bool = False
 
     def write(self, results: Results) -> None:
         """Write the table, and what it does not say."""
+        if self.quiet:
+            self.line(printable(f"{results.device}: {headline(results)}; {effort(results)}"))
+            return
         self.section(printable(f"storage performance of {results.device}"))
-        self.line(results_table(results))
+        self.line(headline(results))
         self.line("")
-        for line in summary_lines(results):
+        self.line(results_table(results, self.look))
+        self.line("")
+        for line in summary_lines(results, min(_WIDTH, self.look.width or _WIDTH)):
             self.line(line)
 
 
-def results_table(results: Results) -> str:
-    """Return one row for each gating metric; a workload without measurements has a row that says why. Pairs
-    have a table of their own.
+def stdout_look() -> Look:
+    """Return how a table may look on standard output: as wide as the terminal, if it is one."""
+    return Look(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+
+
+def results_table(results: Results, look: Look | None = None) -> str:
+    """Return one row for each gating metric; a workload without measurements has a row, too. Pairs have a
+    table of their own.
     """
+    look = look or stdout_look()
     pairs = [workload for workload in results.workloads if workload.pair]
     others = [workload for workload in results.workloads if not workload.pair]
-    tables = [_table(_HEADERS, others)] if others else []
+    tables = [session_table(others, look)] if others else []
     if pairs:
-        tables += [_table(_OF_PAIRS, pairs), "\n".join(_ways(pairs))]
+        tables += [session_table(pairs, look, pairs=True), "\n".join(_ways(pairs))]
     return "\n\n".join(tables)
-
-
-def _table(headers: tuple[str, ...], workloads: Sequence[WorkloadRecord]) -> str:
-    from tabulate import tabulate
-
-    rows = [row for workload in workloads for row in _rows(workload)]
-    alignment = ("left", "left", "right", "right", "left", "right", "right", "left")
-    return printable(
-        tabulate(rows, headers=headers, tablefmt="simple", colalign=alignment, disable_numparse=True)
-    )
 
 
 def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
@@ -73,63 +81,14 @@ def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
         yield printable(f"by whole runs, not slices: {', '.join(names)}: {why}")
 
 
-def summary_lines(results: Results, width: int = 100) -> list[str]:
-    """Return what the table does not say: findings, and the device time."""
+def summary_lines(results: Results, width: int = _WIDTH) -> list[str]:
+    """Return what the table does not say: findings, notes last, and the device time."""
     lines: list[str] = []
-    for text in _findings(results.workloads):
+    for text in findings_told(results.workloads):
         lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
     together = moved_together(results)
     lines += [together] if together else []
     if results.gate and results.gate.noise:
         lines.append(printable(results.gate.noise.text))
-    seconds = sum(workload.device_seconds for workload in results.workloads)
-    runs = sum(workload.repetitions for workload in results.workloads if not workload.pair)
-    blocks = sum(workload.repetitions for workload in results.workloads if workload.pair)
-    counts = [plural(runs, "repetition")] if runs or not blocks else []
-    counts += [plural(blocks, "block")] if blocks else []
-    lines.append(f"{', '.join(counts)}, {format_duration(seconds)} of device time")
+    lines.append(effort(results))
     return lines
-
-
-def _findings(workloads: Iterable[WorkloadRecord]) -> Iterator[str]:
-    """Yield what was found that is more than a note: once, if it says the same of several workloads but for
-    the figures.
-    """
-    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-    for workload in workloads:
-        for item in workload.findings:
-            if item.severity != "note" or item.waived:
-                kind = item.severity, item.check, item.waived
-                found.setdefault(kind, []).append((workload.workload, item.message))
-    for (severity, check, waived), said in found.items():
-        for who, text in told_once(said):
-            yield f"{severity} {check}: {who}: {text}{f' (waived: {waived})' if waived else ''}"
-
-
-def _rows(workload: WorkloadRecord) -> Iterable[tuple[str, ...]]:
-    runs = str(workload.repetitions)
-    if not workload.gating:
-        yield (workload.workload, "", "", "", "", "", runs, workload.verdict)
-        return
-    for index, (name, item) in enumerate(workload.gating.items()):
-        yield (
-            workload.workload if index == 0 else "",
-            name,
-            "not finite" if item.value is None else format_quantity(item.value, item.unit),
-            "" if item.baseline is None else format_quantity(item.baseline, item.unit),
-            _change_text(item),
-            "" if item.tolerance is None else format_share(item.tolerance),
-            runs if index == 0 else "",
-            item.verdict,
-        )
-
-
-def _change_text(item: MetricRecord) -> str:
-    """Return `-7.1% [-8.3%, -5.9%]`, or as much of it as is known."""
-    if item.change is None:
-        return ""
-    text = format_change(item.change)
-    if item.interval:
-        low, high = item.interval
-        text += f" [{format_change(low)}, {format_change(high)}]"
-    return text

@@ -46,15 +46,15 @@ def test_what_differs_in_more_than_figures_is_said_for_itself():
     assert [line.split(": ")[1] for line in said[:2]] == ["a", "b"]
 
 
-def test_notes_are_not_said_unless_they_were_waived():
+def test_notes_are_said_after_what_is_suspect():
     note = Finding("governor", "note", "powersave")
     waived = Finding("governor", "note", "powersave", waived="it is a laptop")
-    (last,) = summary_lines(results(("a", [note], {})))
-    assert last.startswith("0 repetitions, ")
+    said = summary_lines(results(("a", [note], {}), ("b", [load(1)], {})))
+    assert [line.split(":")[0] for line in said[:2]] == ["suspect busy_machine", "note governor"]
     assert summary_lines(results(("a", [waived], {})))[0].endswith("powersave (waived: it is a laptop)")
 
 
 def test_what_is_beyond_tenfold_has_no_digits():
     said = {"change": 2.0, "interval": (-0.5, 1e38), "tolerance": 85683.92}
     text = results_table(results(("a", [], said)))
-    assert "+200.0% [-50.0%, more than 10 times]  more than 10 times" in text
+    assert "+200.0%  [-50.0%, more than 10 times]  more than 10 times" in text

@@ -62,20 +62,20 @@ def known_elsewhere(known: Known, own: Path, workload: Workload, exists: Exists)
             return _told(path, f"{name!r}, of this very definition: if that is its old name", *command)
     for path, suite, name in places:
         if name == workload.name and not own.exists() and not exists(suite, ""):
-            return _told(path, f"{name!r}, of this very definition: if the suite was moved", _near(own))
+            return _told(path, f"{name!r}, of this very definition: if the suite was moved", near_path(own))
     return ""
 
 
 def rename_command(path: Path, *more: str) -> str:
     """Return the command that mends what a baseline is called."""
-    return shlex.join(("iogate", "baseline", "rename", _near(path), *more))
+    return shlex.join(("iogate", "baseline", "rename", near_path(path), *more))
 
 
 def _told(path: Path, what: str, *more: str) -> str:
-    return f"{_near(path)} has {what}: {rename_command(path, *more)}"
+    return f"{near_path(path)} has {what}: {rename_command(path, *more)}"
 
 
-def _near(path: Path) -> str:
+def near_path(path: Path) -> str:
     """Return a path as short as it can be from where the user is."""
     path = Path(os.path.abspath(path))
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,0 +1,150 @@
+"""`iogate device check`: whether the machine is as a device's profile says. No I/O is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from iogate import engines
+from iogate.declare.device import load_device
+from iogate.declare.overrides import overrides_of
+from iogate.declare.project import SUFFIXES, Project, find_project
+from iogate.declare.suite import load_suite
+from iogate.errors import IogateError, TargetError
+from iogate.formats.yamlio import nearest
+from iogate.host.environment import identity_mismatch, observe
+from iogate.judge.baseline.places import near_path
+from iogate.model import Device, Place, Workload
+from iogate.offline.devices.initial import link_now
+from iogate.offline.devices.places import USUAL, target_told
+from iogate.target.refusals import refusals
+from iogate.target.resolve import Target, resolve
+from iogate.units import format_quantity, plural, printable
+
+_OFF = 0.05  # of the rate of a link: names of it are rounded
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found of a part of the profile: whether it is as it should be, and what to say."""
+
+    part: str
+    good: bool
+    text: str
+
+
+def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
+    """Return what of a profile holds on this machine, and an exit status: 1 if anything does not. Raises
+    InputError for a profile that cannot be read.
+    """
+    project = find_project(Path.cwd(), Path.cwd())
+    device = load_device(name, baselines or project.baselines)
+    found = [_profile(device), *_machine(device, project)]
+    lines = []
+    for item in found:
+        first, *rest = printable(item.text).splitlines()
+        lines.append(f"{'ok ' if item.good else 'NOT'}  {item.part:<10}  {first}")
+        lines += [f"{'':17}{line}" for line in rest]
+    return "\n".join(lines), int(any(not item.good for item in found))
+
+
+def _profile(device: Device) -> _Found:
+    where = near_path(Path(device.position.file)) if device.position else "no file, any machine is it"
+    return _Found("profile", True, f"{device.name}: {where}")
+
+
+def _machine(device: Device, project: Project) -> Iterator[_Found]:
+    try:
+        target = resolve(device, project.root)
+    except TargetError as error:
+        yield _Found("target", False, str(error))
+        return
+    yield from _identity(device, target)
+    yield _target(device, target)
+    yield from _link(device, target)
+    workloads: list[Workload] = []
+    for suite, found in _suites(device, project):
+        if isinstance(found, IogateError):
+            yield _Found("suite", False, f"{suite}: {found}")
+        else:
+            workloads += found
+            yield _suite(suite, found, device, target)
+    yield from _engines(workloads)
+
+
+def _identity(device: Device, target: Target) -> Iterator[_Found]:
+    observed = observe(target.number, target.path).identity
+    mismatch = identity_mismatch(device.identity, observed)
+    told = ", ".join(f"{name} {observed[name]!r}" for name in device.identity if name in observed)
+    yield _Found(
+        "identity", not mismatch, "\n".join(mismatch) or told or "the profile names none: any machine fits"
+    )
+
+
+def _target(device: Device, target: Target) -> _Found:
+    refused = _refused(device, target)
+    told = f"{target.path}: {target_told(target)}"
+    return _Found("target", not refused, "\n".join([told, *map(str, refused)]))
+
+
+def _refused(device: Device, target: Target) -> Sequence[TargetError]:
+    """Return why the target would be refused, whatever the size; a block device to those who read."""
+    needs = replace(USUAL, size=0, writes=target.kind == "directory")
+    return refusals(target, needs, device=device, consent=str(target.path))
+
+
+def _link(device: Device, target: Target) -> Iterator[_Found]:
+    if device.link is None:
+        return
+    link = link_now(target)
+    said = format_quantity(device.link, "B/s")
+    if link is None:
+        yield _Found("link", True, f"{said}; what it is now is not known here")
+        return
+    now = f"{said}; now it is {link.name}, {format_quantity(link.limit, 'B/s')}"
+    better = f" (it could be {link.best})" if link.best else ""
+    yield _Found("link", link.limit >= device.link * (1 - _OFF), now + better)
+
+
+def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workload, ...] | IogateError]]:
+    """Yield the suites that apply, each with its workloads or why it cannot be read."""
+    files = {
+        path.relative_to(project.root / folder).with_suffix("").as_posix(): path
+        for folder in project.folders
+        for path in sorted((project.root / folder).rglob("*"))
+        if path.suffix in SUFFIXES
+    }
+    for name in device.suites or files:
+        if name not in files:
+            yield name, IogateError(f"there is no such suite in {project.root}{nearest(name, files)}")
+            continue
+        try:
+            yield name, load_suite(files[name], suite=name, overrides=overrides_of(device, name)).workloads
+        except IogateError as error:
+            yield name, error
+
+
+def _suite(name: str, workloads: Sequence[Workload], device: Device, target: Target) -> _Found:
+    """Return whether the target takes the workloads of a suite."""
+    refused: dict[str, int] = {}
+    for workload in workloads:
+        needs = engines.load(workload.engine).needs(workload)
+        for error in refusals(target, needs, device=device, consent=str(target.path)):
+            refused[str(error)] = refused.get(str(error), 0) + 1
+    told = [f"{name}: {plural(len(workloads), 'workload')}"]
+    told += [f"{plural(count, 'workload')} would be refused: {error}" for error, count in refused.items()]
+    return _Found("suite", not refused, "\n".join(told))
+
+
+def _engines(workloads: Sequence[Workload]) -> Iterator[_Found]:
+    """Yield whether the programs of the engines are there, and take what the suites ask of them."""
+    for name in dict.fromkeys(workload.engine for workload in workloads):
+        engine = engines.load(name)
+        mine = [workload for workload in workloads if workload.engine == name]
+        try:
+            command = engine.command(mine[0], Place(Path("data"), Path("."), Path("results")))
+            mistakes = [str(error) for error in engine.check(mine)]
+            yield _Found("engine", not mistakes, "\n".join([f"{name}: {command.argv[0]}", *mistakes]))
+        except IogateError as error:
+            yield _Found("engine", False, f"{name}: {error}")

@@ -1,0 +1,86 @@
+"""The summary as Markdown in a file, or appended to the page of a job on GitHub."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from iogate.errors import IogateError
+from iogate.formats.atomic import write_atomically
+from iogate.formats.streams import Stream, is_stream
+from iogate.report.markdown import is_markdown, markdown
+from iogate.report.places import require_place
+from iogate.report.protocol import Reporter
+from iogate.report.results import Results
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Names the file of a step's summary in the environment of a job on GitHub."""
+
+STEP_LIMIT = 2**20
+"""The most bytes of a step's summary: one that is larger is not shown at all."""
+
+
+class MarkdownFile:
+    """Writes the summary once, at the end: into a file that is replaced whole, or into what is no file."""
+
+    def __init__(self, path: Path) -> None:
+        """Open what is no file. Raises InputError for what must not be replaced, or cannot be written to."""
+        self._path = path
+        self._stream = Stream(path) if is_stream(path) else None
+        if self._stream is None:
+            require_place(path, _is_own, "summary")
+        self._results: Results | None = None
+
+    def write(self, results: Results) -> None:
+        """Keep them for the end."""
+        self._results = results
+
+    def close(self) -> None:
+        """Write the summary of the last ones. Raises IogateError; a file is then as it was."""
+        text = markdown(self._results) if self._results else ""
+        if self._stream:
+            self._stream.finish(text)
+        elif text:
+            write_atomically(self._path, text)
+
+
+class StepSummary:
+    """Appends the summary to a file of others, which has room for so much."""
+
+    def __init__(self, path: Path, limit: int = STEP_LIMIT) -> None:
+        self._path = path
+        self._limit = limit
+        self._results: Results | None = None
+
+    def write(self, results: Results) -> None:
+        """Keep them for the end."""
+        self._results = results
+
+    def close(self) -> None:
+        """Append the summary of the last ones. Raises IogateError."""
+        if self._results is None:
+            return
+        try:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "ab", buffering=0) as stream:
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode):
+                    text = "\n" + markdown(self._results, self._limit - status.st_size - 1)
+                    stream.write(text.encode(errors="replace") if text.strip() else b"")
+        except OSError as error:
+            raise IogateError(f"cannot append to ${STEP_SUMMARY}, {self._path}: {error.strerror}") from error
+
+
+def step_summary() -> Reporter | None:
+    """Return what appends to the summary of the step that this process is a part of, if it is one."""
+    path = Path(os.environ.get(STEP_SUMMARY) or os.devnull)
+    return StepSummary(path) if path.is_file() else None
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return is_markdown(stream.read(256))
+    except (OSError, UnicodeDecodeError):
+        return False

@@ -1,0 +1,27 @@
+"""Files that somebody named to be written: what is none of ours is not overwritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from iogate.errors import InputError
+
+
+def require_place(path: Path, is_ours: Callable[[Path], bool], what: str) -> None:
+    """Raise InputError for a file that must not be replaced, or cannot be written; `what` ours is called.
+
+    A symbolic link is what it leads to.
+    """
+    real = Path(os.path.realpath(path))
+    if real.exists() and not is_ours(real):
+        raise InputError(
+            f"{path} is there already, and is no {what} of iogate: it is not overwritten",
+            remedy="name another file, or remove this one",
+        )
+    folder = next(parent for parent in real.parents if parent.exists())
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+        raise InputError(f"cannot write {path}: this user may not write in {folder}")
+    if not folder.is_dir():
+        raise InputError(f"cannot write {path}: {folder} is no folder")

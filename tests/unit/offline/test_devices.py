@@ -1,0 +1,217 @@
+"""`iogate device`: profiles are begun and never overwritten, listed, and held against the machine."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iogate.cli import main
+from iogate.declare.device import DeviceFile, load_device
+from iogate.formats import yamlio
+from iogate.formats.schema import check_document
+from iogate.judge.baseline import update
+from iogate.model import Environment
+from iogate.offline.devices.initial import profile_head
+from iogate.units import printable
+
+SUITE = "workloads:\n  a: {rw: randread, size: 1M, runtime: 1}\n"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with a suite, in which the command is run."""
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites/demo.yaml").write_text(SUITE)
+    (tmp_path / "baselines").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(project, name, text):
+    file = project / "baselines" / name / "device.yaml"
+    file.parent.mkdir()
+    file.write_text(text)
+    return file
+
+
+def said(capsys, *arguments, status=0):
+    """What the command says, which ends with this status and without a traceback."""
+    assert main(["device", *map(str, arguments)]) == status
+    text = "".join(capsys.readouterr())
+    assert "Traceback" not in text
+    return text
+
+
+def store(project, name="lab", day=1):
+    update(
+        project / "baselines" / name / "demo.yaml",
+        name,
+        "demo",
+        f"2026-01-0{day}T00:00:00Z-aaaa",
+        Environment(),
+        "",
+        {"a": ({"engine": "fio", "rw": "read"}, {"read.iops": [1.0, 2.0]})},
+        "append",
+    )
+
+
+# ------------------------------------------------------------ init
+
+
+def test_a_profile_is_written_that_loads_and_fits_this_machine(project, capsys):
+    text = said(capsys, "init", "lab")
+    assert "baselines/lab/device.yaml is written: review it, then iogate device check lab" in text
+    device = load_device("lab", project / "baselines")
+    assert (device.target, device.missing, device.learn, device.target_id) == (".", "fail", False, {})
+    checked = "".join(line for line in said_any(capsys, "check", "lab").splitlines() if "identity" in line)
+    assert checked.startswith("ok")
+
+
+def said_any(capsys, *arguments):
+    main(["device", *arguments])
+    return "".join(capsys.readouterr())
+
+
+def test_a_profile_that_is_there_is_never_overwritten(project, capsys):
+    file = write(project, "lab", "target: .\n")
+    assert "is there already" in said(capsys, "init", "lab", status=2)
+    assert file.read_text() == "target: .\n"
+    for name, leads_to in (("gone", project / "nowhere"), ("other", file)):
+        (project / "baselines" / name).mkdir()
+        (project / "baselines" / name / "device.yaml").symlink_to(leads_to)
+        assert "is there already" in said(capsys, "init", name, status=2)
+    assert not (project / "nowhere").exists()
+
+
+def test_a_device_folder_that_leads_elsewhere_is_not_written_to(project, capsys):
+    (project / "elsewhere").mkdir()
+    (project / "baselines/lab").symlink_to(project / "elsewhere")
+    assert "is a symbolic link" in said(capsys, "init", "lab", status=2)
+    assert not list((project / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "x\ny"])
+def test_a_name_that_leads_anywhere_is_refused(project, capsys, name):
+    assert "cannot be the name of a device" in said(capsys, "init", name, status=2)
+    assert not list((project / "baselines").iterdir())
+
+
+def test_a_target_is_named_as_it_will_be_found(project, capsys):
+    (project / "data").mkdir()
+    said(capsys, "init", "lab", "--target", "data")
+    assert load_device("lab", project / "baselines").target == str(project / "data")
+    assert "does not exist" in said(capsys, "init", "other", "--target", "nowhere", status=2)
+    assert not (project / "baselines/other").exists()
+
+
+def test_the_device_local_learns(project, capsys):
+    said(capsys, "init", "local")
+    device = load_device("local", project / "baselines")
+    assert (device.missing, device.learn) == ("record", True)
+
+
+FACTS = st.text(max_size=30)
+
+
+@given(machine=FACTS, disk=FACTS, serial=FACTS)
+def test_whatever_the_machine_says_of_itself_the_profile_loads_and_matches_it(machine, disk, serial):
+    facts = {"machine": machine, "disk": disk, "disk_serial": serial}
+    environment = Environment({key: value for key, value in facts.items() if value})
+    text = printable("\n".join([*profile_head("lab", environment), "target: ."]))
+    profile = check_document(DeviceFile, yamlio.loads(text, "x"))
+    assert profile.target == "."
+    assert set(profile.identity) <= {"machine", "disk"}
+    if machine.isprintable() and machine:
+        assert profile.identity["machine"] == machine
+
+
+# ------------------------------------------------------------ list
+
+
+def test_devices_are_listed_with_targets_baselines_and_age(project, capsys):
+    write(project, "lab", "target: /tmp\nsuites: [demo]\n")
+    store(project)
+    store(project, day=2)
+    rows = [line.split("  ") for line in said(capsys, "list").splitlines()]
+    lab = next([cell.strip() for cell in row if cell] for row in rows if row[0] == "lab")
+    assert lab[:4] == ["lab", "/tmp", "demo", "1 workload, 2 sessions"]
+    assert lab[4].endswith("days")
+    assert any(row[0] == "local" for row in rows)
+
+
+def test_what_cannot_be_read_is_named_and_the_others_are_listed(project, capsys):
+    write(project, "broken", "target: [\n")
+    write(project, "lab", "target: /tmp\n")
+    (project / "baselines/lab/demo.yaml").write_text("nonsense")
+    text = said(capsys, "list", status=1)
+    assert "broken/device.yaml:2" in text and "lab/demo.yaml:1" in text
+    assert any(line.split()[:3] == ["lab", "/tmp", "all"] for line in text.splitlines())
+
+
+def test_the_command_of_a_folder_without_baselines(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert "local" in said(capsys, "list")
+
+
+# ------------------------------------------------------------ check
+
+
+def test_a_machine_that_is_another_one_is_told(project, capsys):
+    write(project, "orin", 'identity: {machine: "*no such machine*"}\ntarget: .\n')
+    text = said(capsys, "check", "orin", status=1)
+    assert "NOT  identity    machine is" in text and "must match '*no such machine*'" in text
+    assert "ok   profile     orin: baselines/orin/device.yaml" in text
+
+
+def test_a_target_that_is_not_there_is_told(project, capsys):
+    write(project, "lab", "target: /no/such/place\n")
+    assert "NOT  target      the target /no/such/place does not exist" in said(
+        capsys, "check", "lab", status=1
+    )
+
+
+def test_suites_that_do_not_exist_or_do_not_load_are_told(project, capsys):
+    (project / "suites/bad.yaml").write_text("workloads:\n  a: {rw: nonsense}\n")
+    write(project, "lab", "target: .\nsuites: [dema, bad]\n")
+    text = said(capsys, "check", "lab", status=1)
+    assert "NOT  suite       dema: there is no such suite" in text and "demo" in text
+    assert "NOT  suite       bad: " in text and "bad.yaml:2" in text
+
+
+def test_a_program_that_is_missing_is_told(project, capsys, monkeypatch):
+    write(project, "lab", "target: .\n")
+    monkeypatch.setenv("PATH", "/nowhere")
+    text = said(capsys, "check", "lab", status=1)
+    assert "NOT  engine      fio: fio is not installed" in text
+
+
+def test_what_the_target_would_refuse_is_told_with_the_number_of_workloads(project, capsys):
+    (project / "suites/demo.yaml").write_text("workloads:\n  a: {rw: randread, size: 1000T, runtime: 1}\n")
+    write(project, "lab", "target: .\n")
+    text = said(capsys, "check", "lab", status=1)
+    assert "NOT  suite       demo: 1 workload" in text
+    assert "1 workload would be refused: the target" in text and "short of space" in text
+
+
+def test_no_file_is_left_behind(project, capsys):
+    write(project, "lab", "target: .\n")
+    before = sorted(project.rglob("*"))
+    said_any(capsys, "check", "lab")
+    assert sorted(project.rglob("*")) == before
+
+
+def test_an_unknown_device_is_wrong_use(project, capsys):
+    assert "unknown device 'lap'" in said(capsys, "check", "lap", status=2)
+
+
+def test_a_profile_of_others_steers_no_terminal(project, capsys):
+    write(project, "lab", 'target: "/no/\\e[2J"\nidentity: {machine: "\\e[2J"}\n')
+    assert "\x1b" not in said(capsys, "check", "lab", status=2)
+    assert "\x1b" not in said(capsys, "list", status=1)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_told(project, capsys):
+    (project / "baselines").chmod(0o500)
+    assert "cannot write" in said(capsys, "init", "lab", status=2)

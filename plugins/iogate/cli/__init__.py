@@ -17,6 +17,7 @@ from iogate.cli import (
     completion,
     device,
     export,
+    history,
     importing,
     init,
     report,
@@ -26,7 +27,20 @@ from iogate.cli import (
 from iogate.errors import IogateError
 from iogate.units import printable
 
-_COMMANDS = (init, show, compare, report, export, audit, importing, device, baseline, schema, completion)
+_COMMANDS = (
+    init,
+    show,
+    compare,
+    report,
+    history,
+    export,
+    audit,
+    importing,
+    device,
+    baseline,
+    schema,
+    completion,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

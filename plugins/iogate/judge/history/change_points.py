@@ -1,0 +1,129 @@
+"""Where the values of a series of sessions change, and by how much.
+
+Values are logarithms, so that 0.05 is about 5%, and each has its own error. A series is split where it
+differs most from itself (`scan`) if chance seldom makes as much (`chance`), and so is each of its parts:
+binary segmentation, Vostrikova (1981). What lasts less than three sessions is no change (`spikes`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from iogate.errors import InputError
+from iogate.judge.history.chance import NoiseModel, chance_of, noise_model
+from iogate.judge.history.fit import PRICE, best_edges, noise_of, price_to_describe
+from iogate.judge.history.levels import Levels, best_place, levels_between, noise_around
+from iogate.judge.history.scan import SHORTEST, Array, Stretch
+from iogate.judge.history.spikes import FLOOR, scale_of, without_spikes
+
+CHANCE = 1 / 4000
+"""How often a series without a change may be said to have one, at each look at it. Whoever looks again after
+each session has at most so many false alarms a session.
+"""
+_LEAST = 2 * FLOOR  # changes of less are none of storage's
+_DIGITS = 9
+
+
+def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance: float = CHANCE) -> Levels:
+    """Return the levels of a series of logarithms, in their order of time.
+
+    `errors` are the standard errors of the values by what they were made of; none: they are all alike. It is
+    the same for a series read backwards, and whatever is added to all of it. Raises InputError for values or
+    errors that are no numbers.
+    """
+    given = _checked(values, "value")
+    doubts = _checked(errors, "error") if len(errors) else np.zeros(len(given))
+    if len(doubts) != len(given) or (doubts < 0).any():
+        said = f"{len(given)} values and {len(doubts)} errors: each has one of its own, not below 0"
+        raise InputError(said)
+    if not len(given):
+        return Levels(())
+    centre = float(np.median(given))
+    plain = np.round(given - centre, _DIGITS)
+    scale = scale_of(plain, doubts)
+    calm, spikes = without_spikes(plain, scale)
+    weights = _weights(doubts, scale)
+    # Which way a series is read must matter neither to chance nor where two places are equally good.
+    turn = -1 if plain.tolist() > plain[::-1].tolist() else 1
+    edges = best_edges(calm[::turn], weights[::turn], PRICE * scale**2)
+    left = noise_of(calm[::turn], weights[::turn], edges)
+    noise = noise_model(left * np.sqrt(weights[::turn]), len(edges) - 1)
+    points = _change_points(calm[::turn], weights[::turn], noise, chance)
+    if turn < 0:
+        points = {len(calm) - place: points[place] for place in sorted(points, reverse=True)}
+    spread = noise_around(calm, weights, list(points))
+    around = calm + centre, weights
+    described = _described(calm[::turn], weights[::turn], scale)[::turn] if points else []
+    described = [place if turn > 0 else len(calm) - place for place in described]
+    return Levels(
+        levels_between(*around, points, spread, noise.correlation),
+        levels_between(*around, dict.fromkeys(described, 1.0), spread, noise.correlation),
+        spread,
+        noise.correlation,
+        spikes,
+    )
+
+
+def _checked(values: Sequence[float], what: str) -> Array:
+    found = np.asarray(values, dtype=float)
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise InputError(f"a history of what is no number: each {what} must be finite")
+    return found
+
+
+def _weights(errors: Array, scale: float) -> Array:
+    """Return the weights of sessions: what they differ by anyhow, and their own errors."""
+    between = max(scale**2 - float(np.median(errors**2)), (scale / 3) ** 2)
+    weights: Array = scale**2 / (between + errors**2)
+    return weights
+
+
+def _described(values: Array, weights: Array, scale: float) -> list[int]:
+    """Return where the levels begin that fit a series best which has changed, but for the first."""
+    return best_edges(values, weights, price_to_describe(len(values)) * scale**2)[1:-1]
+
+
+def _change_points(values: Array, weights: Array, noise: NoiseModel, chance: float) -> dict[int, float]:
+    """Return the change points of a series with their chances, at their best places."""
+    found: dict[int, float] = {}
+    _split(values, weights, noise, (0, len(values)), chance, found)
+    places = sorted(found)
+    chances = [found[place] for place in places]
+    for number in range(len(places)):
+        before, behind = ([0, *places, len(values)][number + offset] for offset in (0, 2))
+        part = slice(before, behind)
+        places[number] = best_place(values[part], weights[part], places[number] - before) + before
+    return dict(zip(places, chances, strict=True))
+
+
+def _split(
+    values: Array,
+    weights: Array,
+    noise: NoiseModel,
+    part: tuple[int, int],
+    chance: float,
+    found: dict[int, float],
+) -> None:
+    """Add the change points of a part of a series."""
+    start, stop = part
+    if stop - start < 2 * SHORTEST:
+        return
+    own, weight = values[start:stop], weights[start:stop]
+    stretch, probability = chance_of(own, weight, noise, chance)
+    if probability > chance or abs(_difference(own, weight, stretch)) < _LEAST:
+        return
+    edges = sorted({start, start + stretch.start, start + stretch.stop, stop})
+    found.update(dict.fromkeys(edges[1:-1], probability))
+    for each in itertools.pairwise(edges):
+        _split(values, weights, noise, each, chance, found)
+
+
+def _difference(values: Array, weights: Array, stretch: Stretch) -> float:
+    """Return by how much a stretch differs from the rest."""
+    inside = np.zeros(len(values), dtype=bool)
+    inside[stretch.start : stretch.stop] = True
+    means = [float(np.average(values[part], weights=weights[part])) for part in (inside, ~inside)]
+    return means[0] - means[1]

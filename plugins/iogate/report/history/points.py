@@ -1,0 +1,37 @@
+"""The sessions of a metric as points: a value with its error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from iogate.judge.gate.noise import components, sum_of_squares
+from iogate.report.history.sessions import Measured
+from iogate.report.history.values import SessionValue
+
+_POOLED = 4.0
+"""Degrees of freedom that the noise of all repetitions is worth to one session."""
+
+
+def points_of(items: Sequence[Measured], name: str) -> tuple[SessionValue, ...]:
+    """Return what sessions say of a metric. A value is a robust mean of the logarithms of its repetitions, as
+    the gate takes it; its error is by the noise of repetitions, its own moderated by that of all sessions.
+    """
+    logs = tuple(tuple(map(math.log, item.values[name])) for item in items)
+    found = components(logs)
+    pooled = found.repetition
+    points = []
+    for item, values, centre in zip(items, logs, found.centres, strict=True):
+        own = sum_of_squares(values) + _POOLED * pooled
+        variance = own / (len(values) - 1 + _POOLED)
+        points.append(
+            SessionValue(
+                item.session.id,
+                item.session.date,
+                math.exp(centre),
+                math.sqrt(variance / len(values)),
+                len(values),
+                item.session.file,
+            )
+        )
+    return tuple(points)

@@ -1,0 +1,113 @@
+"""Where a series of sessions changes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from iogate.errors import InputError
+from iogate.judge.history import CHANCE, find_levels
+
+noises = st.integers(0, 10_000)
+
+
+def noise(seed, count, share=0.01):
+    return np.random.default_rng(seed).standard_normal(count) * share
+
+
+def test_a_step_of_five_per_cent_is_found_where_it_is():
+    values = noise(3, 40)
+    values[25:] += math.log(0.95)
+    found = find_levels(values)
+    assert found.change_points == (25,)
+    before, after = found.levels
+    assert after.mean - before.mean == pytest.approx(math.log(0.95), abs=0.01)
+    assert after.chance <= CHANCE
+
+
+def test_a_step_that_was_taken_back_is_two():
+    values = noise(2, 60)
+    values[30:40] -= 0.05
+    assert find_levels(values).change_points == (30, 40)
+
+
+@given(noises, st.integers(6, 30), st.integers(0, 29), st.floats(-1.0, 1.0))
+@settings(max_examples=60, deadline=None, derandomize=True)  # by chance it is one in 4000
+def test_a_spike_of_one_session_is_none(seed, count, place, height):
+    values = noise(seed, count)
+    assume(not find_levels(values).change_points)
+    values[place % count] += height
+    assert find_levels(values).change_points == ()
+
+
+def test_spikes_with_one_session_between_them_are_none():
+    values = noise(5, 30)
+    values[[12, 14, 16, 22]] -= 0.3
+    found = find_levels(values)
+    assert found.change_points == ()
+    assert {12, 14, 16, 22} <= set(found.spikes)
+
+
+@given(st.integers(0, 30), st.floats(-5, 25))
+@settings(max_examples=30, deadline=None)
+def test_a_constant_series_has_no_change(count, value):
+    assert find_levels([value] * count).change_points == ()
+
+
+@given(noises, st.integers(6, 40), st.integers(3, 37), st.floats(-0.2, 0.2), st.floats(1e-3, 1e9))
+@settings(max_examples=40, deadline=None)
+def test_a_factor_on_all_changes_nothing(seed, count, place, step, factor):
+    values = noise(seed, count)
+    values[min(place, count - 3) :] += step
+    found, moved = find_levels(values), find_levels(values + math.log(factor))
+    assert moved.change_points == found.change_points
+    assert [level.chance for level in moved.levels] == [level.chance for level in found.levels]
+
+
+@given(noises, st.integers(6, 40), st.integers(3, 37), st.floats(-0.2, 0.2))
+@settings(max_examples=40, deadline=None)
+def test_a_series_read_backwards_has_mirrored_changes(seed, count, place, step):
+    values = noise(seed, count)
+    values[min(place, count - 3) :] += step
+    errors = np.abs(noise(seed + 1, count))
+    found = find_levels(values, errors).change_points
+    back = find_levels(values[::-1], errors[::-1]).change_points
+    assert back == tuple(count - point for point in reversed(found))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_refused(bad):
+    with pytest.raises(InputError, match="no number"):
+        find_levels([0.0] * 7 + [bad])
+    with pytest.raises(InputError, match="no number"):
+        find_levels([0.0] * 2, [0.1, bad])
+
+
+def test_each_value_has_its_error():
+    with pytest.raises(InputError, match="2 values and 1 errors"):
+        find_levels([0.0, 1.0], [0.1])
+
+
+def test_sessions_with_large_errors_of_their_own_make_no_change():
+    values = noise(4, 30)
+    values[27:] += 0.08
+    assert find_levels(values, [0.002] * 30).change_points == (27,)
+    assert find_levels(values, [0.002] * 27 + [0.05] * 3).change_points == ()
+
+
+def test_fewer_than_six_sessions_have_none():
+    assert find_levels([0.0, 0.0, 0.0, 5.0, 5.0]).change_points == ()
+    assert find_levels([]).levels == ()
+
+
+def test_few_false_alarms_of_independent_and_of_correlated_sessions():
+    random = np.random.default_rng(6)
+    alarms = 0
+    for _ in range(300):
+        values = random.standard_normal(60)
+        for index in range(1, 60):
+            values[index] += 0.3 * values[index - 1]
+        alarms += len(find_levels(0.01 * values[30:]).change_points)
+    assert alarms <= 2

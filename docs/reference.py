@@ -47,6 +47,8 @@ MORE = {
     "tells what it holds. Mistakes in options that only fio itself knows are not "
     "found. With `-v`: all commands, job files, and the many points of a matrix one "
     "by one.",
+    "--io-report": "At the end of the run, also of [one that was interrupted](report.md); what is no "
+    "report of iogate is not overwritten.",
     "--io-strict": "That is: no `--device`, no folder of baselines, a suite of the profile that does "
     "not exist, a stored baseline without its workload or suite, a suite where none "
     "is looked for; nothing is recorded. Without it these are warnings in the "

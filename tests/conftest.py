@@ -31,5 +31,13 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where processes share the tests (`-n 2 --dist loadgroup`), one of them has those of the machine."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            if "system" in item.path.relative_to(config.rootpath).parts[:2]:
+                item.add_marker(pytest.mark.xdist_group("the machine"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations(), "durations of the parts")

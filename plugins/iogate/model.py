@@ -284,7 +284,8 @@ class Slice:
 class Repetition:
     """One engine invocation of a workload; `seconds` is its wall time, `folder` holds its raw files.
 
-    `series` is the target's bandwidth (bytes/s) second by second, by its own counters.
+    `series` is the target's bandwidth (bytes/s) second by second, by its own counters. `command` is what was
+    run, as one writes it in a shell, and `files` (name to text) what it read: job files.
 
     In a pair it is a block: this is what arm B did, `base` is what arm A did in the same time, both in fresh
     processes, and `seconds` is the wall time of both. `slices` are those that they worked in (none: whole
@@ -300,6 +301,8 @@ class Repetition:
     swapped: bool = False
     seed: int = 0
     slices: tuple[Slice, ...] = ()
+    command: str = ""
+    files: Mapping[str, str] = field(default_factory=_empty)
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -372,7 +375,8 @@ class MetricVerdict:
     number moved.
 
     `bound` is the value at which the tolerance is used up, `values` the judged repetitions. After these many
-    it passes on the better side of `passes` and fails on the worse side of `fails`. Of a pair:
+    it passes on the better side of `passes` and fails on the worse side of `fails`. `sessions` are the
+    baseline's values by session. Of a pair:
     `place_effect` is by how much the place of arm B is better for the number than that of A (it is not in
     `change`), `noise` by how much a block scatters.
     """
@@ -393,6 +397,7 @@ class MetricVerdict:
     noise: float | None = None
     passes: float | None = None
     fails: float | None = None
+    sessions: Mapping[str, tuple[float, ...]] = field(default_factory=_empty)
 
 
 @dataclass(frozen=True)

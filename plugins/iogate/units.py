@@ -125,16 +125,18 @@ def format_quantity(value: float, unit: str) -> str:
     """
     if not math.isfinite(value):
         return f"{value} {unit}".strip()
+    factor, name = scale_of(value, unit)
+    return f"{_significant(value / factor)} {name}".strip()
+
+
+def scale_of(value: float, unit: str) -> tuple[float, str]:
+    """Return the unit in which people read a number, and how much of the plain one it is: 2e9 B/s -> 2^20,
+    `MiB/s`.
+    """
     if unit == "B/s" and 2**20 <= abs(value) < 10 * 2**30:
-        return f"{_significant(value / 2**20)} MiB/s"
-    scales = _SCALES.get(unit)
-    if scales is None:
-        return f"{_significant(value)} {unit}".strip()
-    for factor, name in scales:
-        if abs(value) >= factor:
-            return f"{_significant(value / factor)} {name}"
-    factor, name = scales[-1]
-    return f"{_significant(value / factor)} {name}"
+        return 2.0**20, "MiB/s"
+    scales = _SCALES.get(unit, ((1, unit),))
+    return next(((factor, name) for factor, name in scales if abs(value) >= factor), scales[-1])
 
 
 _TENFOLD = 9.0  # as a relative change: beyond it, digits say nothing

@@ -27,6 +27,8 @@ class InProcess(Project):
         super().__init__(pytester.path)
         self.pytester = pytester
         self._monkeypatch = monkeypatch
+        for variable in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+            monkeypatch.delenv(variable)  # pytest-benchmark does nothing where they are
         monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_OTHERS)
         self.suite(SUITE)
 

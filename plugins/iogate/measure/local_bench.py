@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -61,6 +62,13 @@ class _Invocation:
     @property
     def folder(self) -> Path:
         return self.place.folder
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """The command and its files for people, with paths as they know them."""
+        readable = self.site.readable if self.needs.target else str
+        files = {name: readable(text) for name, text in self.command.files.items()}
+        return {"command": readable(shlex.join(self.command.argv)), "files": files}
 
     def look(self) -> Snapshot:
         """Return what the machine's counters say now."""
@@ -173,7 +181,8 @@ class LocalBench:
         )
         output = self._read(run, completed)
         findings = self._audit(run, output, completed, before)
-        return Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
+        repetition = Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
+        return replace(repetition, **run.call)
 
     def _read(self, run: _Invocation, completed: Completed) -> Output:
         """Return what an engine says, and count what it wrote. Raises TargetError or OutputError."""
@@ -289,7 +298,8 @@ class LocalBench:
                 slices=own,
             )
             output = figures_of_slices(outputs[number], own, ARMS[number])
-            arms.append(Repetition(output, sum(item.seconds for item in own), str(run.folder), found))
+            seconds = sum(item.seconds for item in own)
+            arms.append(Repetition(output, seconds, str(run.folder), found, **run.call))
         return _block(arms, done.slices)
 
     def _by_runs(self, pair: Pair, folder: Path, gating: Sequence[str]) -> Repetition:
@@ -325,7 +335,12 @@ def _together(runs: Sequence[Repetition], folder: Path) -> Repetition:
     metrics = {name: statistics.fmean(run.metrics[name] for run in runs) for name in names}
     output = replace(runs[-1].output, metrics=metrics, histograms={})
     findings = tuple(dict.fromkeys(item for run in runs for item in run.findings))
-    return Repetition(output, sum(run.seconds for run in runs), str(folder), findings)
+    last = runs[-1]
+    return replace(
+        Repetition(output, sum(run.seconds for run in runs), str(folder), findings),
+        command=last.command,
+        files=last.files,
+    )
 
 
 def _block(arms: Sequence[Repetition], slices: tuple[Slice, ...]) -> Repetition:

@@ -123,6 +123,7 @@ OPTIONS = (
     ),
     _Option("--io-keep", "sessions kept in .iogate/results, the newest (default: 50)", "N", _kept),
     _Option("--io-json", "write the results as JSON", "FILE"),
+    _Option("--io-report", "write a report for people: a page that needs no network", "FILE.html"),
     _Option("--io-markdown", "write a summary as Markdown, for a pull request", "FILE"),
     _Option("--io-destroy", "consent to write to exactly this block device", "DEVICE"),
 )

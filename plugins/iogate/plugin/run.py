@@ -183,7 +183,12 @@ class PytestRun:
         markdown, step = path_of(self.config, "--io-markdown"), step_summary()
         found: list[Reporter] = [json_at(self.json_path)] if self.json_path else []
         found += [MarkdownFile(markdown)] if markdown else []
-        return [*found, step] if step else found
+        found += [step] if step else []
+        if html := path_of(self.config, "--io-report"):
+            from iogate.report.html.place import HtmlFile
+
+            found.append(HtmlFile(html))
+        return found
 
     def _bench(self, folder: Path, progress: Progress) -> Bench:
         from iogate.measure.local_bench import LocalBench

@@ -86,6 +86,7 @@ def engine_versions(results: Iterable[WorkloadResult]) -> dict[str, str]:
 def record_workload(result: WorkloadResult, gate_options: GateOptions) -> WorkloadRecord:
     """Return what the document says of a workload that was judged by these options."""
     workload, verdict = result.workload, result.verdict
+    last = next(reversed((*result.warmup, *result.repetitions)), None)
     return WorkloadRecord(
         id=result.id,
         suite=workload.suite,
@@ -110,6 +111,8 @@ def record_workload(result: WorkloadResult, gate_options: GateOptions) -> Worklo
         measured=tuple(map(_repetition, result.repetitions)),
         pair=result.pair,
         keep=verdict.keep,
+        command=last.command if last else "",
+        files=last.files if last else {},
     )
 
 
@@ -147,6 +150,7 @@ def _metric(item: MetricVerdict, tolerance_from: ToleranceSource) -> MetricRecor
         reason=item.reason,
         place_effect=_finite(item.place_effect),
         noise=_finite(item.noise),
+        sessions={name: tuple(map(_finite, values)) for name, values in item.sessions.items()},
     )
 
 

@@ -41,9 +41,9 @@ _Flag = Annotated[bool, Field(strict=True)]
 class MetricRecord:
     """What was measured of a metric and what the gate says of it, as `iogate.model.MetricVerdict` has it.
 
-    `values` are those of the repetitions that have the metric. Of a pair `value` is arm B's, `baseline` arm
-    A's. `tolerance_from` says who chose the tolerance: the command line, the suite, or the data of the
-    baseline; nobody (empty) that of a pair for which it is the usual one.
+    `values` are those of the repetitions that have the metric, `sessions` the baseline's by session. Of a
+    pair `value` is arm B's, `baseline` arm A's. `tolerance_from` says who chose the tolerance: the command
+    line, the suite, or the data of the baseline; nobody (empty) that of a pair for which it is the usual one.
     """
 
     unit: str
@@ -64,6 +64,7 @@ class MetricRecord:
     reason: str = ""
     place_effect: _Measured = None
     noise: _Measured = None
+    sessions: Mapping[str, tuple[_Measured, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class WorkloadRecord:
     `gate` holds the tolerances that the suite declares: worse and better. `measured` are the repetitions
     that count, `repetitions` of them, in `folders`; documents of older versions have none. `warmup` are
     those before the device was steady. `pair` says what arm A is, where there was one, `keep` that
-    what was measured became a baseline, or part of it.
+    what was measured became a baseline, or part of it. `command` is the last that was run, as in a shell, and
+    `files` (name to text) what it read.
     """
 
     id: str
@@ -117,6 +119,8 @@ class WorkloadRecord:
     measured: tuple[RepetitionRecord, ...] = ()
     pair: PairFacts | None = None
     keep: _Flag = False
+    command: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def gating(self) -> dict[str, MetricRecord]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from iogate.errors import InputError
@@ -106,13 +107,14 @@ def require_same(results: Results, reasons: Iterator[str]) -> None:
 def restored(record: WorkloadRecord, workload: Workload, version: str) -> WorkloadResult:
     """Return the result that a record was made of; `version` is that of the engine."""
     metrics = tuple(_metric(name, item) for name, item in record.metrics.items())
+    read_back = partial(_repetition, version=version, command=record.command, files=record.files)
     return WorkloadResult(
         record.id,
         workload,
         Verdict(record.verdict, record.reason, metrics, record.findings, record.repetitions, record.keep),
-        tuple(_repetition(item, version) for item in record.measured),
+        tuple(map(read_back, record.measured)),
         None,
-        tuple(_repetition(item, version) for item in record.warmup),
+        tuple(map(read_back, record.warmup)),
         record.device_seconds,
         record.differences,
         record.pair,
@@ -137,10 +139,13 @@ def _metric(name: str, item: MetricRecord) -> MetricVerdict:
         item.noise,
         item.passes,
         item.fails,
+        {name: tuple(map(_number, values)) for name, values in item.sessions.items()},
     )
 
 
-def _repetition(item: RepetitionRecord, version: str) -> Repetition:
+def _repetition(
+    item: RepetitionRecord, version: str, command: str = "", files: Mapping[str, str] | None = None
+) -> Repetition:
     metrics = {name: _number(value) for name, value in item.metrics.items()}
     output = Output(metrics, {}, engine_version=version, histograms=item.histograms)
     return Repetition(
@@ -153,6 +158,8 @@ def _repetition(item: RepetitionRecord, version: str) -> Repetition:
         item.swapped,
         item.seed,
         item.slices,
+        command,
+        files or {},
     )
 
 

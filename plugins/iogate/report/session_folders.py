@@ -53,6 +53,12 @@ def prune(results: Path, keep: int) -> list[str]:
     return removed
 
 
+def newest(results: Path) -> Path | None:
+    """Return the folder of this user's newest session that kept its results, if there is one."""
+    folders = (results / name for name in reversed(_sessions(results)))
+    return next((folder for folder in folders if (folder / "results.json").is_file()), None)
+
+
 def _sessions(results: Path) -> list[str]:
     """Return the names of this user's sessions, the oldest first: a name begins with the time."""
     found = []

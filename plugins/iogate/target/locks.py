@@ -57,7 +57,7 @@ def until_free(
             if error.rule != "locked":
                 raise
             if error.message != said:
-                left = format_duration(deadline - time.monotonic())
+                left = format_duration(max(deadline - time.monotonic(), 0.0))
                 notice(f"waiting for at most {left}: {error.message}")
                 said = error.message
         time.sleep(_POLL_SECONDS)

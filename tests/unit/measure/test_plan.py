@@ -51,7 +51,8 @@ def project(tmp_path, monkeypatch):
         (programs / name).write_text("#!/bin/sh\nexit 1\n")
         (programs / name).chmod(0o755)
     (tmp_path / "no_processes.py").write_text(GUARD)
-    project.plugin = ("-p", "no_processes", "-p", "no:benchmark", *project.plugin)  # benchmark asks git
+    others = ("-p", "no:benchmark", "-p", "no:hypothesispytest")  # which ask git, and ldconfig by way of trio
+    project.plugin = ("-p", "no_processes", *others, *project.plugin)
     project.environment.pop("CC", None)
     project.environment["PATH"] = str(programs)
     project.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")

@@ -62,6 +62,8 @@ repetitions = st.builds(
     texts,
     st.lists(findings, max_size=2).map(tuple),
     st.lists(st.floats(0, 1e12), max_size=3).map(tuple),
+    command=texts,
+    files=facts,
 )
 slices = st.builds(Slice, st.sampled_from("AB"), *[st.floats(0, 1e6)] * 2, *[st.integers(0, 2**50)] * 3)
 repetitions |= st.builds(

@@ -1,14 +1,20 @@
-"""What holds for all tests: Hypothesis has no clock, and the end of a run says how long each part took."""
+"""What holds for all tests: Hypothesis has no clock, and the end of a run says how long each part took.
+
+pytest reads this for a mistyped suite, too, where Hypothesis need not be installed.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-settings.register_profile("iogate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("iogate")
+with suppress(ModuleNotFoundError):
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("iogate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("iogate")
 
 
 class Durations:

@@ -3,11 +3,13 @@
 import configparser
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from places import PLUGINS
+from places import PLUGINS, ROOT
 from projects import refused
 
 
@@ -175,3 +177,22 @@ def test_the_plan_of_a_large_matrix_says_what_its_baselines_range_over(project):
     assert "IOPS to 1.2" in brief
     whole = project.run("suites", "--io-plan", "-v").stdout.str()
     assert all(whole.count(f"sweep[value={value}]: sh ") == 1 for value in values)
+
+
+def test_a_mistyped_suite_is_told_where_the_packages_of_the_tests_are_missing():
+    """As in a checkout that only measures: pytest reads the tests' conftest.py there, too."""
+    without = (
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'hypothesis': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "import pytest\n"
+        "sys.exit(pytest.main(['-p', 'no:hypothesispytest', 'suites/nosuch.yaml']))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", without], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 4
+    assert "file or directory not found: suites/nosuch.yaml" in run.stderr
+    assert "Traceback" not in run.stdout + run.stderr

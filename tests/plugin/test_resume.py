@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from iogate.judge.baseline import load_baselines
 from places import PLUGINS
 from projects import refused
 
@@ -134,6 +135,44 @@ def test_a_session_that_was_killed_is_gone_on_with(project, monkeypatch):
     assert verdicts(file) == {"alpha": "recorded", "beta": "recorded"}
     text = project.baseline().read_text()
     assert "alpha:" in text and "beta:" in text
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_was_decided_and_not_stored_is_stored(project, monkeypatch, moment):
+    """Killed right before, or right after its baseline is written, when no workload is open any more."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(Path(__file__).parent / "engines"), str(PLUGINS))))
+    project.conftest(
+        "import importlib, os, signal\n"
+        "module = importlib.import_module('iogate.judge.baseline.update')\n"
+        "def die(*arguments): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def write_and_die(path, data, write=module.write): write(path, data); die()\n"
+        f"module.write = {'die' if moment == 'before' else 'write_and_die'}\n"
+    )
+    assert project.pytester.runpytest_subprocess("-p", "iogate.plugin", "suites").ret == -9
+    (project.path / "conftest.py").unlink()
+    (file,) = sessions(project)
+    assert verdicts(file) == {"alpha": "recorded", "beta": "recorded"}
+    assert project.baseline().exists() == (moment == "after")
+    result = project.run("suites", "--io-resume")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["going on with session *: 2 of 2 workloads are decided"])
+    assert sessions(project) == [file]
+    assert len(load_baselines(project.baseline())["alpha"].sessions) == 1
+    project.run("suites", "--io-resume").stdout.fnmatch_lines(["*was not cut off*"])
+
+
+def test_a_regression_is_not_forgotten_by_a_run_that_was_killed_at_its_end(cut, monkeypatch):
+    resume(cut)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(Path(__file__).parent / "engines"), str(PLUGINS))))
+    monkeypatch.setenv("IOGATE_FAKE_FACTOR", "0.5")
+    cut.conftest(
+        "import os, signal\nfrom iogate.measure.session import Session\n"
+        "Session.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ended = cut.pytester.runpytest_subprocess("-p", "iogate.plugin", "suites", "--device=lab")
+    assert ended.ret == -9
+    (cut.path / "conftest.py").unlink()
+    cut.run("suites", "--device=lab", "--io-resume").assert_outcomes(failed=2)
 
 
 PAIR = """\

@@ -129,6 +129,8 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     ]
     if warmup:
         lines.append(f"not counted: what {plural(len(warmup), 'workload')} take to bring the device to rest")
+    if any(trial.pairing and trial.pairing.places == "images" for trial in wanted):
+        lines.append("not counted: two slots for the images, written first, and when these change places")
     return lines
 
 

@@ -14,7 +14,7 @@ from iogate.formats.atomic import write_atomically
 from iogate.formats.yamlio import nearest
 from iogate.judge.baseline.file import check_baseline, device_folder, read, refuse_links
 from iogate.judge.baseline.merging import merge
-from iogate.judge.baseline.places import baseline_files, suite_of
+from iogate.judge.baseline.places import PROFILE, baseline_files, suite_of
 from iogate.judge.baseline.storage import baseline_text, hold_lock, write
 from iogate.judge.baseline.table import Change
 from iogate.judge.metrics import typical_value
@@ -89,6 +89,7 @@ def rename(source: Path, target: Path | None = None) -> str:
     if not files:
         raise InputError(f"{source} has no baselines")
     for file in files:
+        refuse_links(source / file, file.as_posix() if folder else "")
         check_baseline(yamlio.load(source / file))
     if target:
         _move(source, place)
@@ -106,6 +107,8 @@ def _move(source: Path, target: Path) -> None:
         )
     if not source.is_dir() and target.suffix != ".yaml":
         raise InputError(f"{target} cannot be the baseline of a suite: it must end in .yaml")
+    if target.name == PROFILE:
+        raise InputError(f"{target} cannot be the baseline of a suite: it is where a device is described")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         source.rename(target)
@@ -181,6 +184,7 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
         if not own or not other:
             raise InputError("one side is empty")
         merged = merge(base, own, other)
+        refuse_links(ours, "")
         write_atomically(ours, baseline_text(ours, merged, merged["device"]))
     except InputErrors as error:
         told = [f"{printable(shown)} cannot be merged:", *(f"  {one}" for one in error.errors)]

@@ -25,7 +25,7 @@ def session_to_resume(settings: Settings, device: str, ids: Sequence[str]) -> tu
     known = last_session(settings.results, device, ids)
     if known is None:
         return None, "--io-resume: no session of these workloads is kept: all are measured"
-    if not (known.run and known.run.open):
+    if not known.run or (known.run.ended and not known.run.open):
         return None, f"--io-resume: session {known.session} was not cut off: all are measured anew"
     return Resumption(known, settings.results / known.session), ""
 

@@ -79,6 +79,7 @@ class PytestRun:
         self._resumed: Resumption | None = None
         self._results: list[WorkloadResult] = []
         self._records: list[WorkloadRecord] = []
+        self._ended = False
 
     @property
     def device(self) -> Device:
@@ -319,7 +320,7 @@ class PytestRun:
         from iogate.report.results import RunRecord
 
         undecided = (trial.id for trial in self._trials.values() if trial.result is None)
-        return RunRecord(self._selection, tuple(undecided), self._options)
+        return RunRecord(self._selection, tuple(undecided), self._options, self._ended)
 
     def _require_writable(self, trials: Iterable[Trial]) -> None:
         """Raise BaselineError if what these workloads are to be recorded in could not be written."""
@@ -483,6 +484,9 @@ class PytestRun:
 
         self._results.append(result)
         self._records.append(record_workload(result, self.settings.gate_options))
+        self._report()
+
+    def _report(self) -> None:
         results = self.results
         assert results is not None
         for reporter in self.reporters:
@@ -513,7 +517,9 @@ class PytestRun:
                 self._interrupts.restore()
 
     def leave(self) -> None:
-        """Let signals do what they did before the run."""
+        """Note that the run came to its end, which by now has been told, and let signals do what they did."""
+        if self._ended:
+            self._report()
         self._interrupts.restore()
 
     def _conclude(self, session: Session) -> None:
@@ -532,6 +538,7 @@ class PytestRun:
         self._prune()
         if self._unwritten:
             raise next(iter(self._unwritten.values()))
+        self._ended = bool(self._records) and not (self._interrupts.came or self.config.option.io_plan)
 
     def _prune(self) -> None:
         """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""

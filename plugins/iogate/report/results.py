@@ -179,12 +179,14 @@ class RunRecord:
     """What a run was to decide about, so that another one can go on with it (`--io-resume`).
 
     `selection` are the workloads of its suites: a hash of each declaration, by id. Those in `open` are not
-    decided. `options` are those of the command line that change what is measured or decided.
+    decided. `options` are those of the command line that change what is measured or decided. `ended` says
+    whether it came to its end: its baselines are written, and all is told.
     """
 
     selection: Mapping[str, str]
     open: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    ended: bool = True
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,33 @@ def test_what_is_no_baseline_is_not_moved(lab, capsys):
     assert "has no baselines" in said(capsys, "rename", empty, status=2)
 
 
+def test_a_folder_with_a_link_is_not_moved_half(lab, capsys, tmp_path):
+    store(lab / "b.yaml", 1, suite="b")
+    shutil.move(lab / "b.yaml", tmp_path / "elsewhere.yaml")
+    (lab / "b.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    assert "is a symbolic link" in said(capsys, "rename", lab, "baselines/new", status=2)
+    assert lab.is_dir()
+    assert not (lab.parent / "new").exists()
+
+
+def test_a_baseline_does_not_become_the_description_of_a_device(lab, capsys):
+    (lab / "device.yaml").unlink()
+    text = said(capsys, "rename", lab / "demo.yaml", lab / "device.yaml", status=2)
+    assert "where a device is described" in text
+    assert (lab / "demo.yaml").exists()
+
+
+def test_merge_does_not_write_through_a_link(lab, capsys, tmp_path):
+    theirs, victim = lab / "theirs.yaml", tmp_path / "victim.yaml"
+    shutil.copy(lab / "demo.yaml", theirs)
+    store(lab / "demo.yaml", 2)
+    shutil.move(lab / "demo.yaml", victim)
+    (lab / "demo.yaml").symlink_to(victim)
+    before = victim.stat()
+    assert "is a symbolic link" in said(capsys, "merge", lab / "demo.yaml", theirs, status=1)
+    assert (victim.stat().st_ino, victim.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
 def test_what_was_moved_by_hand_says_so_and_how_to_mend_it(lab, capsys):
     lab.rename(lab.with_name("rack"))
     text = said(capsys, "show", "baselines/rack/demo.yaml", status=2)

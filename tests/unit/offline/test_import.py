@@ -319,6 +319,10 @@ OPTIONS = st.dictionaries(
 )
 
 
+def test_what_iogate_adds_to_a_job_file_contradicts_no_suite():
+    assert "fio" not in stated_options({"rw": "read", "allow_file_create": "0"}, whole=True)
+
+
 @given(OPTIONS, st.booleans())
 def test_any_options_are_read_and_what_was_said_is_kept(options, whole):
     found = stated_options(options, whole=whole)

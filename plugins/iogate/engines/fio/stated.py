@@ -30,6 +30,7 @@ _DEFAULTS: Mapping[str, Any] = {
 _ALIASES = {"blocksize": "bs", "readwrite": "rw", "timeout": "runtime", "start_delay": "startdelay"}
 _WITHOUT_EFFECT = (
     *("name", "description", "filename", "filename_format", "directory", "unlink", "group_reporting"),
+    "allow_file_create",
     *("stonewall", "wait_for_previous", "new_group", "percentile_list", "*lat_percentiles"),
     *("write_*_log", "log_*", "per_job_logs", "cached"),
 )

@@ -11,13 +11,14 @@ from iogate.errors import BaselineError
 from iogate.judge.baseline.file import load_baselines
 from iogate.model import Workload, hash_of
 
-_PROFILE = "device.yaml"
+PROFILE = "device.yaml"
+"""What describes a device, beside its baselines."""
 
 
 def suite_of(path: Path) -> str:
     """Return of which suite a file is the baseline by its place: its path in its device's folder."""
     path = Path(os.path.abspath(path))
-    known = [folder for folder in path.parents if (folder / _PROFILE).is_file()]
+    known = [folder for folder in path.parents if (folder / PROFILE).is_file()]
     known += [folder for folder in path.parents if folder.parent.name == "baselines"]
     return path.relative_to((known or [path.parent])[0]).with_suffix("").as_posix()
 
@@ -25,7 +26,7 @@ def suite_of(path: Path) -> str:
 def baseline_files(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield the baseline files of a device, each with its suite."""
     for path in sorted(folder.rglob("*.yaml")):
-        if path != folder / _PROFILE and not path.name.startswith("."):
+        if path != folder / PROFILE and not path.name.startswith("."):
             yield path, path.relative_to(folder).with_suffix("").as_posix()
 
 

@@ -327,7 +327,8 @@ class Device:
     """A named machine under test with its profile.
 
     `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or
-    a block device, `link` the limit of its link in B/s. `suites` are the names of the suites that apply
+    a block device, `host` where the machine is, as execnet has it (empty: here), `link` the limit of its link
+    in B/s. `suites` are the names of the suites that apply
     (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing` says what a
     workload without a baseline means; with `learn` a session is added to a baseline that cannot judge yet.
     `places` are where the keys below `overrides` stand, by their path.
@@ -344,6 +345,7 @@ class Device:
     target_id: Mapping[str, str] = field(default_factory=_empty)
     wear: Mapping[str, Any] = field(default_factory=_empty)
     learn: bool = False
+    host: str = ""
     position: Position | None = None
     places: Mapping[tuple[str | int, ...], Position] = field(default_factory=dict)
 

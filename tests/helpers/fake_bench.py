@@ -17,7 +17,18 @@ from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Pair, Places
 from iogate.measure.session import Session
 from iogate.measure.trial import Trial
-from iogate.model import Baseline, Environment, Finding, Needs, Output, Repetition, Verdict, Workload
+from iogate.model import (
+    Baseline,
+    Command,
+    Environment,
+    Finding,
+    Needs,
+    Output,
+    Place,
+    Repetition,
+    Verdict,
+    Workload,
+)
 from iogate.target.resolve import Target
 
 READ = "read.iops"
@@ -72,6 +83,9 @@ class FakeBench:
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
         return [self.refused[needs]] if needs in self.refused else []
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        return engines.load(workload.engine).command(workload, place)
 
     def open(self) -> None:
         self.taken = True

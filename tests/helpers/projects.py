@@ -72,6 +72,10 @@ def refused(result: Result | pytest.RunResult, *words: str, status: int | None =
     plain(result.text)
 
 
+everywhere = pytest.mark.parametrize("project", ["", "popen"], indirect=True, ids=["here", "there"])
+"""A test of the fixture `project` that is run with its device here, and at a host."""
+
+
 class Project:
     """A project in a folder of its own; locks of disks are its own, too, unless projects share `locks`."""
 
@@ -88,6 +92,8 @@ class Project:
         self.environment["PYTHONPATH"] = str(PLUGINS)
         self.environment["TMPDIR"] = str(locks or path / "tmp")
         self.plugin: tuple[str, ...] = ("-p", "iogate.plugin")
+        self.host = ""
+        """Where its device is; empty if that is here."""
         (path / "suites").mkdir(parents=True)
         (path / "tmp").mkdir()
         (path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
@@ -124,7 +130,8 @@ class Project:
     def argv(self, *arguments: str) -> list[str]:
         """The command that runs pytest here."""
         plain = ("-p", "no:cacheprovider", "--io-json=results.json")
-        return [self.python, "-m", "pytest", *self.plugin, *plain, *arguments]
+        host = [f"--io-host={self.host}"] if self.host else []
+        return [self.python, "-m", "pytest", *self.plugin, *plain, *host, *arguments]
 
     def start(self, *arguments: str, wrapper: Wrapper = list) -> subprocess.Popen[str]:
         """Run pytest in a process group of its own, as a terminal does, and do not wait for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ def throttled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project without suites."""
-    return Project(tmp_path / "project")
+def project(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
+    """A project without suites. $IOGATE_TEST_HOST says where its device is, for tests that do not."""
+    project = Project(tmp_path / "project")
+    project.host = getattr(request, "param", os.environ.get("IOGATE_TEST_HOST", ""))
+    return project

@@ -18,7 +18,7 @@ from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
-from projects import SCRATCH, Project, need_fio, plain
+from projects import SCRATCH, Project, everywhere, need_fio, plain
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -179,6 +179,7 @@ def test_a_device_stands_still_for_good(project, faulty):
 # ------------------------------------------------------------ a full disk
 
 
+@everywhere
 def test_a_disk_turns_full_while_data_are_laid_out(project, tmp_path):
     """A disk that promises more than there is, as thin provisioning does."""
     need("mkfs.ext4")
@@ -296,6 +297,7 @@ def test_the_engine_is_killed(project, who, number):
     survived(project, project.finish(process))
 
 
+@everywhere
 def test_the_engine_is_killed_while_it_starts(project):
     """Its jobs wait for a word that never comes."""
     project.suite(FILE)

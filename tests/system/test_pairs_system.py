@@ -11,7 +11,7 @@ import loops
 from images import format_image, traces
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
-from projects import SCRATCH, need_fio, plain, refused
+from projects import SCRATCH, everywhere, need_fio, plain, refused
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -95,6 +95,7 @@ def check_slices(block):
 # ------------------------------------------------------------ by slices
 
 
+@everywhere
 def test_slices_of_fio(project):
     """Copies change places in half of the blocks; options are held against each other on the same data."""
     project.suite(
@@ -207,6 +208,7 @@ def images(project, disks):
     return f"--io-against={old}", f"--io-target={new}", SLICE
 
 
+@everywhere
 def test_two_images_change_places(project, images):
     """Half-way, each of them into the slot of the other, and nothing is mounted or attached afterwards."""
     files = [project.path / name for name in ("old.img", "new.img")]

@@ -31,6 +31,7 @@ def add(commands: Commands) -> None:
     init.add_argument(
         "--target", metavar="PATH", help="a directory or a block device (default: the project's folder)"
     )
+    init.add_argument("--host", metavar="SPEC", help="where the machine is, such as ssh=root@orin.lab")
     init.set_defaults(act=_init)
 
     listing = actions.add_parser(
@@ -46,8 +47,9 @@ def add(commands: Commands) -> None:
     check = actions.add_parser(
         "check",
         help="whether this machine is as a profile says, without I/O",
-        description="Holds the profile of a device against this machine: identity, target, link, the suites "
-        "that apply, and the programs of their engines. It does no I/O, and starts no engine but to ask it.",
+        description="Holds the profile of a device against this machine, or the one at its host: identity, "
+        "target, link, the suites that apply, and the programs of their engines. It does no I/O, and starts "
+        "no engine but to ask it.",
         **epilog(
             "iogate device check lab-7",
             statuses="0 all is as the profile says, 1 something is not, 2 no such profile, or wrong use",
@@ -64,7 +66,7 @@ def add(commands: Commands) -> None:
 def _init(given: argparse.Namespace) -> int:
     from iogate.offline.devices import init
 
-    say(init(given.name, given.target, given.baselines))
+    say(init(given.name, given.target, given.baselines, given.host))
     return 0
 
 

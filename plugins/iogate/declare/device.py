@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 from iogate.errors import InputError
 from iogate.formats import yamlio
 from iogate.formats.schema import Rate, Schema, check_document
-from iogate.formats.words import value_text
+from iogate.formats.words import nearest, value_text
 from iogate.model import Device
 from iogate.units import parse_size, printable
 
@@ -86,6 +86,7 @@ class DeviceFile(Schema):
     identity: dict[str, Text] = Field(
         default_factory=dict, description="patterns that the machine must match, such as machine: '*Orin*'"
     )
+    host: Text = Field("", description="where it is, as execnet has it: ssh=root@orin.lab; here if left out")
     target: Annotated[Text, Field(min_length=1)] = Field(description="a directory or a block device")
     target_id: TargetId = Field(TargetId(), description="what names the block device that may be written to")
     link: LinkProfile | None = Field(None, description="the limit of the target's link, such as 7.88 GB/s")
@@ -116,7 +117,7 @@ class DeviceFile(Schema):
     def _overrides_apply(self) -> DeviceFile:
         for suite in self.overrides:
             if suite != "*" and self.suites is not None and suite not in self.suites:
-                hint = yamlio.nearest(suite, self.suites)
+                hint = nearest(suite, self.suites)
                 raise ValueError(f"overrides are for the suite {suite!r}, which does not apply here{hint}")
         return self
 
@@ -155,9 +156,13 @@ def load_device(name: str, baselines: Path) -> Device:
         raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
     document = yamlio.load(file)
     profile = check_document(DeviceFile, document)
+    if name == LOCAL and profile.host:
+        message = f"the device {LOCAL} is this machine: one with a host needs a name of its own"
+        raise InputError(message, position=document.position(("host",)), remedy="pytest --device=NAME")
     return Device(
         name=name,
         target=profile.target,
+        host=profile.host,
         target_id=profile.target_id.model_dump(exclude_none=True),
         description=printable(profile.description),
         identity=profile.identity,
@@ -175,7 +180,7 @@ def load_device(name: str, baselines: Path) -> Device:
 def _unknown_device(name: str, baselines: Path) -> InputError:
     known = known_devices(baselines)
     return InputError(
-        f"unknown device {name!r}{yamlio.nearest(name, known)}",
+        f"unknown device {name!r}{nearest(name, known)}",
         remedy=f"known devices: {', '.join(known)}. A new one is described in "
         f"{baselines / name / 'device.yaml'}",
     )

@@ -25,8 +25,7 @@ from iogate.declare.against import options_against, within_against
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import Fraction, Schema, check
-from iogate.formats.words import value_text
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest, value_text
 from iogate.model import Tolerance, Workload, metric
 from iogate.units import parse_fraction, printable
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
 
 from iogate.errors import InputError, InputErrors, OptionError
-from iogate.formats.words import problem_text, value_text
-from iogate.formats.yamlio import Document, Path_, nearest
+from iogate.formats.words import nearest, problem_text, value_text
+from iogate.formats.yamlio import Document, Path_
 from iogate.units import parse_duration, parse_fraction, parse_rate, parse_size, printable, size_text
 
 

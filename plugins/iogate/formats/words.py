@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _LONGEST = 80
@@ -67,6 +67,14 @@ def value_text(value: Any) -> str:
         return "a mapping"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return `, did you mean X?` for the known word nearest to a mistyped one, or an empty string."""
+    import difflib
+
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f", did you mean {matches[0]!r}?" if matches else ""
 
 
 def _lower(text: str) -> str:

@@ -9,7 +9,7 @@ aliases is an error. What is written here is read back as it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -210,11 +210,3 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(str, _Dumper.represent_str)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return `, did you mean X?` for the known word nearest to a mistyped one, or an empty string."""
-    import difflib
-
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f", did you mean {matches[0]!r}?" if matches else ""

@@ -14,7 +14,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +23,8 @@ from iogate.units import printable
 
 FLAGS = ("-std=gnu11", "-O2", "-pthread")
 _COMPILERS = ("cc", "gcc", "clang")
+compile_elsewhere: Callable[[Path, Sequence[str]], bytes] | None = None
+"""Who compiles a program where there is no compiler; None: nobody does."""
 _SECONDS = 300
 _LINES_SHOWN = 20
 _INSTALL = "install one, on Debian and Ubuntu: apt-get install gcc libc6-dev"
@@ -37,8 +39,22 @@ def compile_program(source: Path, flags: Sequence[str] = FLAGS) -> Path:
     program = program_path(source, flags)
     _make_cache(program.parent)
     if not _usable(program):
-        _compile(_compiler(), source, flags, program)
+        compiler = _compiler()
+        if compiler or compile_elsewhere is None:
+            _compile(compiler, source, flags, program)
+        else:
+            _put(compile_elsewhere(source, flags), program)
     return program
+
+
+def compiled_by(compiler: str, source: Path, flags: Sequence[str] = FLAGS) -> bytes:
+    """Return the program that a compiler, which may be of another machine, makes of a C file. Raises
+    EngineError.
+    """
+    with tempfile.TemporaryDirectory(prefix="iogate-") as folder:
+        program = Path(folder) / source.stem
+        _compile((compiler,), source, flags, program)
+        return program.read_bytes()
 
 
 def program_path(source: Path, flags: Sequence[str] = FLAGS) -> Path:
@@ -57,7 +73,9 @@ def program_path(source: Path, flags: Sequence[str] = FLAGS) -> Path:
 
 
 def _compiler() -> tuple[str, ...]:
-    """Return the compiler's command. Raises EngineError that names the package if there is none."""
+    """Return the compiler's command; an empty one where another machine compiles. Raises EngineError that
+    names the package if there is none.
+    """
     named = os.environ.get("CC", "").strip()
     if named:
         try:
@@ -70,6 +88,8 @@ def _compiler() -> tuple[str, ...]:
     for name in _COMPILERS:
         if shutil.which(name):
             return (name,)
+    if compile_elsewhere:
+        return ()
     raise EngineError("there is no C compiler (cc, gcc or clang), which this engine needs", remedy=_INSTALL)
 
 
@@ -150,6 +170,17 @@ def _compile(compiler: Sequence[str], source: Path, flags: Sequence[str], progra
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
+
+
+def _put(code: bytes, program: Path) -> None:
+    """Keep a program that was compiled elsewhere. Raises EngineError."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=program.parent, delete=False) as stream:
+            stream.write(code)
+        Path(stream.name).chmod(0o700)
+        Path(stream.name).replace(program)
+    except OSError as error:
+        raise EngineError(f"cannot write in {program.parent}: {error.strerror}") from error
 
 
 def _lacks_headers(said: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from iogate import engines
 from iogate.errors import TargetError
-from iogate.model import Environment, Needs, Repetition, Workload
+from iogate.model import Command, Environment, Needs, Place, Repetition, Workload
 
 if TYPE_CHECKING:
     from iogate.target.resolve import Target
@@ -95,6 +95,10 @@ class Bench(Protocol):
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
         """Return why a workload cannot run on the target now; empty if it can. Nothing is written."""
+        ...
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        """Return what would be run there for one repetition; nothing is. Raises EngineError."""
         ...
 
     def open(self) -> None:

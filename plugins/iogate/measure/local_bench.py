@@ -132,6 +132,9 @@ class LocalBench:
     def refusals(self, needs: Needs) -> Sequence[TargetError]:
         return self._sites.refusals(needs)
 
+    def command(self, workload: Workload, place: Place) -> Command:
+        return engines.load(workload.engine).command(workload, place)
+
     def open(self) -> None:
         self._check_move(False)
         try:
@@ -149,6 +152,10 @@ class LocalBench:
         return self._run(self._prepare(workload, folder, gating, *self._sites.arm(arm, swapped=False)))
 
     # ------------------------------------------------------------ one engine invocation
+
+    def _parse(self, engine: str, text: str, name: str, completed: Completed) -> Output:
+        """Return what an engine says in a text of that name. Raises OutputError."""
+        return engines.load(engine).parse(text, name=name, completed=completed)
 
     def _prepare(
         self, workload: Workload, folder: Path, gating: Sequence[str], site: Site, copy: int = 0
@@ -193,7 +200,7 @@ class LocalBench:
         text = readable(_read(run.folder / command.output)) if command.output else completed.stdout
         name = str(run.folder / (command.output or "stdout"))
         try:
-            output = engines.load(run.workload.engine).parse(text, name=name, completed=completed)
+            output = self._parse(run.workload.engine, text, name, completed)
         except IogateError:
             self._wear.record(run.needs.written or 0)  # nobody says how much it was
             raise

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iogate import engines
 from iogate.errors import EngineError, TargetError
 from iogate.measure.bench import Arm
 from iogate.measure.budget import admitted
@@ -307,7 +306,8 @@ def _commands(trial: Trial, target: Target, files: bool) -> Iterator[str]:
     pairing, workload, count = trial.pairing, trial.workload, trial.needs.files
     folder, own = Path("results") / workload.name / "1", target.path
     if pairing is None:
-        yield _command(workload, workload.name, _place(target, own, folder, range(count)), files=files)
+        place = _place(target, own, folder, range(count))
+        yield _command(trial.arm, workload, workload.name, place, files=files)
         return
     paths = Path(trial.base) if pairing.places == "targets" else own, own
     first = count if pairing.places == "copies" else 0
@@ -315,7 +315,7 @@ def _commands(trial: Trial, target: Target, files: bool) -> Iterator[str]:
     for name, each, path, before in zip(names, trial.pair("").workloads, paths, (first, 0), strict=True):
         within = folder / name if pairing.slices else folder / name / "1"
         place = _place(target, path, within, range(before, before + count))
-        yield _command(each, f"{workload.name} {name}", place, files=files)
+        yield _command(trial.arm, each, f"{workload.name} {name}", place, files=files)
 
 
 def _place(target: Target, path: Path, folder: Path, numbers: range) -> Place:
@@ -325,10 +325,10 @@ def _place(target: Target, path: Path, folder: Path, numbers: range) -> Place:
     return Place(data, path, folder, tuple(more))
 
 
-def _command(workload: Workload, label: str, place: Place, *, files: bool) -> str:
+def _command(arm: Arm, workload: Workload, label: str, place: Place, *, files: bool) -> str:
     """Return a command as a shell takes it, with the `files` that it needs."""
     try:
-        command = engines.load(workload.engine).command(workload, place)
+        command = arm.bench.command(workload, place)
     except EngineError as error:
         return f"{label}: {error}"
     text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())

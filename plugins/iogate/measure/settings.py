@@ -16,6 +16,7 @@ Missing = Literal["fail", "skip", "record"]
 class Settings:
     """The options of one run; docs/reference.md names them.
 
+    `host` says where the device is (an execnet spec; None: the profile does, or it is this machine).
     `against` is the target of arm A (`same`: a second copy of the data; None: workloads have baselines),
     `slice` the length of a slice in seconds. `missing` None leaves it to the device's profile. `budget` is
     device time in seconds. `runtime` (seconds) and `size` replace those of the suites. `destroy` is the block
@@ -28,6 +29,7 @@ class Settings:
     device: str = "local"
     baselines: Path = Path("baselines")
     results: Path = Path(".iogate/results")
+    host: str | None = None
     target: str | None = None
     against: str | None = None
     update: UpdateMode | None = None

@@ -12,7 +12,7 @@ from iogate.declare.overrides import overrides_of
 from iogate.declare.project import SUFFIXES, Project, find_project
 from iogate.declare.suite import load_suite
 from iogate.errors import InputError, IogateError, Position, TargetError
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest
 from iogate.host.environment import differences
 from iogate.host.git import history, is_committed
 from iogate.judge.appointment import BaselineJudges

@@ -11,7 +11,7 @@ from typing import Any
 from iogate.errors import BaselineError, InputError, InputErrors, IogateError
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest
 from iogate.judge.baseline.file import check_baseline, device_folder, read, refuse_links
 from iogate.judge.baseline.merging import merge
 from iogate.judge.baseline.places import PROFILE, baseline_files, suite_of

@@ -15,7 +15,7 @@ from iogate.declare.overrides import overrides_of
 from iogate.declare.project import SUFFIXES, SUITES, find_project
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, IogateError
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest
 from iogate.judge.addition import admit, judge_session, refusal
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update

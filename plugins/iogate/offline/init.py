@@ -11,6 +11,7 @@ from iogate.declare.device import LOCAL, check_name, load_device
 from iogate.declare.project import BASELINES, SUITES
 from iogate.errors import IogateError
 from iogate.formats import yamlio
+from iogate.formats.words import nearest
 from iogate.units import printable
 
 USUAL = ("quick", "acceptance")
@@ -109,7 +110,7 @@ def _chosen(suites: Sequence[str], device: str) -> tuple[str, ...]:
     for suite in suites:
         if suite not in known:
             raise IogateError(
-                f"no suite {printable(suite)!r} ships{yamlio.nearest(suite, known)}",
+                f"no suite {printable(suite)!r} ships{nearest(suite, known)}",
                 remedy=f"these do: {', '.join(known)}",
             )
     if device == LOCAL:
@@ -117,7 +118,7 @@ def _chosen(suites: Sequence[str], device: str) -> tuple[str, ...]:
     devices = sorted(file.parent.name for file in shipped(BASELINES).glob("*/device.yaml"))
     if device not in devices:
         raise IogateError(
-            f"no profile of {device!r} ships{yamlio.nearest(device, devices)}",
+            f"no profile of {device!r} ships{nearest(device, devices)}",
             remedy=f"these do: {', '.join(devices)}. Make a project without --device, and describe yours in "
             f"{BASELINES}/{device}/device.yaml",
         )

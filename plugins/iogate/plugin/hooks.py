@@ -102,6 +102,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         overrides=overrides,
         cli_overrides=run.cli_overrides,
         allow_exec=run.settings.allow_exec,
+        ask_engines=not config.option.io_plan and not run.elsewhere,
         suite=suite,
         shown=shown(file_path, config.rootpath),
     )

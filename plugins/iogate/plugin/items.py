@@ -106,6 +106,7 @@ class SuiteModule(pytest.Module):
         overrides: Overrides,
         cli_overrides: Mapping[str, Any],
         allow_exec: bool,
+        ask_engines: bool,
         suite: str,
         shown: str,
         **rest: Any,
@@ -114,6 +115,7 @@ class SuiteModule(pytest.Module):
         self.overrides = overrides
         self.cli_overrides = cli_overrides
         self.allow_exec = allow_exec
+        self.ask_engines = ask_engines
         self.suite = suite
         self.shown = shown
         self.loaded: Suite | None = None
@@ -127,7 +129,8 @@ class SuiteModule(pytest.Module):
     def collect(self) -> Iterator[WorkloadItem]:
         """Yield the workloads of the file, checked as far as can be without I/O. Raises InputErrors.
 
-        A plan starts no process, so the engines' own programs are not asked for it.
+        With `ask_engines` the engines' own programs are asked: not for a plan, which starts no process, nor
+        for a device elsewhere, where they are.
         """
         from iogate.declare.suite import load_suite
 
@@ -140,7 +143,7 @@ class SuiteModule(pytest.Module):
             allow_exec=self.allow_exec,
         )
         self.loaded = suite
-        if not self.config.option.io_plan:
+        if self.ask_engines:
             _ask_engines(suite.workloads)
         for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
             self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")

@@ -72,6 +72,7 @@ def _repetitions(text: str) -> int:
 
 OPTIONS = (
     _Option("--device", "whose profile and baselines (default: local)", "NAME"),
+    _Option("--io-host", "where the device is, instead of the profile's host: ssh=root@orin.lab", "SPEC"),
     _Option("--io-reason", "why, kept in the baseline", "TEXT"),
     _Option("--io-baselines", "where baselines live (default: baselines/ of the project)", "DIR"),
     _Option("--io-results", "where raw outputs are kept (default: .iogate/results/ of the project)", "DIR"),
@@ -244,6 +245,7 @@ def settings_of(config: pytest.Config) -> Settings:
         device=value_of(config, "--device") or "local",
         baselines=path_of(config, "--io-baselines", BASELINES) or Path(),
         results=path_of(config, "--io-results", ".iogate/results") or Path(),
+        host=value_of(config, "--io-host"),
         target=str(target) if target else None,
         against=_against(config),
         slice=value_of(config, "--io-slice"),

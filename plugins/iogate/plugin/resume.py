@@ -33,6 +33,7 @@ def session_to_resume(settings: Settings, device: str, ids: Sequence[str]) -> tu
 def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
     """Return the options that change what is measured or decided, beside suites and the gate's."""
     given = {
+        "--io-host": settings.host,
         "--io-target": settings.target,
         "--io-against": settings.against,
         "--io-slice": settings.slice,

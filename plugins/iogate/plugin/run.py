@@ -21,6 +21,7 @@ from iogate.errors import InputError, InputErrors, IogateError, Position
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
+from iogate.plugin.benches import bench_of, host_of
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.junit import JUnitNotes
@@ -34,12 +35,11 @@ if TYPE_CHECKING:
 
     from iogate.declare.overrides import Overrides
     from iogate.judge.appointment import BaselineJudges
-    from iogate.measure.bench import Bench
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
     from iogate.plugin.resume import Resumption
-    from iogate.report.progress import Progress, Screen
+    from iogate.report.progress import Screen
     from iogate.report.protocol import Reporter
     from iogate.report.results import Results, RunRecord, WorkloadRecord
     from iogate.report.session_folders import SessionFolder
@@ -90,6 +90,11 @@ class PytestRun:
             self._device = load_device(self.settings.device, self.settings.baselines)
             self.gate = Gate(self.settings.inconclusive, self._missing)
         return self._device
+
+    @property
+    def elsewhere(self) -> bool:
+        """True for a device that is not this machine. Raises InputError as `device` does."""
+        return bool(host_of(self.settings, self.device))
 
     @property
     def _missing(self) -> str:
@@ -161,7 +166,7 @@ class PytestRun:
         quiet = terminal is None or self.config.getoption("verbose", 0) < 0
         progress = Progress(self._write, self._screen(terminal), quiet=quiet)
         folder = settings.results / id
-        bench = self._bench(folder, progress)
+        bench = bench_of(self.config, settings, self.device, folder, progress, self._items)
         budget = settings.budget
         if budget is not None and self._resumed:
             budget -= self._resumed.spent
@@ -190,17 +195,6 @@ class PytestRun:
 
             found.append(HtmlFile(html))
         return found
-
-    def _bench(self, folder: Path, progress: Progress) -> Bench:
-        from iogate.measure.local_bench import LocalBench
-        from iogate.plugin.time_limit import TimedBench, timeout_settings
-
-        settings_of = timeout_settings(self.config)
-        if settings_of is None:
-            return LocalBench(self.settings, self.device, folder, progress)
-        bench = TimedBench(self.settings, self.device, folder, progress)
-        bench.limit(self._items, settings_of)
-        return bench
 
     @cached_property
     def _judges(self) -> BaselineJudges:
@@ -288,6 +282,7 @@ class PytestRun:
             self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids)
         if self.settings.wait and not self.config.option.io_plan:
             self._wait_for_target([item.workload for item in items])
+        self._ask_engines_there([item.workload for item in items])
         trials = self.session.enroll((item.nodeid, item.workload) for item in items)
         self._trials.update({trial.id: trial for trial in trials})
         self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
@@ -332,6 +327,17 @@ class PytestRun:
         recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
             require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml")
+
+    def _ask_engines_there(self, workloads: Sequence[Workload]) -> None:
+        """Raise IogateError for what the engines of a device elsewhere would refuse, as here `collect` does;
+        in a plan they are not asked.
+        """
+        if self.elsewhere and not self.config.option.io_plan:
+            from iogate.remote.bench import RemoteBench
+
+            bench = self.session.bench
+            assert isinstance(bench, RemoteBench)
+            bench.check(workloads)
 
     def _wait_for_target(self, workloads: Sequence[Workload]) -> None:
         """Take the target before it is asked what it refuses, as it refuses what another run uses."""

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 
 from iogate.errors import MeasurementError
-from iogate.measure.local_bench import LocalBench
 
 if TYPE_CHECKING:
     from iogate.measure.bench import Pair
+    from iogate.measure.local_bench import LocalBench as _Bench
     from iogate.model import Repetition, Workload
+else:
+    _Bench = object
+
+_Kind = TypeVar("_Kind")
 
 
 def timeout_settings(config: pytest.Config) -> Callable[[pytest.Item], Any] | None:
@@ -26,8 +30,13 @@ def timeout_settings(config: pytest.Config) -> Callable[[pytest.Item], Any] | No
     return getattr(plugin, "_get_item_settings", None)
 
 
-class TimedBench(LocalBench):
-    """This machine as a bench, with the time of each workload limited; `items` are the tests by their ids."""
+def timed(kind: type[_Kind]) -> type[_Kind]:
+    """Return a kind of bench with the time of each workload limited, once its `limit` was called."""
+    return cast("type[_Kind]", type("TimedBench", (TimeLimit, kind), {}))
+
+
+class TimeLimit(_Bench):
+    """What limits the time of each workload on a bench; `items` are the tests by their ids."""
 
     items: Mapping[str, pytest.Item]
     settings_of: Callable[[pytest.Item], Any]

@@ -161,3 +161,15 @@ def test_whatever_a_profile_says_the_answer_is_a_device_or_an_error_of_ours(tmp_
     (folder / "x/device.yaml").write_bytes(data)
     with contextlib.suppress(IogateError):
         assert load_device("x", folder).target
+
+
+def test_a_profile_says_where_the_device_is(baselines):
+    folder = baselines("target: /data\nhost: ssh=root@orin.lab\n")
+    assert load_device("orin", folder).host == "ssh=root@orin.lab"
+
+
+def test_this_machine_has_no_host(baselines):
+    folder = baselines("target: /data\nhost: ssh=root@orin.lab\n", "local")
+    with pytest.raises(InputError, match="the device local is this machine") as caught:
+        load_device("local", folder)
+    assert caught.value.position.line == 2

@@ -12,9 +12,9 @@ from iogate.declare.suite import SuiteFile
 from iogate.declare.workload import Precondition, SteadyState, WorkloadEntry
 from iogate.engines.fio.options import FioOptions
 from iogate.engines.iozone.options import IozoneOptions
-from iogate.engines.memory.engine import MemoryOptions
-from iogate.engines.mlc.engine import MlcOptions
-from iogate.engines.reader.engine import ReaderOptions
+from iogate.engines.memory.options import MemoryOptions
+from iogate.engines.mlc.options import MlcOptions
+from iogate.engines.reader.options import ReaderOptions
 from iogate.errors import InputErrors
 from iogate.formats.schema import check
 from iogate.judge.baseline.file import BaselineFile

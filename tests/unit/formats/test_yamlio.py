@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iogate.errors import InputError
-from iogate.formats.yamlio import dumps, load, loads, nearest
+from iogate.formats.words import nearest
+from iogate.formats.yamlio import dumps, load, loads
 
 
 def test_values_and_keys_know_their_places():

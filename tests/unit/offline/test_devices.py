@@ -215,3 +215,40 @@ def test_a_profile_of_others_steers_no_terminal(project, capsys):
 def test_a_folder_that_may_not_be_written_is_told(project, capsys):
     (project / "baselines").chmod(0o500)
     assert "cannot write" in said(capsys, "init", "lab", status=2)
+
+
+# ------------------------------------------------------------ at a host
+
+
+def test_a_machine_at_a_host_is_held_against_its_profile(project, capsys):
+    write(project, "orin", f"target: {project}\nhost: popen\nidentity: {{machine: '*Orin*'}}\n")
+    text = said(capsys, "check", "orin", status=1)
+    assert "ok   host        popen" in text
+    assert "NOT  identity" in text and "popen: this machine is not the device orin" in text
+    assert f"  target      {project}: " in text
+
+
+def test_a_host_that_cannot_be_had_is_told(project, capsys):
+    write(project, "orin", f"target: {project}\nhost: popen//python=/no/python3\n")
+    assert "NOT  host        the host popen//python=/no/python3 cannot be had" in said(
+        capsys, "check", "orin", status=1
+    )
+
+
+def test_a_profile_is_begun_from_what_the_machine_at_a_host_is(project, capsys):
+    here = said(capsys, "init", "here", "--target", project)
+    there = said(capsys, "init", "there", "--target", project, "--host", "popen")
+    assert "is written" in here and "is written" in there
+    assert load_device("there", project / "baselines").host == "popen"
+    facts = [facts_of(project / "baselines" / name / "device.yaml") for name in ("here", "there")]
+    assert facts[1] == {**facts[0], "host": "popen"}
+
+
+def facts_of(file):
+    return yamlio.load(file).data
+
+
+def test_a_host_without_such_a_target_writes_no_profile(project, capsys):
+    text = said(capsys, "init", "orin", "--target", "/no/drive", "--host", "popen", status=2)
+    assert "popen: the target /no/drive does not exist" in text
+    assert not (project / "baselines/orin/device.yaml").exists()

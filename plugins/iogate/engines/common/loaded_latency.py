@@ -6,9 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
-
-from pydantic import BeforeValidator, WithJsonSchema
+from typing import Any
 
 from iogate.formats.words import value_text
 from iogate.units import parse_size, size_text
@@ -93,22 +91,3 @@ def auto_size(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise ValueError(f"{value_text(value)} is not a size such as 4k, 1M or 16G, nor auto")
     return size_text(parse_size(value))
-
-
-Delays: TypeAlias = Annotated[
-    list[int],
-    BeforeValidator(ascending),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}],
-            "description": "cycles that a thread of the load waits for each four lines; a point for each",
-        }
-    ),
-]
-"""The delays of a curve, as an option."""
-SizeOrAuto: TypeAlias = Annotated[
-    str,
-    BeforeValidator(auto_size),
-    WithJsonSchema({"type": ["string", "integer"], "description": "a size, or auto"}),
-]
-"""The size of a buffer, as an option."""

@@ -13,8 +13,7 @@ from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
 from iogate.engines.fio.job_file import job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out
-from iogate.engines.fio.jobs import MIXED, file_size, jobs
-from iogate.engines.fio.options import ELSEWHERE, FioOptions, block_sizes, normalise_options
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, file_size, jobs
 from iogate.engines.fio.refusals import commands
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
@@ -45,6 +44,8 @@ class Fio:
     flags = stated.FLAGS
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        from iogate.engines.fio.options import normalise_options
+
         return normalise_options(given)
 
     def phases(self, given: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -57,6 +58,8 @@ class Fio:
         return commands(options)
 
     def schema(self) -> dict[str, Any]:
+        from iogate.engines.fio.options import FioOptions
+
         return FioOptions.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:

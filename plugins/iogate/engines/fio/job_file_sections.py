@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest
 from iogate.units import printable
 
 _SECTION = re.compile(r"\[(.+)\]")

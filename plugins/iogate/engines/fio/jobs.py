@@ -10,8 +10,15 @@ from iogate.units import parse_size, size_text
 
 MIXED = frozenset({"rw", "randrw"})
 """The patterns that read and write."""
+ELSEWHERE = frozenset({"nbd", "null"})
+"""The ioengines that do not touch the target: a network block device of their own `uri`, and nothing."""
 _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
+
+
+def block_sizes(text: str) -> tuple[int, ...]:
+    """Return bytes of each of the block sizes in `4k,64k`. Raises ValueError."""
+    return tuple(parse_size(part) for part in text.split(","))
 
 
 def jobs(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from iogate.engines.fio.job_file_reader import sections
-from iogate.engines.fio.jobs import MIXED, region
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region
 from iogate.engines.fio.refusals import refusal
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
@@ -41,8 +41,6 @@ IOENGINES = (
     "libaio", "io_uring", "io_uring_cmd", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2",
     "mmap", "splice", "sg", "mtd", "dev-dax", "libpmem", "nbd", "null",
 )  # fmt: skip
-ELSEWHERE = frozenset({"nbd", "null"})
-"""The ioengines that do not touch the target: a network block device of their own `uri`, and nothing."""
 _THROUGH_PAGE_CACHE = frozenset(
     {"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2", "mmap", "splice"}
 )
@@ -75,11 +73,6 @@ def _block(value: Any) -> str:
 
 
 @lru_cache(maxsize=1024)
-def block_sizes(text: str) -> tuple[int, ...]:
-    """Return bytes of each of the block sizes in `4k,64k`. Raises ValueError."""
-    return tuple(parse_size(part) for part in text.split(","))
-
-
 def _ioengine(value: Any) -> str:
     text = str(value)
     if text == "exec" or text.startswith("external:"):

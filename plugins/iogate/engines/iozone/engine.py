@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iogate.engines.iozone import reading
-from iogate.engines.iozone.options import TESTS, IozoneOptions, normalise_options
 from iogate.engines.iozone.runs import blocks
 from iogate.engines.iozone.sections import sections
 from iogate.engines.iozone.table import point
+from iogate.engines.iozone.tests import TESTS
 from iogate.engines.iozone.text import direction, recognises
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError
@@ -45,9 +45,13 @@ class Iozone:
     package = "iozone3"
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        from iogate.engines.iozone.options import normalise_options
+
         return normalise_options(given)
 
     def schema(self) -> dict[str, Any]:
+        from iogate.engines.iozone.options import IozoneOptions
+
         return IozoneOptions.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:

@@ -10,17 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from iogate.engines.iozone.tests import TESTS
 from iogate.errors import InputErrors, OptionError
 from iogate.formats.schema import Duration, Schema, Size, check
-from iogate.formats.words import value_text
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest, value_text
 from iogate.units import parse_size, printable, size_text
 
-TESTS: Mapping[str, int] = {
-    "write": 0, "read": 1, "random": 2, "backward_read": 3, "record_rewrite": 4, "stride_read": 5,
-    "fwrite": 6, "fread": 7, "mixed": 8, "pwrite": 9, "pread": 10,
-}  # fmt: skip
-"""The tests by iozone's numbers (-i)."""
 _NAMES = {number: name for name, number in TESTS.items()}
 _THROUGHPUT_ONLY = frozenset({"mixed", "pwrite", "pread"})
 _TABLE_ONLY = frozenset({"record_rewrite"})

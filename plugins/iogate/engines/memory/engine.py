@@ -10,17 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
-
-from iogate.engines.common.cpus import number_list, numbers_of
-from iogate.engines.common.json_report import is_of
-from iogate.engines.common.loaded_latency import DELAYS, Delays, SizeOrAuto, ratio, size_of
+from iogate.engines.common.loaded_latency import size_of
 from iogate.engines.memory import machine
-from iogate.engines.memory import output as _memory_output
-from iogate.errors import EngineError, InputError, InputErrors, OptionError
-from iogate.formats.schema import Duration, Schema, Size, check
+from iogate.errors import EngineError, InputError
 from iogate.host.native import compile_program, program_path
 from iogate.host.process import Completed
 from iogate.model import Command, Needs, Output, Place, Workload
@@ -34,33 +28,6 @@ _LONGEST_WAIT, _LEAST_WAIT = 5, 2.0  # memory.c: MOST_TRIALS, LEAST_TRIAL_NS
 _SETUP_SECONDS_PER_BYTE = 4 / 2**30
 _PATIENCE = 60.0
 _FREE_SHARE = 0.8
-_MIX = WithJsonSchema({"type": "string", "description": "reads:writes, such as 3:1"})
-
-
-class MemoryOptions(Schema):
-    """The options of `memory`."""
-
-    buffer_size: SizeOrAuto = Field(
-        "auto",
-        description="of the buffer for latency, and of those for load together; auto: four times the caches",
-    )
-    stride: Size = Field("64", description="bytes from one line of the load to the next")
-    mix: Annotated[str, BeforeValidator(ratio), _MIX] = Field(
-        "1:0", description="lines that the memory reads to lines that it writes; each written one is read"
-    )
-    delays: Delays = Field(list(DELAYS))
-    runtime: Duration = Field(1.0, ge=0.001, le=3600, description="seconds of each point")
-    threads: int | None = Field(
-        None, ge=1, le=1023, description="of the load; by default all CPUs but the core that measures latency"
-    )
-    pin: Annotated[str, BeforeValidator(number_list)] | None = Field(
-        None, description="CPUs such as 0-3,8: the first measures latency, the others make the load"
-    )
-    huge_pages: Literal["auto", True, False] = Field(
-        "auto", description="true: or fail; auto: if the kernel has them; small pages add TLB misses"
-    )
-    cached: bool = Field(False, description="a buffer_size within the caches is meant, to measure those")
-    seed: int = Field(1, ge=0, lt=2**63, description="of the random order")
 
 
 class Memory:
@@ -71,13 +38,13 @@ class Memory:
     package = "gcc"
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = check(MemoryOptions, dict(given))
-        problems = _contradictions(options)
-        if problems:
-            raise InputErrors(problems)
-        return options.model_dump(exclude_none=True)
+        from iogate.engines.memory.options import normalise_options
+
+        return normalise_options(given)
 
     def schema(self) -> dict[str, Any]:
+        from iogate.engines.memory.options import MemoryOptions
+
         return MemoryOptions.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
@@ -116,10 +83,14 @@ class Memory:
         return Command(argv, timeout=_seconds(workload.options) * _LONGEST_WAIT + waits + _PATIENCE)
 
     def recognises(self, text: str) -> bool:
+        from iogate.engines.common.json_report import is_of
+
         return is_of(self.name, text)
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
-        return _memory_output.parse(text, name=name, completed=completed)
+        from iogate.engines.memory import output
+
+        return output.parse(text, name=name, completed=completed)
 
 
 def _asks_by_name(options: Mapping[str, Any]) -> bool:
@@ -179,21 +150,6 @@ def _seconds(options: Mapping[str, Any]) -> float:
     """Return how long a repetition takes: to write both buffers, and each point with its warming up."""
     points = (len(options["delays"]) + 1) * (options["runtime"] + _warm_up(options))
     return float(points + 2 * _bytes(options) * _SETUP_SECONDS_PER_BYTE + 1)
-
-
-def _contradictions(options: MemoryOptions) -> list[OptionError]:
-    problems = []
-    stride, size = parse_size(options.stride), size_of(options.buffer_size)
-    if stride % 64 or not 64 <= stride <= 65536:
-        problems.append(OptionError("stride: a stride is a multiple of 64 bytes up to 64k", ("stride",)))
-    if size is not None and size < 2**14:
-        problems.append(
-            OptionError("buffer_size: less than 16k is less than any cache has", ("buffer_size",))
-        )
-    if options.pin and options.threads and len(numbers_of(options.pin)) <= options.threads:
-        message = f"threads: {options.threads} and the one for latency are more than the CPUs of pin"
-        problems.append(OptionError(message, ("threads",)))
-    return problems
 
 
 engine = Memory()

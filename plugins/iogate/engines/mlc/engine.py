@@ -6,53 +6,23 @@ The meaning of its options is that of the readme that comes with it; `memory` me
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BeforeValidator, Field
-
-from iogate.engines.common.loaded_latency import DELAYS, Delays, SizeOrAuto, ratio, size_of
+from iogate.engines.common.loaded_latency import size_of
 from iogate.engines.mlc import text as _mlc_text
-from iogate.errors import EngineError, InputError, InputErrors, OptionError
-from iogate.formats.schema import Duration, Schema, Size, check
+from iogate.engines.mlc.text import MIXES
+from iogate.errors import EngineError, InputError
 from iogate.host.process import Completed
 from iogate.model import Command, Needs, Output, Part, Place, Workload
 from iogate.units import parse_size
 
-MIXES = {"2:1": 2, "3:1": 3, "3:2": 4, "1:1": 5, "4:1": 12}
-"""The number of each mix of reads and writes, for the option -W; reads alone have none."""
 _NODES = Path("/sys/devices/system/node")
 _DELAYS_FILE = "delays.txt"
 _RATES = 40  # at which the search for the highest bandwidth looks, for each of its five mixes, and more
 _PATIENCE = 120.0
-
-
-def _mix(value: Any) -> str:
-    mix = ratio(value)
-    if mix != "1:0" and mix not in MIXES:
-        raise ValueError(f"mlc has no mix {mix}; it has 1:0, {', '.join(MIXES)}")
-    return mix
-
-
-class MlcOptions(Schema):
-    """The options of `mlc`."""
-
-    test: Literal["loaded_latency", "latency_matrix", "max_bandwidth"] = "loaded_latency"
-    buffer_size: SizeOrAuto = Field("auto", description="of each buffer; auto: as mlc has it")
-    runtime: Duration = Field(
-        2.0, ge=0.001, le=3600, description="seconds of each point, counted up to whole"
-    )
-    stride: Size | None = Field(None, description="bytes from one line to the next")
-    mix: Annotated[str, BeforeValidator(_mix)] | None = Field(
-        None, description="reads:writes of the load: 1:0, 2:1, 3:1, 3:2, 1:1 or 4:1"
-    )
-    delays: Delays | None = Field(None)
-
-
-_OF_LOADED_LATENCY = {"stride": "64", "mix": "1:0", "delays": list(DELAYS)}
 
 
 class Mlc:
@@ -63,14 +33,13 @@ class Mlc:
     package = ""
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = check(MlcOptions, dict(given)).model_dump(exclude_none=True)
-        problems = _contradictions(options)
-        if problems:
-            raise InputErrors(problems)
-        options["runtime"] = float(math.ceil(options["runtime"]))
-        return {**_OF_LOADED_LATENCY, **options} if options["test"] == "loaded_latency" else options
+        from iogate.engines.mlc.options import normalise_options
+
+        return normalise_options(given)
 
     def schema(self) -> dict[str, Any]:
+        from iogate.engines.mlc.options import MlcOptions
+
         return MlcOptions.model_json_schema()
 
     def check(self, workloads: Sequence[Workload]) -> list[InputError]:
@@ -126,25 +95,6 @@ def _seconds(options: Mapping[str, Any]) -> float:
     nodes = sum(1 for _ in _NODES.glob("node[0-9]*")) or 1
     points = {"latency_matrix": nodes**2, "max_bandwidth": 5 * _RATES}.get(options["test"])
     return float((points or len(options["delays"])) * (options["runtime"] + 1) + 10)
-
-
-def _contradictions(options: Mapping[str, Any]) -> list[OptionError]:
-    problems = []
-    test = options["test"]
-    only = {
-        "loaded_latency": (),
-        "latency_matrix": ("stride", "mix", "delays"),
-        "max_bandwidth": ("mix", "delays"),
-    }
-    for key in only[test]:
-        if key in options:
-            problems.append(OptionError(f"{key}: {test} has no {key}", (key,)))
-    if "stride" in options and (parse_size(options["stride"]) % 64 or parse_size(options["stride"]) < 64):
-        problems.append(OptionError("stride: a stride is a multiple of 64 bytes", ("stride",)))
-    size = size_of(options["buffer_size"])
-    if size is not None and (size % 1024 or not size):
-        problems.append(OptionError("buffer_size: mlc counts its buffers in KiB", ("buffer_size",)))
-    return problems
 
 
 engine = Mlc()

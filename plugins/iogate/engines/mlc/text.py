@@ -41,7 +41,9 @@ _RULE = re.compile(r"=+")
 _MEGA = 1e6
 _MOST_NS, _MOST_BANDWIDTH = 1e6, 1e14
 _REMARK = "***"
-_MIXES = {"2": "2:1", "3": "3:1", "4": "3:2", "5": "1:1", "12": "4:1"}
+MIXES = {"2:1": 2, "3:1": 3, "3:2": 4, "1:1": 5, "4:1": 12}
+"""The number of each mix of reads and writes, for the option -W; reads alone have none."""
+_MIX_OF = {str(number): mix for mix, number in MIXES.items()}
 
 _Lines = Sequence["tuple[int, str]"]
 """Lines with their numbers, from 1."""
@@ -284,6 +286,6 @@ def _read_options(lines: _Lines) -> Mapping[str, object]:
             found["test"] = word[2:]
         elif match := re.fullmatch(r"-l(\d+)", word):
             found["stride"] = match[1]
-        elif (match := re.fullmatch(r"-W(\d+)", word)) and match[1] in _MIXES:
-            found["mix"] = _MIXES[match[1]]
+        elif (match := re.fullmatch(r"-W(\d+)", word)) and match[1] in _MIX_OF:
+            found["mix"] = _MIX_OF[match[1]]
     return found

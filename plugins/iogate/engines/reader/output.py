@@ -10,6 +10,7 @@ from pydantic import Field
 
 from iogate.engines.common.histogram import compact
 from iogate.engines.common.json_report import Count, Shape, Some, check_status, read_report
+from iogate.engines.reader.passes import prefix
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 from iogate.model import Histogram, Output, Traffic
@@ -109,11 +110,6 @@ class ReaderReport(Shape):
     cached: bool
     seed: Count
     passes: list[Pass] = Field(min_length=1)
-
-
-def prefix(threads: int) -> str:
-    """Return what the metrics of one point of a scaling curve begin with."""
-    return f"threads_{threads}."
 
 
 def parse(text: str, *, name: str, completed: Completed | None) -> Output:

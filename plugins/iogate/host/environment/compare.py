@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest
 from iogate.model import Environment
 from iogate.units import printable
 

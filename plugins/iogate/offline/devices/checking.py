@@ -1,10 +1,15 @@
-"""`iogate device check`: whether the machine is as a device's profile says. No I/O is done."""
+"""`iogate device check`: whether the machine, here or at its host, is as a device's profile says. No I/O is
+done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from iogate import engines
 from iogate.declare.device import load_device
@@ -12,16 +17,21 @@ from iogate.declare.overrides import overrides_of
 from iogate.declare.project import SUFFIXES, Project, find_project
 from iogate.declare.suite import load_suite
 from iogate.errors import IogateError, TargetError
-from iogate.formats.yamlio import nearest
+from iogate.formats.words import nearest
 from iogate.host.environment import identity_mismatch, observe
 from iogate.judge.baseline.places import near_path
-from iogate.model import Device, Place, Workload
-from iogate.offline.devices.initial import link_now
-from iogate.offline.devices.places import USUAL, target_told
+from iogate.measure.bench import Bench
+from iogate.measure.settings import Settings
+from iogate.model import Device, Needs, Place, Workload
+from iogate.offline.devices.initial import Silent
+from iogate.remote.survey import link_now
+from iogate.target.places import USUAL, target_told
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, resolve
 from iogate.units import format_quantity, plural, printable
 
+RefusedBy: TypeAlias = Callable[[Needs], Sequence[TargetError]]
+"""Returns why a target refuses a workload."""
 _OFF = 0.05  # of the rate of a link: names of it are rounded
 
 
@@ -40,7 +50,7 @@ def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
     """
     project = find_project(Path.cwd(), Path.cwd())
     device = load_device(name, baselines or project.baselines)
-    found = [_profile(device), *_machine(device, project)]
+    found = [_profile(device), *(_elsewhere if device.host else _machine)(device, project)]
     lines = []
     for item in found:
         first, *rest = printable(item.text).splitlines()
@@ -69,8 +79,51 @@ def _machine(device: Device, project: Project) -> Iterator[_Found]:
             yield _Found("suite", False, f"{suite}: {found}")
         else:
             workloads += found
-            yield _suite(suite, found, device, target)
+            yield _suite(
+                suite,
+                found,
+                lambda needs: refusals(target, needs, device=device, consent=str(target.path)),
+            )
     yield from _engines(workloads)
+
+
+def _elsewhere(device: Device, project: Project) -> Iterator[_Found]:
+    """Yield the same of a machine at a host, as far as it can be asked from here."""
+    from iogate.remote.bench import RemoteBench
+
+    settings = Settings(project.root, host=device.host, destroy=device.target)
+    try:
+        bench = RemoteBench(settings, device, Path(os.devnull), Silent())
+    except IogateError as error:
+        yield _Found("host", False, str(error))
+        return
+    with contextlib.closing(bench):
+        yield _Found("host", True, device.host)
+        yield _identity_there(bench)
+        target = bench.target
+        told = [f"{target.path}: {target_told(target)}", *map(str, bench.refusals(_usual(target)))]
+        yield _Found("target", len(told) == 1, "\n".join(told))
+        workloads: list[Workload] = []
+        for suite, found in _suites(device, project):
+            if isinstance(found, IogateError):
+                yield _Found("suite", False, f"{suite}: {found}")
+            else:
+                workloads += found
+                yield _suite(suite, found, bench.refusals)
+        for name in dict.fromkeys(workload.engine for workload in workloads):
+            try:
+                bench.check([workload for workload in workloads if workload.engine == name])
+                yield _Found("engine", True, name)
+            except IogateError as error:
+                yield _Found("engine", False, f"{name}: {error}")
+
+
+def _identity_there(bench: Bench) -> _Found:
+    try:
+        observed = bench.observe().identity
+    except IogateError as error:
+        return _Found("identity", False, str(error))
+    return _Found("identity", True, observed.get("machine", "as the profile says"))
 
 
 def _identity(device: Device, target: Target) -> Iterator[_Found]:
@@ -90,8 +143,11 @@ def _target(device: Device, target: Target) -> _Found:
 
 def _refused(device: Device, target: Target) -> Sequence[TargetError]:
     """Return why the target would be refused, whatever the size; a block device to those who read."""
-    needs = replace(USUAL, size=0, writes=target.kind == "directory")
-    return refusals(target, needs, device=device, consent=str(target.path))
+    return refusals(target, _usual(target), device=device, consent=str(target.path))
+
+
+def _usual(target: Target) -> Needs:
+    return replace(USUAL, size=0, writes=target.kind == "directory")
 
 
 def _link(device: Device, target: Target) -> Iterator[_Found]:
@@ -125,12 +181,12 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
             yield name, error
 
 
-def _suite(name: str, workloads: Sequence[Workload], device: Device, target: Target) -> _Found:
+def _suite(name: str, workloads: Sequence[Workload], refused_by: RefusedBy) -> _Found:
     """Return whether the target takes the workloads of a suite."""
     refused: dict[str, int] = {}
     for workload in workloads:
         needs = engines.load(workload.engine).needs(workload)
-        for error in refusals(target, needs, device=device, consent=str(target.path)):
+        for error in refused_by(needs):
             refused[str(error)] = refused.get(str(error), 0) + 1
     told = [f"{name}: {plural(len(workloads), 'workload')}"]
     told += [f"{plural(count, 'workload')} would be refused: {error}" for error, count in refused.items()]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from iogate import __version__
-from iogate.audit.snapshot.link import Link, link_of
+from iogate.audit.snapshot.link import Link
 from iogate.declare.device import LOCAL, DeviceFile, check_name
 from iogate.declare.project import find_project
 from iogate.errors import InputError
 from iogate.formats import yamlio
 from iogate.formats.schema import check_document
-from iogate.host.blockdevice import BlockDevice
-from iogate.host.environment import observe
-from iogate.host.environment.disk import whole_disks
-from iogate.model import Device, Environment
-from iogate.offline.devices.places import TargetPlace, block_device, devices, directories, target_told
-from iogate.target.resolve import Target, resolve
+from iogate.model import Environment
+from iogate.remote.survey import Survey, survey
+from iogate.target.places import TargetPlace, target_told
 from iogate.units import printable
 
 _KIND = ("machine", "board", "disk")
@@ -28,9 +26,9 @@ _ONE = ("serial", "disk_serial", "disk_wwid")
 """What tells one machine from another of its kind."""
 
 
-def init(name: str, target: str | None = None, baselines: Path | None = None) -> str:
-    """Write the profile of a device that has none, and say where. Raises IogateError: nothing is
-    overwritten.
+def init(name: str, target: str | None = None, baselines: Path | None = None, host: str | None = None) -> str:
+    """Write the profile of a device that has none, and say where; of the machine at a host, if one is named.
+    Raises IogateError: nothing is overwritten.
     """
     check_name(name)
     project = find_project(Path.cwd(), Path.cwd())
@@ -38,12 +36,25 @@ def init(name: str, target: str | None = None, baselines: Path | None = None) ->
     file = folder / "device.yaml"
     if os.path.lexists(file):
         raise InputError(f"{file} is there already", remedy=f"look at it: iogate device check {name}")
-    named = os.path.abspath(target) if target else "."
-    found = resolve(Device(name, named), project.root)
-    text = printable(profile_text(name, named, found, observe(found.number, found.path)))
+    named = (target if host else os.path.abspath(target)) if target else "."
+    found = _survey_at(host, named) if host else survey(named, project.root)
+    text = printable(profile_text(name, named, found, host))
     check_document(DeviceFile, yamlio.loads(text, str(file)))
     _write_new(file, text)
     return f"{file} is written: review it, then iogate device check {name}"
+
+
+class Silent:
+    """A watcher that tells nobody."""
+
+    def tick(self, elapsed: float, bandwidth: float | None) -> None:
+        """Tell nobody."""
+
+    def laying_out(self, done: int, total: int) -> None:
+        """Tell nobody."""
+
+    def notice(self, text: str) -> None:
+        """Tell nobody."""
 
 
 def _write_new(file: Path, text: str) -> None:
@@ -59,9 +70,18 @@ def _write_new(file: Path, text: str) -> None:
         raise InputError(f"cannot write {file}: {error.strerror}") from error
 
 
-def profile_text(name: str, named: str, target: Target, environment: Environment) -> str:
+def _survey_at(host: str, named: str) -> Survey:
+    from iogate.remote.bench import FarCalls
+
+    with contextlib.closing(FarCalls(host, Path(os.devnull), Silent())) as calls:
+        return calls.survey(named)
+
+
+def profile_text(name: str, named: str, found: Survey, host: str | None = None) -> str:
     """Return a profile with comments: what it says, and what it could say instead."""
-    parts = (profile_head(name, environment), _target(named, target), _link(target), _rest(name))
+    where = [f"host: {_quoted(host)}   # docs/remote.md", ""] if host else []
+    head = profile_head(name, found.environment)
+    parts = (head, where, _target(named, found, host), _link(found.link), _rest(name))
     return "\n".join(line for part in parts for line in part)
 
 
@@ -94,15 +114,16 @@ def _facts(facts: Mapping[str, str], indent: str) -> Iterator[str]:
     yield from (f"{indent}{key}: {_quoted(value)}" for key, value in facts.items())
 
 
-def _target(named: str, target: Target) -> Iterator[str]:
-    what = "the project's folder, " if named == "." else ""
+def _target(named: str, found: Survey, host: str | None) -> Iterator[str]:
+    target = found.target
+    what = "" if named != "." else "where the host begins, " if host else "the project's folder, "
     if target.kind == "directory":
         yield "# Where the I/O goes: iogate works in a folder of its own there, and removes it."
     yield f"target: {_quoted(named)}   # {what}{target_told(target)}"
-    if target.kind == "device" and target.number:
-        yield from _consent(block_device(target.path, BlockDevice(target.number)))
-    others = [place for place in directories() if place.path != str(target.path)]
-    disks = [place for place in devices() if place.path != str(target.path)]
+    if found.itself:
+        yield from _consent(found.itself)
+    others = [place for place in found.directories if place.path != str(target.path)]
+    disks = [place for place in found.devices if place.path != str(target.path)]
     yield from _comments("Directories that would be allowed:", [one for one in others if not one.why])
     yield from _comments("Directories that would be refused:", [one for one in others if one.why])
     free = [one for one in disks if not one.why]
@@ -131,8 +152,7 @@ def _comments(title: str, places: list[TargetPlace]) -> Iterator[str]:
             yield f"#   target_id: {json.dumps(dict(place.target_id), ensure_ascii=False)}"
 
 
-def _link(target: Target) -> Iterator[str]:
-    link = link_now(target)
+def _link(link: Link | None) -> Iterator[str]:
     yield "# What connects the disk: no honest figure is faster, and what is faster is not believed."
     if link is None:
         yield '# link: {bandwidth: 7.88 GB/s, description: "PCIe 4.0 x4"}   # not known here'
@@ -141,13 +161,6 @@ def _link(target: Target) -> Iterator[str]:
         facts = f"bandwidth: {link.limit / 1e9:.3g} GB/s, description: {_quoted(link.name)}"
         yield f"link: {{{facts}}}   # as it is now{better}"
     yield ""
-
-
-def link_now(target: Target) -> Link | None:
-    """Return the slowest link of the disks behind a target; None if that of any of them is not known."""
-    links = [link_of(disk) for disk in whole_disks(target.number or "", "", Path("/"))]
-    known = [link for link in links if link]
-    return min(known, key=lambda link: link.limit) if known and len(known) == len(links) else None
 
 
 def _rest(name: str) -> Iterator[str]:

@@ -1,0 +1,263 @@
+"""The near side: a bench that is elsewhere, whose raw files come home."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from iogate import engines
+from iogate.errors import EngineError, InputError, InputErrors, IogateError, MeasurementError, TargetError
+from iogate.host.process import Completed
+from iogate.measure.bench import Pair, Places, Watcher
+from iogate.measure.local_bench import folder_name
+from iogate.measure.settings import Settings
+from iogate.model import Command, Device, Environment, Needs, Place, Repetition, Workload
+from iogate.remote.compilers import compiled_for
+from iogate.remote.connection import Connection
+from iogate.remote.far import Facts, Request
+from iogate.remote.post import Lost
+from iogate.remote.survey import Survey
+from iogate.remote.wire import packed, unpacked
+from iogate.target.resolve import Target
+from iogate.units import printable
+
+_STOPPING = 20.0  # seconds that the far side gets to stop its engines
+_MOST = 2**30  # bytes of raw files of one repetition
+
+
+class FarCalls:
+    """What a far side is asked, call by call; `folder` keeps raw files, here.
+
+    Raises InputError for what is no host, and TargetError if it cannot be had.
+    """
+
+    def __init__(self, host: str, folder: Path, watcher: Watcher) -> None:
+        self._folder = folder
+        self._watcher = watcher
+        self._numbers = itertools.count(1)
+        self._within = PurePosixPath()
+        self._received = 0
+        self._unkept: OSError | None = None
+        self._misread: IogateError | None = None
+        self._connection = Connection(host)
+
+    def survey(self, named: str) -> Survey:
+        """Return what the machine is, with a target. Raises TargetError."""
+        found: Survey = self._call(Survey, "survey", named)
+        return found
+
+    def close(self) -> None:
+        post = self._connection.post
+        try:
+            if not post.lost:
+                self._call(type(None), "close")
+                post.send("bye")
+                self._await_end()
+        except MeasurementError as error:  # nothing was measured any more
+            self._watcher.notice(f"{error.message}: it removes what was laid out there by itself")
+        finally:
+            post.close(1.0)
+            self._connection.end()
+
+    # ------------------------------------------------------------ one call
+
+    def _call(self, kind: Any, method: str, asked: Any = None) -> Any:
+        """Let the far side do something, and return what it says. Raises IogateError as it does, and
+        MeasurementError if it is lost.
+        """
+        number, post = next(self._numbers), self._connection.post
+        self._misread = None
+        try:
+            post.send("call", number, method, packed(asked))
+            while True:
+                word, *rest = post.receive()
+                if word == "done" and rest[0] == number:
+                    return unpacked(kind, rest[1], foreign=True)
+                if word == "failed" and rest[0] == number:
+                    raise self._failure(unpacked(IogateError, rest[1], foreign=True))
+                self._hear(word, rest)
+        except Lost:
+            raise MeasurementError(
+                self._connection.why_lost(),
+                remedy="what was measured before is kept: --io-resume goes on from there",
+            ) from None
+        except IogateError:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            self._connection.end(0)
+            message = f"{self._connection.host} said what cannot be understood: {printable(str(error))}"
+            raise MeasurementError(message) from None
+        except BaseException:  # Ctrl-C, a time limit
+            self._stop(number)
+            raise
+
+    def _failure(self, error: IogateError) -> IogateError:
+        known = self._misread
+        return known if known and known.message == error.message else self._named(error)
+
+    def _named(self, error: Any) -> Any:
+        """Return an error that names the host."""
+        error.message = f"{printable(self._connection.host)}: {error.message}"
+        return error
+
+    def _stop(self, number: int) -> None:
+        """Let the far side stop what it does, and wait until it has."""
+        post = self._connection.post
+        post.send("stop", number)
+        try:
+            while True:
+                word, *rest = post.receive(_STOPPING)
+                if word in ("done", "failed", "stopped") and rest[0] == number:
+                    return
+                if word == "file":
+                    self._keep(*rest)
+        except (Lost, ValueError, TypeError):
+            self._connection.end(0)
+
+    def _await_end(self) -> None:
+        """Wait until it is gone. Raises MeasurementError if it is gone without a word."""
+        try:
+            while self._connection.post.receive(_STOPPING)[0] != "gone":
+                pass
+        except Lost:
+            raise MeasurementError(self._connection.why_lost()) from None
+
+    # ------------------------------------------------------------ what comes meanwhile
+
+    def _hear(self, word: str, rest: list[Any]) -> None:
+        if word == "tick":
+            elapsed, bandwidth = rest
+            self._watcher.tick(float(elapsed), None if bandwidth is None else float(bandwidth))
+        elif word == "layout":
+            done, total = rest
+            self._watcher.laying_out(int(done), int(total))
+        elif word == "notice":
+            self._watcher.notice(f"{self._connection.host}: {printable(rest[0])}")
+        elif word == "file":
+            self._keep(*rest)
+        elif word == "ask":
+            self._serve(*rest)
+
+    def _keep(self, name: str, data: Any, first: bool) -> None:
+        """Keep a part of a raw file of this repetition. Raises ValueError for any other file."""
+        within = PurePosixPath(name)
+        inside = within.is_relative_to(self._within) and ".." not in within.parts and self._within.parts
+        self._received += len(data)
+        if not isinstance(data, bytes) or not inside or self._received > _MOST:
+            raise ValueError(f"a raw file {name[:200]!r}")
+        try:
+            path = self._folder / within
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb" if first else "ab") as stream:
+                stream.write(data)
+        except OSError as error:
+            self._unkept = self._unkept or error
+
+    def _serve(self, method: str, *parts: str) -> None:
+        """Do for the far side what it cannot do itself."""
+        serves: dict[str, Callable[..., str]] = {"parse": self._parse, "compile": self._compile}
+        try:
+            self._connection.post.send("said", serves[method](*parts))
+        except IogateError as error:
+            self._misread = error
+            self._connection.post.send("error", packed(error))
+
+    def _parse(self, engine: str, text: str, within: str, completed: str) -> str:
+        name = str(self._folder / within)
+        return packed(engines.load(engine).parse(text, name=name, completed=unpacked(Completed, completed)))
+
+    def _compile(self, machine: str, name: str) -> str:
+        return compiled_for(machine, name).hex()
+
+
+class RemoteBench(FarCalls):
+    """The machine at a host as a bench; `folder` keeps the raw files of repetitions, here.
+
+    Raises InputError for what is no host, and TargetError if it cannot be had, or has no such target.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        device: Device,
+        folder: Path,
+        watcher: Watcher,
+        handicap: tuple[float, float] = (0.0, 0.0),
+    ) -> None:
+        super().__init__(settings.host or "", folder, watcher)
+        self.name = device.name
+        self._opened = False
+        request = Request(
+            replace(device, places={}),
+            target=settings.target,
+            against=settings.against,
+            destroy=settings.destroy,
+            slice=settings.slice,
+            wait=settings.wait,
+            handicap=handicap,
+        )
+        try:
+            facts: Facts = self._call(Facts, "begin", request)
+            self.target: Target = unpacked(Target, facts.target, foreign=True)
+        except BaseException:
+            self.close()
+            raise
+        self.places = cast(Places, facts.places)
+        self.base, self.candidate, self.slice = facts.base, facts.candidate, facts.slice
+
+    def check(self, workloads: Sequence[Workload]) -> None:
+        """Raise InputErrors for what the engines' own programs there would refuse of these workloads, and
+        EngineError if one is missing.
+        """
+        mistakes: list[InputError] = self._call(list[InputError], "check", list(workloads))
+        if mistakes:
+            raise InputErrors([self._named(mistake) for mistake in mistakes])
+
+    def observe(self) -> Environment:
+        found: Environment = self._call(Environment, "observe")
+        return found
+
+    def refusals(self, needs: Needs) -> Sequence[TargetError]:
+        if self._connection.post.lost:
+            return [TargetError(self._connection.why_lost(), rule="host")]
+        found: list[TargetError] = self._call(list[TargetError], "refusals", needs)
+        return [self._named(error) for error in found]
+
+    def command(self, workload: Workload, place: Place) -> Command:
+        found: Command = self._call(Command, "command", (workload, place))
+        return found
+
+    def open(self) -> None:
+        if not self._opened and not self._connection.post.lost:
+            self._call(type(None), "open")
+            self._opened = True
+
+    def repeat(
+        self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
+    ) -> Repetition:
+        return self._measure(id, label, "repeat", (id, workload, label, tuple(gating), arm))
+
+    def alternate(self, id: str, pair: Pair, label: int | str, gating: Sequence[str]) -> Repetition:
+        return self._measure(id, label, "alternate", (id, pair, label, tuple(gating)))
+
+    def _measure(self, id: str, label: int | str, method: str, asked: Any) -> Repetition:
+        """Return what was measured, with its raw files at home. Raises EngineError if they cannot be kept."""
+        self._within = PurePosixPath(folder_name(id)) / str(label)
+        self._received, self._unkept = 0, None
+        try:
+            found: Repetition = self._call(Repetition, method, asked)
+        finally:
+            self._within = PurePosixPath()
+        if self._unkept:
+            raise EngineError(
+                f"cannot keep raw files in {self._folder}: {self._unkept.strerror}",
+                remedy="free space there, or name another folder: --io-results=DIR",
+            )
+        return self._at_home(found)
+
+    def _at_home(self, repetition: Repetition) -> Repetition:
+        base = self._at_home(repetition.base) if repetition.base else None
+        return replace(repetition, folder=str(self._folder / repetition.folder), base=base)

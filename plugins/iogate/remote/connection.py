@@ -1,0 +1,235 @@
+"""The way to a host: a process that execnet speaks through (ssh, or any command), with its own end in sight.
+
+Nothing is asked for on a terminal: the process has none (a session of its own, and `BatchMode` for ssh),
+which also keeps Ctrl-C from it, so that the far side can still be told to clean up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import execnet
+from execnet.gateway_base import Popen2IO, get_execmodel
+from execnet.gateway_bootstrap import HostNotFound, bootstrap
+from execnet.gateway_io import Popen2IOMaster, popen_args, ssh_args
+from execnet.xspec import XSpec
+
+from iogate.errors import InputError, TargetError
+from iogate.remote import start
+from iogate.remote.parcel import parcel
+from iogate.remote.post import Post
+from iogate.remote.trouble import explained
+from iogate.units import printable
+
+_STARTING = 60.0
+_ENDING = 5.0
+_SAID = 64 * 2**10
+_OLDEST = "3.10"
+_KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
+
+
+def specification(text: str) -> XSpec:
+    """Return the parts of a host. Raises InputError."""
+    try:
+        spec = XSpec(text)
+    except (AttributeError, ValueError) as error:
+        raise _no_host(text, str(error)) from None
+    if bool(spec.popen) == bool(spec.ssh):
+        raise _no_host(text, "it begins with ssh= or popen")
+    unknown = sorted(vars(spec).keys() - _KEYS)
+    if unknown:
+        raise _no_host(text, f"{unknown[0]} is not for hosts")
+    if spec.ssh is not None and not isinstance(spec.ssh, str):
+        raise _no_host(text, "ssh= is followed by the name of a host")
+    return spec
+
+
+def _no_host(text: str, why: str) -> InputError:
+    return InputError(
+        f"{printable(text)!r} is no host: {printable(why)}",
+        remedy="such as ssh=root@orin.lab, or popen//python=docker exec -i bench python3",
+    )
+
+
+class _Process(Popen2IOMaster):
+    """A process as execnet speaks through it, in a session of its own, that says its troubles into a file."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self.troubles = tempfile.TemporaryFile()  # noqa: SIM115 (closed with it)
+        self.taken = False
+        """True once execnet reads from it, in a thread."""
+        model = get_execmodel("thread")
+        try:
+            self.popen = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.troubles,
+                start_new_session=True,
+            )
+        except OSError:
+            self.troubles.close()
+            raise
+        Popen2IO.__init__(self, self.popen.stdin, self.popen.stdout, execmodel=model)
+
+    @property
+    def said(self) -> str:
+        """What it has said on stderr, the end of it."""
+        if not self.troubles.closed:
+            self.troubles.seek(0, 2)
+            self.troubles.seek(max(0, self.troubles.tell() - _SAID))
+            self._said = self.troubles.read().decode(errors="replace")
+        return self._said
+
+    def close(self) -> None:
+        """Keep what it has said, and no file; where execnet reads from it, its thread closes the pipes."""
+        _ = self.said
+        self.troubles.close()
+        for stream in () if self.taken else (self.popen.stdin, self.popen.stdout):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+
+
+class Connection:
+    """The way to a host, open from the beginning. Raises InputError or TargetError (`host`)."""
+
+    def __init__(self, text: str) -> None:
+        spec = specification(text)
+        self.host = str(spec.ssh).split()[-1] if spec.ssh else text
+        self._argv = _argv(spec)
+        self._why = ""
+        try:
+            self._process = _Process(self._argv)
+        except OSError as error:
+            raise self._trouble(f"cannot start {self._argv[0]}: {error.strerror}") from None
+        try:
+            self.post = self._open(spec)
+        except BaseException:
+            self.end(0)
+            raise
+
+    def _open(self, spec: XSpec) -> Post:
+        late = threading.Timer(_STARTING, self._process.popen.kill)
+        late.daemon = True
+        late.start()
+        try:
+            spec.id, spec.execmodel = "iogate", "main_thread_only"
+            gateway: Any = bootstrap(self._process, spec)
+            self._process.taken = True
+            channel = gateway.remote_exec(Path(start.__file__).read_text() + "\nstart(channel)\n")
+            channel.send((parcel(), spec.chdir, dict(spec.env or {})))
+            first = channel.receive()
+        except (EOFError, OSError, AssertionError, HostNotFound, execnet.RemoteError) as error:
+            raise self._failure(error, late=not late.is_alive()) from None
+        finally:
+            late.cancel()
+        if first[0] == "old":
+            raise self._too_old(str(first[1]))
+        if first[0] != "ready":
+            raise self._trouble(f"cannot begin there: {printable(str(first[1]))}")
+        self.machine = str(first[1])
+        return Post(channel)
+
+    def _failure(self, error: BaseException, *, late: bool) -> TargetError:
+        """Return why the far side did not come up."""
+        if late:
+            return self._trouble(f"no answer within {_STARTING:.0f} s")
+        if isinstance(error, execnet.RemoteError):
+            return self._trouble(f"cannot begin there: {printable(str(error).strip().splitlines()[-1])}")
+        self.end(0 if isinstance(error, AssertionError) else _ENDING)
+        said = self._process.said
+        if isinstance(error, AssertionError) or not (said or self._process.popen.returncode):
+            remedy = "what is said at the beginning of a session (.bashrc, a banner) must go to stderr"
+            return self._trouble("it said something else than Python would", remedy)
+        if "Traceback" in said or "SyntaxError" in said:
+            return self._too_old(self._version())
+        return self._trouble(*explained(said, self._process.popen.returncode))
+
+    def _version(self) -> str:
+        """Return what Python says its version is, asked once more: the one that failed could not say."""
+        if "-u" in self._argv:  # python -u -c ..., as popen_args has it
+            argv = [*self._argv[:-3], "--version"]
+        else:
+            argv = [*self._argv[:-1], self._argv[-1].split(" -c ")[0] + " --version"]
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_STARTING,
+                check=False,
+                start_new_session=True,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        match = re.search(r"Python (\d+(?:\.\d+)+)", done.stdout + done.stderr)
+        return match[1] if match else ""
+
+    def _too_old(self, version: str) -> TargetError:
+        remedy = f"install Python {_OLDEST} there, or say where it is: {self.host}//python=/path/to/python3"
+        return self._trouble(f"its Python {version} is too old: {_OLDEST} is needed", remedy)
+
+    def _trouble(self, what: str, remedy: str = "") -> TargetError:
+        message = f"the host {printable(self.host)} cannot be had: {what}"
+        return TargetError(message, rule="host", remedy=remedy.replace("HOST", printable(self.host)))
+
+    def why_lost(self) -> str:
+        """Return why it was lost, in a sentence; nothing goes that way any more then."""
+        if not self._why:
+            self._why = self._reason()
+            self.end(0)
+        return self._why
+
+    def _reason(self) -> str:
+        if self.post.silent:
+            return f"the connection to {self.host} is silent"
+        try:
+            status = self._process.popen.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            return f"the connection to {self.host} broke"
+        return f"the connection to {self.host} broke: {self._argv[0]} {_end_text(status, self._process.said)}"
+
+    def end(self, seconds: float = _ENDING) -> None:
+        """Let the process end, and end it after so many seconds."""
+        popen = self._process.popen
+        try:
+            if popen.stdin and seconds:
+                threading.Thread(target=_close, args=(popen.stdin,), daemon=True).start()
+            popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(popen.pid, signal.SIGKILL)
+            popen.wait()
+        self._process.close()
+
+
+def _close(stream: Any) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        stream.close()  # waits where the process does not read
+
+
+def _end_text(status: int, said: str) -> str:
+    if status < 0:
+        return f"died of signal {-status}"
+    return explained(said, status)[0]
+
+
+def _argv(spec: XSpec) -> list[str]:
+    """Return the command that leads to Python there."""
+    if spec.popen:
+        spec.python = spec.python or shlex.quote(sys.executable)
+        return popen_args(spec)
+    spec.python = spec.python or "python3"
+    spec.ssh = f"-o BatchMode=yes {spec.ssh}"
+    return ssh_args(spec)

@@ -1,0 +1,84 @@
+"""What the far side runs first: it is sent as text, and may meet any Python that execnet starts on.
+
+It unpacks what it is sent into a private folder, which is gone at the end: a guard process removes it, and
+what was laid out, if this one is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+import zipfile
+from typing import Any
+
+# Waits for the end of the far side; what it was told last is what is left to do then.
+_GUARD = """
+import json, os, shutil, sys, time
+folder = sys.argv[1]
+told = [json.loads(line) for line in sys.stdin]
+if "done" not in told:
+    sys.path.insert(0, folder)
+    try:
+        from iogate.remote.sweep import sweep
+        sweep([word[6:] for word in told if word.startswith("sweep ")])
+    except Exception:
+        pass
+for look in range(100):
+    shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.exists(folder):
+        break
+    time.sleep(0.1)
+"""
+
+
+def start(channel: Any) -> None:
+    """Unpack what comes through the channel, and serve it."""
+    if sys.version_info < (3, 10):  # noqa: UP036 (whichever is there)
+        channel.send(("old", sys.version.split()[0]))
+        return
+    parcel, folder, variables = channel.receive()
+    try:
+        os.environ.update(variables)
+        os.chdir(folder or ".")
+        private = os.path.join(tempfile.gettempdir(), "iogate-" + os.urandom(8).hex())
+        guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", "-c", _GUARD, private],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        )
+        os.mkdir(private, 0o700)
+        with zipfile.ZipFile(io.BytesIO(parcel)) as archive:
+            archive.extractall(private)
+    except OSError as error:
+        channel.send(("failed", str(error)))
+        return
+
+    def tell(text: str) -> None:
+        assert guard.stdin
+        guard.stdin.write(json.dumps(text).encode() + b"\n")
+        guard.stdin.flush()
+
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, private)
+    os.environ["XDG_CACHE_HOME"] = os.path.join(private, "cache")
+    try:
+        from iogate.remote.far import serve
+
+        serve(channel, private, tell)
+    except BaseException:
+        traceback.print_exc()  # a defect: the last line is shown on the other side
+    finally:
+        assert guard.stdin
+        guard.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            guard.wait(1)
+        os._exit(0)  # execnet would wait for the end of a connection that may be silent

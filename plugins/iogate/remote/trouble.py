@@ -1,0 +1,61 @@
+"""Why a host cannot be had, in words: what ssh and others said on their way, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+
+from iogate.units import printable
+
+_KNOWN = (
+    (
+        r"REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "its host key is not the one that is known: another machine, or somebody between",
+        "if it was installed anew, remove the old key: ssh-keygen -R HOST; then log in once by hand",
+    ),
+    (
+        r"Host key verification failed",
+        "its host key is not known",
+        "log in once by hand, and compare the key: ssh HOST",
+    ),
+    (
+        r"Permission denied|Too many authentication failures",
+        "it refuses this user's key",
+        "iogate asks for no passwords: let `ssh -o BatchMode=yes HOST true` work first (ssh-copy-id)",
+    ),
+    (
+        r"Could not resolve hostname|Name or service not known",
+        "there is no such host",
+        "mend the name, or add it to ~/.ssh/config",
+    ),
+    (
+        r"Connection refused|timed out|No route to host|Network is unreachable",
+        "it cannot be reached",
+        "is it on, and does it run sshd?",
+    ),
+    (
+        r"a password is required|a terminal is required",
+        "sudo asks for a password there",
+        "allow it without one for this user (NOPASSWD), or log in as another user",
+    ),
+    (
+        r"not found$|[Nn]o such file or directory\W*$|executable file not found",
+        "Python is not there",
+        "install Python 3.10 or newer there, or say where it is: HOST//python=/path/to/python3",
+    ),
+)
+
+
+def explained(said: str, status: int | None) -> tuple[str, str]:
+    """Return what is wrong and what to do, from what a program said on stderr before it ended."""
+    for pattern, what, remedy in _KNOWN:
+        if match := re.search(pattern, said, re.MULTILINE):
+            return f"{what} ({_line(said, match.start())})", remedy
+    last = _line(said.rstrip(), len(said.rstrip()))
+    ended = "" if status is None else f"ended with status {status}"
+    return ": ".join(filter(None, (ended, last))) or "it ended", ""
+
+
+def _line(text: str, place: int) -> str:
+    """Return the line of a text at a place, fit for a message."""
+    start = text.rfind("\n", 0, place) + 1
+    return printable(text[start:].partition("\n")[0].strip(" @\r"))[:300]

@@ -1,0 +1,176 @@
+"""The near side: what it takes from a far side that may be anybody's, and what it does when that is gone."""
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fake_bench import FakeWatcher, reads
+from iogate.errors import IogateError, MeasurementError, OutputError, TargetError
+from iogate.measure.local_bench import folder_name
+from iogate.measure.settings import Settings
+from iogate.model import Device, Needs, Output, Repetition
+from iogate.remote.bench import RemoteBench
+from iogate.remote.far import Facts
+from iogate.remote.post import Lost
+from iogate.remote.wire import packed
+from iogate.target.resolve import Target
+
+TARGET = Target(Path("/drive"), "directory", "8:0", "ext4", 10**12, 512)
+ID = "suites/demo.yaml::reads"
+WITHIN = f"{folder_name(ID)}/1"
+DONE = Repetition(Output({"read.iops": 5.0}, {}), 1.0, WITHIN)
+
+
+class FakeConnection:
+    """A connection whose far side answers each call with the next messages of a script; `#` is its number."""
+
+    host = "bench"
+
+    def __init__(self, text):
+        self.post = self
+        self.lost = self.silent = False
+        self.sent = []
+        self.inbox = deque()
+        self.script = deque([[("done", "#", packed(Facts(packed(TARGET), "one", "", "", 0.064)))]])
+
+    def send(self, *message):
+        self.sent.append(message)
+        if message[0] == "call" and self.script:
+            number = message[1]
+            said = self.script.popleft()
+            self.inbox += [tuple(number if part == "#" else part for part in item) for item in said]
+        if message[0] == "stop":
+            self.inbox.append(("stopped", message[1]))
+        if message[0] == "bye":
+            self.inbox.append(("gone",))
+
+    def receive(self, seconds=None):
+        if not self.inbox:
+            raise Lost
+        message = self.inbox.popleft()
+        if isinstance(message[0], BaseException):
+            raise message[0]
+        return message
+
+    def close(self, seconds=5.0):
+        pass
+
+    def why_lost(self):
+        self.lost = True
+        return "the connection to bench broke"
+
+    def end(self, seconds=5.0):
+        self.lost = True
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    monkeypatch.setattr("iogate.remote.bench.Connection", FakeConnection)
+    settings = Settings(tmp_path, host="ssh=bench")
+    return RemoteBench(settings, Device("orin", "/drive"), tmp_path / "results", FakeWatcher())
+
+
+def measured(bench, *said):
+    bench._connection.script.append(said)
+    return bench.repeat(ID, reads("reads"), 1, ["read.iops"])
+
+
+def test_raw_files_come_home(bench, tmp_path):
+    found = measured(
+        bench,
+        ("file", f"{WITHIN}/output.json", b"one", True),
+        ("file", f"{WITHIN}/output.json", b"two", False),
+        ("done", "#", packed(DONE)),
+    )
+    assert found.folder == str(tmp_path / "results" / WITHIN)
+    assert (tmp_path / "results" / WITHIN / "output.json").read_bytes() == b"onetwo"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("file", "../outside", b"", True),
+        ("file", f"{WITHIN}/../../../outside", b"", True),
+        ("file", "/etc/passwd", b"", True),
+        ("file", "results.json", b"", True),
+        ("file", f"{WITHIN}/a", "text", True),
+        ("file",),
+        ("tick", "soon"),
+        ("ask", "run", "rm"),
+        ("ask", "parse", "no-engine", "", "", "{}"),
+        ("done", "#", "{"),
+        ("done", "#", '{"output": 4}'),
+        ("done", "#", "[" * 9999),
+        ("failed", "#", '{"kind": "SystemExit"}'),
+        ("failed", "#", 4),
+    ],
+)
+def test_what_cannot_be_meant_ends_it(bench, tmp_path, said):
+    with pytest.raises(MeasurementError, match="bench said what cannot be understood"):
+        measured(bench, said)
+    assert bench._connection.lost
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_figures_are_read_at_home_and_what_is_wrong_names_the_file_at_home(bench, tmp_path):
+    completed = '{"status": 0, "stdout": "", "stderr": "", "seconds": 1.0}'
+    asked = ("ask", "parse", "fio", "no JSON", f"{WITHIN}/output.json", completed)
+    with pytest.raises(MeasurementError):  # it says no more
+        measured(bench, asked)
+    kind, error = bench._connection.sent[-1]
+    assert kind == "error" and str(tmp_path / "results" / WITHIN / "output.json") in error
+    with pytest.raises(OutputError) as caught:
+        measured(bench, asked, ("failed", "#", error))
+    assert "bench" not in caught.value.message
+
+
+def test_an_error_from_there_names_the_host(bench):
+    error = TargetError("too small", rule="space", remedy="free space")
+    with pytest.raises(TargetError, match="bench: too small") as caught:
+        measured(bench, ("failed", "#", packed(error)))
+    assert caught.value.rule == "space"
+
+
+def test_a_lost_connection_is_the_reason_of_all_that_follows(bench):
+    for _ in range(2):
+        with pytest.raises(MeasurementError, match="the connection to bench broke"):
+            measured(bench)
+    bench.open()
+    assert [error.message for error in bench.refusals(Needs())] == ["the connection to bench broke"]
+    bench.close()
+
+
+def test_ctrl_c_stops_what_goes_on_there(bench):
+    with pytest.raises(KeyboardInterrupt):
+        measured(bench, (KeyboardInterrupt(),), ("file", f"{WITHIN}/stdout", b"", True))
+    assert bench._connection.sent[-1][0] == "stop"
+    bench._connection.script.append([("done", "#", "null")])
+    bench.close()
+    assert bench._connection.sent[-1] == ("bye",)
+
+
+def test_raw_files_that_cannot_be_kept_make_it_invalid(bench, tmp_path):
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(IogateError, match="cannot keep raw files"):
+        measured(bench, ("file", f"{WITHIN}/stdout", b"", True), ("done", "#", packed(DONE)))
+
+
+def test_what_it_says_does_not_steer_a_terminal(bench):
+    said = ("failed", "#", packed(TargetError("\x1b[2J", rule="\x07", remedy="\x1b]0;")))
+    with pytest.raises(TargetError) as caught:
+        measured(bench, said)
+    assert "\x1b" not in str(caught.value)
+    found = measured(
+        bench, ("done", "#", packed(replace(DONE, output=Output({}, {}, engine_version="\x1b"))))
+    )
+    assert found.output.engine_version == "?"
+
+
+def test_a_connection_that_breaks_at_the_end_is_told(bench):
+    told = []
+    bench._watcher.notice = told.append
+    bench._connection.script.clear()
+    bench.close()
+    assert told == ["the connection to bench broke: it removes what was laid out there by itself"]

@@ -37,6 +37,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist looks at these marks when its own turn comes
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where processes share the tests (`-n 2 --dist loadgroup`), one of them has those of the machine."""
     if config.pluginmanager.hasplugin("xdist"):

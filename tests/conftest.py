@@ -6,6 +6,7 @@ pytest reads this for a mistyped suite, too, where Hypothesis need not be instal
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 from contextlib import suppress
 
 import pytest
@@ -37,13 +38,17 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist looks at these marks when its own turn comes
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where processes share the tests (`-n 2 --dist loadgroup`), one of them has those of the machine."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            if "system" in item.path.relative_to(config.rootpath).parts[:2]:
-                item.add_marker(pytest.mark.xdist_group("the machine"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where processes share the tests (`-n 2`), one of them has all those of the machine."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "the machine" if "system/" in file else file
+
+    return Scheduling(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:

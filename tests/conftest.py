@@ -6,8 +6,8 @@ pytest reads this for a mistyped suite, too, where Hypothesis need not be instal
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 from contextlib import suppress
+from typing import Any
 
 import pytest
 

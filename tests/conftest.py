@@ -18,6 +18,13 @@ with suppress(ModuleNotFoundError):
     settings.load_profile("iogate")
 
 
+UNDISTURBED = tuple(
+    f"system/test_{name}.py"
+    for name in ("allow_exec", "bad_input_system", "campaigns", "first_steps", "job_files", "remote")
+)
+"""Tests of real engines that look at no figures."""
+
+
 class Durations:
     """Seconds of each folder of tests, and the line that tells them: `unit 55 s, system 6 min 10 s`."""
 
@@ -40,13 +47,14 @@ def _duration(seconds: float) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Where processes share the tests (`-n 2`), one of them has all those of the machine."""
+    """Where processes share the tests (`-n 2`), one has those whose figures others would disturb."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return "the machine" if "system/" in file else file
+            apart = "system/" in file and not file.endswith(UNDISTURBED)
+            return "the machine" if apart else file
 
     return Scheduling(config, log)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from iogate.units import parse_size, size_text
@@ -16,6 +17,7 @@ _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 
 
+@lru_cache(maxsize=1024)
 def block_sizes(text: str) -> tuple[int, ...]:
     """Return bytes of each of the block sizes in `4k,64k`. Raises ValueError."""
     return tuple(parse_size(part) for part in text.split(","))

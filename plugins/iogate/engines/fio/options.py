@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -72,7 +71,6 @@ def _block(value: Any) -> str:
     return ",".join(size_text(size) for size in sizes)
 
 
-@lru_cache(maxsize=1024)
 def _ioengine(value: Any) -> str:
     text = str(value)
     if text == "exec" or text.startswith("external:"):

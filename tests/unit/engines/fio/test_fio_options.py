@@ -66,6 +66,7 @@ def test_normalising_twice_changes_nothing():
         ({"rw": "reed"}, ("rw",), "not one of read, write"),
         ({"bs": "4q"}, ("bs",), "not a size"),
         ({"bs": 0}, ("bs",), "not a block size"),
+        ({"ioengine": []}, ("ioengine",), "a list does no I/O on the target"),
         ({"size": "1k"}, ("size",), "less than one block"),
         ({"iodepth": 0}, ("iodepth",), "at least 1"),
         ({"numjobs": -1}, ("numjobs",), "at least 1"),

@@ -100,3 +100,9 @@ def test_what_a_session_changes_is_told_where_it_was_asked_for(project):
     assert "old" not in project.run("suites", "--update-baselines").stdout.str().split("recorded in")[1]
     project.run("suites").stdout.no_fnmatch_line("*sessions*repetitions*")
     project.run("suites", "--update-baselines=append").stdout.fnmatch_lines(["workload*old*session*change*"])
+
+
+def test_a_baseline_that_is_replaced_as_the_workload_is_another_one_is_told(project):
+    project.run("suites")
+    project.suite("defaults: {engine: fake, size: 8k}\nworkloads:\n  alpha: {}\n")
+    project.run("suites").stdout.fnmatch_lines(["alpha*read.iops*replaced: *"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -38,10 +39,12 @@ def _act(given: argparse.Namespace) -> int:
     from iogate.formats.atomic import write_atomically
     from iogate.report.export import export
     from iogate.report.loading import load_sessions
-    from iogate.report.results import is_results
 
-    if given.output and given.output.exists() and is_results(given.output):
-        raise IogateError(f"{given.output} holds results of iogate: it is not overwritten")
+    if given.output and os.path.lexists(given.output):
+        raise IogateError(
+            f"{given.output} is there already: it is not overwritten",
+            remedy="name another file, or none and redirect standard output",
+        )
 
     made = export(load_sessions(given.results), given.format, gating=given.gating)
     if given.output:

@@ -31,7 +31,7 @@ def write_baselines(
     changes: bool,
 ) -> Iterator[str]:
     """Write what was recorded into the baseline files, and yield what each of them is now, for people; with
-    `changes` what the session changes in it, too. Raises BaselineError.
+    `changes` what the session changes in it, too, as is told of whatever it replaces. Raises BaselineError.
     """
     from iogate.judge.baseline import changes_table, update
 
@@ -51,7 +51,8 @@ def write_baselines(
             },
             mode=settings.update or "append",
         )
-        if changes and any(change.old is not None for change in changed):
+        lost = any(change.note.startswith("replaced") for change in changed)
+        if lost or (changes and any(change.old is not None for change in changed)):
             yield changes_table(changed)
         known = judges.sensitivities([result.workload for result in records])
         text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"

@@ -86,7 +86,7 @@ class FarCalls:
             ) from None
         except IogateError:
             raise
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
             self._connection.end(0)
             message = f"{self._connection.host} said what cannot be understood: {printable(str(error))}"
             raise MeasurementError(message) from None
@@ -114,7 +114,7 @@ class FarCalls:
                     return
                 if word == "file":
                     self._keep(*rest)
-        except (Lost, ValueError, TypeError):
+        except (Lost, ValueError, TypeError, OverflowError):
             self._connection.end(0)
 
     def _await_end(self) -> None:

@@ -16,12 +16,17 @@ NAME = "results.json"
 
 @dataclass(frozen=True)
 class JsonFile:
-    """Keeps the results in a file that is whole at every moment."""
+    """Keeps the results in a file that is whole at every moment. Of a place that somebody `named` it is asked
+    each time whether what lies there may be replaced: somebody may have put something there meanwhile.
+    """
 
     path: Path
+    named: bool = False
 
     def write(self, results: Results) -> None:
         """Write the file. Raises IogateError; the file is then as it was."""
+        if self.named:
+            require_place(self.path, is_results, "results document")
         results.write(self.path)
 
     def close(self) -> None:
@@ -53,4 +58,4 @@ def json_at(path: Path) -> Reporter:
     if is_stream(path):
         return JsonStream(path)
     require_place(path, is_results, "results document")
-    return JsonFile(path)
+    return JsonFile(path, named=True)

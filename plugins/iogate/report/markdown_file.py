@@ -42,6 +42,7 @@ class MarkdownFile:
         if self._stream:
             self._stream.finish(text)
         elif text:
+            require_place(self._path, _is_own, "summary")  # what has come there meanwhile is not lost
             write_atomically(self._path, text)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sessions
 from iogate.errors import InputError, IogateError
 from iogate.formats.atomic import write_atomically
 from iogate.report.json_file import JsonFile, JsonStream, json_at
@@ -178,3 +179,23 @@ def test_other_files_that_are_written_whole_replace_no_device_either(tmp_path):
     with pytest.raises(IogateError, match="no regular file"):
         write_atomically(tmp_path / "pipe", "text")
     assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_comes_to_a_place_during_the_run_is_not_lost(tmp_path, kind):
+    from iogate.report.html.place import HtmlFile
+    from iogate.report.markdown_file import MarkdownFile
+
+    precious = tmp_path / "precious"
+    precious.write_text("precious\n")
+    for reporter_at, name in ((json_at, "a.json"), (HtmlFile, "a.html"), (MarkdownFile, "a.md")):
+        place = tmp_path / name
+        reporter = reporter_at(place)
+        if kind == "link":
+            place.symlink_to(precious)
+        else:
+            place.write_text("precious\n")
+        with pytest.raises(IogateError, match="it is not overwritten"):
+            reporter.write(sessions.session())
+            reporter.close()
+        assert place.read_text() == precious.read_text() == "precious\n"

@@ -48,6 +48,7 @@ class HtmlFile:
         if self._stream:
             self._stream.finish(text)
         else:
+            require_place(self.path, is_report, "report")  # what has come there meanwhile is not lost
             write_atomically(self.path, text)
         return len(text.encode())
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sys
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -206,6 +207,17 @@ def test_a_file_is_written_and_results_are_not_written_over(results, tmp_path, c
     assert output.read_bytes().decode() == export([session()], "csv")
     assert main(["export", "--format=csv", "-o", str(results), str(results)]) == 2
     assert "is not overwritten" in capsys.readouterr().err
+
+
+def test_nothing_that_is_there_is_written_over(results, tmp_path, capsys):
+    suite, link, pipe = tmp_path / "suite.yaml", tmp_path / "link.csv", tmp_path / "pipe"
+    suite.write_text("workloads: {}\n")
+    link.symlink_to(suite)
+    os.mkfifo(pipe)
+    for output in (suite, link, pipe):
+        assert main(["export", "--format=csv", "-o", str(output), str(results)]) == 2
+        assert "is not overwritten" in capsys.readouterr().err
+    assert suite.read_text() == "workloads: {}\n"
 
 
 @pytest.mark.parametrize("content", ["", "{}", "no", '{"schema": 2, "workloads": []}'])

@@ -5,7 +5,9 @@ pytest reads this for a mistyped suite, too, where Hypothesis need not be instal
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +25,10 @@ UNDISTURBED = tuple(
     for name in ("allow_exec", "bad_input_system", "campaigns", "first_steps", "job_files", "remote")
 )
 """Tests of real engines that look at no figures."""
+
+
+_LAST = 19
+"""The niceness that gives way to all others (nice(1))."""
 
 
 class Durations:
@@ -52,11 +58,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            apart = "system/" in file and not file.endswith(UNDISTURBED)
-            return "the machine" if apart else file
+            return "the machine" if _measures(nodeid) else nodeid.partition("::")[0]
 
     return Scheduling(config, log)
+
+
+def _measures(nodeid: str) -> bool:
+    """Return True for a test whose figures others would disturb."""
+    file = nodeid.partition("::")[0]
+    return "system/" in file and not file.endswith(UNDISTURBED)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Let the tests beside one that measures, and all that they start, wait for it."""
+    beside = "PYTEST_XDIST_WORKER" in os.environ and os.geteuid() == 0  # who else could never be fast again
+    if beside:
+        os.setpriority(os.PRIO_PROCESS, 0, 0 if _measures(item.nodeid) else _LAST)
+    return (yield)
 
 
 def pytest_configure(config: pytest.Config) -> None:

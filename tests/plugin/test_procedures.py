@@ -105,4 +105,6 @@ def test_what_a_session_changes_is_told_where_it_was_asked_for(project):
 def test_a_baseline_that_is_replaced_as_the_workload_is_another_one_is_told(project):
     project.run("suites")
     project.suite("defaults: {engine: fake, size: 8k}\nworkloads:\n  alpha: {}\n")
-    project.run("suites").stdout.fnmatch_lines(["alpha*read.iops*replaced: *"])
+    project.run("suites").stdout.fnmatch_lines(["*no_baseline: *size was 1M, is 8k*"])
+    told = project.run("suites", "--update-baselines=append")
+    told.stdout.fnmatch_lines(["alpha*read.iops*replaced: *"])

@@ -34,8 +34,8 @@ def test_the_last_failed_run_again(project):
     project.suite(
         "defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  beta: {value: 2000, says: 'x'}\n"
     )
-    project.run("suites").assert_outcomes(passed=1, errors=1)
-    project.run("suites", "--lf").assert_outcomes(errors=1, deselected=0)
+    project.run("suites").assert_outcomes(passed=1, failed=1)
+    project.run("suites", "--lf").assert_outcomes(failed=1, deselected=0)
 
 
 def test_x_stops_at_the_first_failure(project):

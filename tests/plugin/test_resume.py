@@ -67,6 +67,32 @@ def test_there_need_be_nothing_to_go_on_with(project):
     result.stdout.fnmatch_lines(["*--io-resume: no session of these workloads is kept: all are measured*"])
 
 
+def test_a_session_that_calls_itself_otherwise_than_its_folder_leads_nowhere(cut):
+    (file,) = sessions(cut)
+    mine = cut.path / "mine"
+    mine.mkdir()
+    (mine / "precious").write_text("kept")
+    for name in ("../../mine", str(mine)):
+        file.write_text(json.dumps({**json.loads(file.read_text()), "session": name}))
+        result = resume(cut)
+        result.assert_outcomes(passed=2)
+        result.stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+        for other in set(sessions(cut)) - {file}:
+            other.unlink()
+    assert [path.name for path in mine.iterdir()] == ["precious"]
+
+
+def test_a_link_is_no_session(cut):
+    (file,) = sessions(cut)
+    elsewhere = cut.path / "elsewhere" / file.parent.name
+    elsewhere.parent.mkdir()
+    file.parent.rename(elsewhere)
+    file.parent.symlink_to(elsewhere)
+    before = (elsewhere / "results.json").read_bytes()
+    resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+    assert (elsewhere / "results.json").read_bytes() == before
+
+
 def test_another_selection_is_another_session(cut):
     result = resume(cut, "-k", "alpha")
     result.assert_outcomes(passed=1, deselected=1)

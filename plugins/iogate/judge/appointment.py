@@ -83,7 +83,7 @@ class BaselineJudges:
             expected = judge.expectations().values() if self._learn else ()
             return judge if can_judge([item.sensitivity for item in expected]) else Learner(judge)
         elsewhere = self._elsewhere(workload)
-        if self._record_missing:
+        if self._record_missing and not why:  # what was recorded of another definition is not thrown away
             return Recorder(
                 workload,
                 gating,
@@ -91,8 +91,14 @@ class BaselineJudges:
                 elsewhere=elsewhere,
                 enough=self._enough(workload, gating),
             )
-        why = why or f"{self._folder.name} has no baseline of this workload"
-        remedy = "record one with --update-baselines (or see --io-missing)"
+        if why:
+            why, remedy = (
+                f"its baseline is of another definition: {why}",
+                "record it again with --update-baselines",
+            )
+        else:
+            why = f"{self._folder.name} has no baseline of this workload"
+            remedy = "record one with --update-baselines (or see --io-missing)"
         return Verdict("no_baseline", f"{why}; {remedy}" + (f"\n{elsewhere}" if elsewhere else ""))
 
     def _appender(self, workload: Workload, baseline: Baseline | None, gating: Sequence[str]) -> Recorder:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from iogate.declare.project import find_project
 from iogate.errors import InputError
+from iogate.offline.kept import kept_sessions
 from iogate.report.history import collect, series
 from iogate.report.history.document import history_json
-from iogate.report.history.sessions import results_files
 from iogate.report.history.words import history_text, left_out_lines
-
-_RESULTS = Path(".iogate", "results")
+from iogate.report.loading import results_files
 
 
 def history(
@@ -32,7 +31,7 @@ def history(
     Raises InputError where there is nothing to show.
     """
     project = find_project(Path.cwd(), Path.cwd())
-    kept = project.root / _RESULTS
+    kept = kept_sessions()
     files = results_files(paths) if paths else results_files([kept]) if kept.is_dir() else []
     folders = _devices(baselines or project.baselines, device)
     found = collect(files, folders, device)

@@ -199,6 +199,6 @@ def _lacks(folder: Path, name: str, text: str, suites: Sequence[str]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8") if path.is_file() else ""  # a pipe would be waited for
     except (OSError, UnicodeError):
         return ""

@@ -7,15 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from iogate.declare.project import find_project
-from iogate.errors import InputError
+from iogate.offline.kept import kept_sessions, last_session
 from iogate.report.history import LeftOut, MetricHistory, collect, series
-from iogate.report.history.sessions import results_files
 from iogate.report.html.place import HtmlFile
-from iogate.report.loading import load_sessions
-from iogate.report.session_folders import newest
+from iogate.report.loading import load_sessions, results_files
 from iogate.units import format_quantity, plural
-
-_KEPT = Path(".iogate") / "results"
 
 
 def write_report(paths: Sequence[Path], output: Path, *, with_history: bool = False) -> str:
@@ -25,7 +21,7 @@ def write_report(paths: Sequence[Path], output: Path, *, with_history: bool = Fa
     Raises IogateError for results that cannot be read, and for an output that must not be replaced.
     """
     place = HtmlFile(output)
-    sessions = load_sessions(paths or [_last()])
+    sessions = load_sessions(paths or [last_session()])
     past = _past(paths, {one.device for one in sessions}) if with_history else ([], [])
     size = place.finish(sessions, *past)
     told = plural(len(sessions), "session")
@@ -37,16 +33,7 @@ def _past(paths: Sequence[Path], devices: Collection[str]) -> tuple[list[MetricH
     project = find_project(Path.cwd(), Path.cwd())
     folders = [project.baselines / device for device in sorted(devices)]
     found = collect(
-        results_files(paths or [project.root / _KEPT]), [folder for folder in folders if folder.is_dir()]
+        results_files(paths or [kept_sessions()]), [folder for folder in folders if folder.is_dir()]
     )
     own = tuple(item for item in found.measured if item.session.device in devices)
     return series(replace(found, measured=own))
-
-
-def _last() -> Path:
-    """Return the folder of the project's last session. Raises InputError if none is kept."""
-    folder = find_project(Path.cwd(), Path.cwd()).root / _KEPT
-    session = newest(folder)
-    if session is None:
-        raise InputError(f"no session is kept in {folder}", remedy="name a results file")
-    return session

@@ -29,27 +29,15 @@ def looks_like_suite(path: Path) -> bool:
     return bool(_LOOKS.search(text)) and not _IS_NOT.search(text)
 
 
-def left_out_text(device: Device, left_out: Iterable[Workload], root: Path) -> str:
-    """Return which suites do not apply to a device, and why; empty if all do."""
-    counts = Counter(workload.suite for workload in left_out)
-    if not counts:
-        return ""
-    names = ", ".join(f"{suite} ({count})" for suite, count in counts.items())
-    profile = f" ({shown(Path(device.position.file), root)})" if device.position else ""
-    text = (
-        f"{counts.total()} workloads left out, as the profile of {device.name}{profile} lists "
-        f"{', '.join(device.suites)}, not {names}; a suite whose file is named runs all the same"
-    )
-    return _filled(text)
-
-
 def deselected_text(device: Device, left_out: Sequence[Workload], root: Path) -> str:
-    """Return in a line why pytest says `deselected`: how many workloads of which suites are not the
-    device's.
-    """
-    suites = ", ".join(printable(suite) for suite in dict.fromkeys(item.suite for item in left_out))
+    """Return why pytest says `deselected`: how many workloads of which suites are not the device's."""
+    counts = Counter(workload.suite for workload in left_out)
+    suites = ", ".join(f"{suite} ({count})" for suite, count in counts.items())
     profile = shown(Path(device.position.file), root) if device.position else device.name
-    return f"{len(left_out)} deselected by {printable(profile)}, which does not list {suites}"
+    return _filled(
+        f"{len(left_out)} deselected by {profile}, which does not list {suites}; "
+        "a suite whose file is named runs all the same"
+    )
 
 
 def shown(path: Path, root: Path) -> str:

@@ -13,7 +13,6 @@ from iogate.errors import IogateError
 from iogate.plugin.benchmark import remove_empty_storage
 from iogate.plugin.coverage import (
     deselected_text,
-    left_out_text,
     looks_like_suite,
     refusal_text,
     shown,
@@ -128,14 +127,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ids = {id(item) for item in left_out}
         items[:] = [item for item in items if id(item) not in ids]
         run = config.stash[RUN]
-        found, root = [item.workload for item in left_out], run.settings.root
-        run.left_out = left_out_text(run.device, found, root)
-        run.deselected = deselected_text(run.device, found, root)
-
-
-def pytest_report_collectionfinish(config: pytest.Config) -> str | list[str]:
-    """Say which workloads are `deselected` by the device's profile."""
-    return config.stash[RUN].left_out or []
+        found = [item.workload for item in left_out]
+        run.deselected = deselected_text(run.device, found, run.settings.root)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

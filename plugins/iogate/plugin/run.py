@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
-import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,21 +22,18 @@ from iogate.plugin.benches import bench_of, host_of
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.junit import JUnitNotes
-from iogate.plugin.options import path_of, value_of
+from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
 from iogate.plugin.status import FailureStatus
 from iogate.units import plural, printable
 
 if TYPE_CHECKING:
-    from _pytest.terminal import TerminalReporter
-
     from iogate.declare.overrides import Overrides
     from iogate.judge.appointment import BaselineJudges
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
     from iogate.plugin.resume import Resumption
-    from iogate.report.progress import Screen
     from iogate.report.protocol import Reporter
     from iogate.report.results import Results, RunRecord, WorkloadRecord
     from iogate.report.session_folders import SessionFolder
@@ -64,7 +58,6 @@ class PytestRun:
         self.junit = JUnitNotes(config)
         self.modules: list[SuiteModule] = []
         self.gaps: list[str] = []
-        self.left_out = ""
         self.deselected = ""
         self.notice = ""
         self._unwritten: dict[Reporter, IogateError] = {}
@@ -153,18 +146,16 @@ class PytestRun:
 
     def _begin(self) -> None:
         from iogate.measure.session import Session, new_session_id
+        from iogate.plugin.reporters import named_reporters, progress_of
         from iogate.report.json_file import NAME, JsonFile
-        from iogate.report.progress import Progress
         from iogate.report.session_folders import SessionFolder
 
         if self.settings.strict and self._implicit:
             raise InputError(coverage.refusal_text(self._implicit))
-        named = self._named_reporters()
+        named = named_reporters(self.config, self.json_path)
         self._interrupts.watch()
         settings, id = self.settings, self._resumed.session if self._resumed else new_session_id()
-        terminal = self.config.pluginmanager.getplugin("terminalreporter")
-        quiet = terminal is None or self.config.getoption("verbose", 0) < 0
-        progress = Progress(self._write, self._screen(terminal), quiet=quiet)
+        progress = progress_of(self.config)
         folder = settings.results / id
         bench = bench_of(self.config, settings, self.device, folder, progress, self._items)
         budget = settings.budget
@@ -175,26 +166,11 @@ class PytestRun:
         if not self.config.option.io_plan:
             self._folder = SessionFolder(folder)
         ignore = self.settings.results.parent / ".gitignore"
-        kept = self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan
-        if kept and not ignore.exists():
-            with contextlib.suppress(OSError):  # a full disk shows where something matters
+        if self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan:
+            with contextlib.suppress(OSError):  # it is there, or a full disk shows where something matters
                 ignore.parent.mkdir(parents=True, exist_ok=True)
-                ignore.write_text("*\n", encoding="utf-8")
-
-    def _named_reporters(self) -> list[Reporter]:
-        """Return those that write into places which somebody named. Raises IogateError."""
-        from iogate.report.json_file import json_at
-        from iogate.report.markdown_file import MarkdownFile, step_summary
-
-        markdown, step = path_of(self.config, "--io-markdown"), step_summary()
-        found: list[Reporter] = [json_at(self.json_path)] if self.json_path else []
-        found += [MarkdownFile(markdown)] if markdown else []
-        found += [step] if step else []
-        if html := path_of(self.config, "--io-report"):
-            from iogate.report.html.place import HtmlFile
-
-            found.append(HtmlFile(html))
-        return found
+                with open(ignore, "x", encoding="utf-8") as stream:
+                    stream.write("*\n")
 
     @cached_property
     def _judges(self) -> BaselineJudges:
@@ -215,30 +191,6 @@ class PytestRun:
             return self._project.has(suite)
         loaded = [module.loaded for module in self.modules if module.suite == suite and module.loaded]
         return any(item.name == workload for each in loaded for item in each.workloads)
-
-    def _write(self, text: str) -> None:
-        """Put text on a line of its own, past pytest's capture if a test is running."""
-        terminal = self.config.pluginmanager.getplugin("terminalreporter")
-        with self._uncaptured:
-            terminal.ensure_newline()
-            terminal.write(text, flush=True)
-
-    @property
-    def _uncaptured(self) -> contextlib.AbstractContextManager[None]:
-        capture = self.config.pluginmanager.getplugin("capturemanager")
-        return capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()
-
-    def _screen(self, terminal: TerminalReporter | None) -> Screen | None:
-        """Return the terminal, if its lines can be rewritten."""
-        from iogate.report.progress import Screen
-
-        if terminal is None or not terminal.isatty or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
-            return None
-        return Screen(self._columns, terminal.hasmarkup, sys.stdout.encoding)
-
-    def _columns(self) -> int:
-        with self._uncaptured:
-            return shutil.get_terminal_size().columns
 
     # ------------------------------------------------------------ what would be silent
 

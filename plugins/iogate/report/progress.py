@@ -162,7 +162,7 @@ class _Written(io.StringIO):
         self._encoding = encoding
 
     @property
-    def encoding(self) -> str:  # type: ignore[override]
+    def encoding(self) -> str:  # type: ignore[override]  # typeshed has an attribute; rich only reads it
         return self._encoding
 
     def write(self, text: str) -> int:

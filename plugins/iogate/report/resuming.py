@@ -46,7 +46,8 @@ def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | Non
             results = Results.read(path)
         except InputError:
             continue  # damaged, or of another version: nothing to go on with
-        if results.run and results.device == device and set(results.run.selection) == wanted:
+        own = results.session == path.parent.name and not path.parent.is_symlink()  # its name becomes a path
+        if own and results.run and results.device == device and set(results.run.selection) == wanted:
             return results
     return None
 

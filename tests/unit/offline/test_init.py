@@ -1,5 +1,7 @@
 """`iogate init`: what it writes, what it leaves alone, and what it refuses."""
 
+import os
+
 import pytest
 
 from iogate.cli import main
@@ -113,6 +115,11 @@ def test_what_configures_pytest_already_stays_in_force(init, tmp_path, name, tex
     said = init()
     assert (tmp_path / "pytest.ini").exists() == ours
     assert (f"kept {name}, which configures pytest: no pytest.ini is needed" in said) != ours
+
+
+def test_a_pipe_is_not_waited_for(init, tmp_path):
+    os.mkfifo(tmp_path / "pytest.ini")
+    assert "kept pytest.ini" in init()
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,18 @@ def test_the_command_prints_the_table_of_a_file_or_of_the_last_session(orin, tmp
     assert capsys.readouterr().out == named == latency_table([orin]) + "\n"
 
 
+@pytest.mark.parametrize("command", ["report", "history", "export --format=csv"])
+def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch, capsys, command):
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "theirs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.scandir", refuse)  # root may read all
+    assert main([*command.split(), "theirs"]) == 2
+    assert "cannot read theirs: Permission denied" in capsys.readouterr().err
+
+
 def test_where_nothing_is_kept_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["report", "--table=latency"]) == 2

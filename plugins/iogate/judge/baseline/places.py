@@ -18,7 +18,7 @@ PROFILE = "device.yaml"
 def suite_of(path: Path) -> str:
     """Return of which suite a file is the baseline by its place: its path in its device's folder."""
     path = Path(os.path.abspath(path))
-    known = [folder for folder in path.parents if (folder / PROFILE).is_file()]
+    known = [folder for folder in path.parents if os.path.isfile(folder / PROFILE)]
     known += [folder for folder in path.parents if folder.parent.name == "baselines"]
     return path.relative_to((known or [path.parent])[0]).with_suffix("").as_posix()
 

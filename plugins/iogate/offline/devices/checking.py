@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -73,17 +73,11 @@ def _machine(device: Device, project: Project) -> Iterator[_Found]:
     yield from _identity(device, target)
     yield _target(device, target)
     yield from _link(device, target)
-    workloads: list[Workload] = []
-    for suite, found in _suites(device, project):
-        if isinstance(found, IogateError):
-            yield _Found("suite", False, f"{suite}: {found}")
-        else:
-            workloads += found
-            yield _suite(
-                suite,
-                found,
-                lambda needs: refusals(target, needs, device=device, consent=str(target.path)),
-            )
+    workloads = yield from _applying(
+        device,
+        project,
+        lambda needs: refusals(target, needs, device=device, consent=str(target.path)),
+    )
     yield from _engines(workloads)
 
 
@@ -103,13 +97,7 @@ def _elsewhere(device: Device, project: Project) -> Iterator[_Found]:
         target = bench.target
         told = [f"{target.path}: {target_told(target)}", *map(str, bench.refusals(_usual(target)))]
         yield _Found("target", len(told) == 1, "\n".join(told))
-        workloads: list[Workload] = []
-        for suite, found in _suites(device, project):
-            if isinstance(found, IogateError):
-                yield _Found("suite", False, f"{suite}: {found}")
-            else:
-                workloads += found
-                yield _suite(suite, found, bench.refusals)
+        workloads = yield from _applying(device, project, bench.refusals)
         for name in dict.fromkeys(workload.engine for workload in workloads):
             try:
                 bench.check([workload for workload in workloads if workload.engine == name])
@@ -179,6 +167,20 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
             yield name, load_suite(files[name], suite=name, overrides=overrides_of(device, name)).workloads
         except IogateError as error:
             yield name, error
+
+
+def _applying(
+    device: Device, project: Project, refused_by: RefusedBy
+) -> Generator[_Found, None, list[Workload]]:
+    """Yield whether the target takes the suites that apply; return their workloads."""
+    workloads: list[Workload] = []
+    for suite, found in _suites(device, project):
+        if isinstance(found, IogateError):
+            yield _Found("suite", False, f"{suite}: {found}")
+        else:
+            workloads += found
+            yield _suite(suite, found, refused_by)
+    return workloads
 
 
 def _suite(name: str, workloads: Sequence[Workload], refused_by: RefusedBy) -> _Found:

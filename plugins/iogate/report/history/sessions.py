@@ -6,17 +6,16 @@ What cannot stand beside the others is left out, and it is said which and why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iogate.errors import InputError, IogateError
+from iogate.errors import IogateError
 from iogate.judge.baseline.file import environment_of, read
 from iogate.judge.baseline.places import baseline_files
 from iogate.model import Direction, metric
 from iogate.report.history.values import KnownSession, LeftOut
-from iogate.report.json_file import NAME
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
 
@@ -74,24 +73,6 @@ def collect(files: Iterable[Path], baselines: Iterable[Path] = (), device: str =
                 said.append(LeftOut(printable(str(error)), file=str(file)))
                 unreadable += 1
     return Collection(tuple(found), tuple(dict.fromkeys(said)), unreadable)
-
-
-def results_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the results files that paths stand for: files, folders of sessions, folders of such folders.
-
-    Raises InputError for a path that holds none.
-    """
-    found: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            found.append(path)
-            continue
-        own = [path / NAME] if (path / NAME).is_file() else sorted(path.glob(f"*/{NAME}"))
-        own = own or sorted(path.glob("*.json"))
-        if not own:
-            raise InputError(f"{path} holds no results of a session: no {NAME}, nor a folder with one")
-        found += own
-    return list(dict.fromkeys(found))
 
 
 def _of_results(results: Results, file: Path, said: list[LeftOut]) -> Iterator[Measured]:

@@ -230,7 +230,11 @@ def test_what_is_no_results_document_is_refused(tmp_path, capsys, content):
 
 
 def test_a_session_given_twice_and_a_folder_without_any_are_refused(results, tmp_path, capsys):
-    assert main(["export", "--format=csv", str(results), str(results.parent)]) == 2
+    assert main(["export", "--format=csv", str(results), str(results.parent)]) == 0  # one file by two names
+    capsys.readouterr()
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(results.read_bytes())
+    assert main(["export", "--format=csv", str(results), str(copy)]) == 2
     assert "given twice" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
     assert main(["export", "--format=csv", str(tmp_path / "empty")]) == 2

@@ -1,0 +1,72 @@
+"""Who tells of a run while it goes on, and at its end: the terminal's progress, and files that are named."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from iogate.plugin.options import path_of
+
+if TYPE_CHECKING:
+    from iogate.report.progress import Progress, Screen
+    from iogate.report.protocol import Reporter
+
+
+def named_reporters(config: pytest.Config, json_path: Path | None) -> list[Reporter]:
+    """Return those that write into places which somebody named. Raises IogateError for places that must not
+    be replaced, or cannot be written to.
+    """
+    from iogate.report.json_file import json_at
+    from iogate.report.markdown_file import MarkdownFile, step_summary
+
+    found: list[Reporter] = [json_at(json_path)] if json_path else []
+    if markdown := path_of(config, "--io-markdown"):
+        found.append(MarkdownFile(markdown))
+    if step := step_summary():
+        found.append(step)
+    if html := path_of(config, "--io-report"):
+        from iogate.report.html.place import HtmlFile
+
+        found.append(HtmlFile(html))
+    return found
+
+
+def progress_of(config: pytest.Config) -> Progress:
+    """Return what shows how far a run is, past pytest's capture if a test is running."""
+    from iogate.report.progress import Progress
+
+    terminal = config.pluginmanager.getplugin("terminalreporter")
+
+    def write(text: str) -> None:
+        with _uncaptured(config):
+            terminal.ensure_newline()
+            terminal.write(text, flush=True)
+
+    quiet = terminal is None or config.getoption("verbose", 0) < 0
+    return Progress(write, _screen(config), quiet=quiet)
+
+
+def _screen(config: pytest.Config) -> Screen | None:
+    """Return the terminal, if its lines can be rewritten."""
+    from iogate.report.progress import Screen
+
+    terminal = config.pluginmanager.getplugin("terminalreporter")
+    if terminal is None or not terminal.isatty or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+        return None
+
+    def columns() -> int:
+        with _uncaptured(config):
+            return shutil.get_terminal_size().columns
+
+    return Screen(columns, terminal.hasmarkup, sys.stdout.encoding)
+
+
+def _uncaptured(config: pytest.Config) -> contextlib.AbstractContextManager[None]:
+    capture = config.pluginmanager.getplugin("capturemanager")
+    return capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()

@@ -6,8 +6,9 @@ device time buys.
     python benchmarks/paired.py blocks FILE                           their blocks, as JSON
 
 A trial is a workload on its way to a verdict, as `--io-against=same` (two copies) or `against:` (the same
-data) makes it. `loss` is a copy whose arm B is stopped for 5% of each of its slices, random I/O only. `rivals` are whole runs
-of 2.5 s, one after another, of which single runs, five runs each and the unpaired gate are made.
+data) makes it. `loss` is a copy whose arm B is stopped for 5% of each of its slices, of random I/O only.
+`rivals` are whole runs of 2.5 s, one after another, of which single runs, five runs each and the unpaired gate
+are made.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ device time buys.
 
 A trial is a workload on its way to a verdict, as `--io-against=same` (two copies) or `against:` (the same
 data) makes it. `loss` is a copy whose arm B is stopped for 5% of each of its slices, of random I/O only.
-`rivals` are whole runs of 2.5 s, one after another, of which single runs, five runs each and the unpaired gate
+`rivals` are whole runs of 2.5 s, one after another: of them single runs, five runs each and the unpaired gate
 are made.
 """
 

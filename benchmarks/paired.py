@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,9 @@ def table(file: Path) -> None:
     )
     print(tabulate(rows, headers=headers, tablefmt="github", disable_numparse=True))
     rivals = [item for item in load(file) if item["situation"] == "rivals"]
+    print()
+    smallest = ("smallest loss in 60 s", "two copies", "the same data", "gate, one session", "gate, all")
+    print(tabulate(_smallest(found, rivals), headers=smallest, tablefmt="github"))
     if rivals:
         print()
         print(
@@ -203,6 +206,52 @@ def _row(situation: str, workload: str, items: Sequence[dict[str, Any]]) -> tupl
 
 def _worst(item: dict[str, Any]) -> float | None:
     return max((value for value in item["detectable"] if value is not None), default=None)
+
+
+def _smallest(
+    trials: Sequence[dict[str, Any]], rivals: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the loss of each workload that 60 s of measuring find with 95% at false alarms of 1%: by pairs
+    (the median of the trials), and by the gate with one session and with all that were recorded.
+    """
+    for name in WORKLOADS:
+        own = [item for item in trials if item["workload"] == name]
+        sessions = [item["values"] for item in rivals if item["workload"] == name]
+        yield (
+            name,
+            *(
+                _median(_found_in_a_minute(item) for item in own if item["situation"] == situation)
+                for situation in ("copies", "one")
+            ),
+            _median(_found([session]) for session in sessions),
+            _median([_found(sessions)]),
+        )
+
+
+def _median(values: Iterable[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return f"{statistics.median(known):.1%}" if known else ""
+
+
+def _found_in_a_minute(item: dict[str, Any]) -> float | None:
+    """Return the smallest loss that as many blocks as 60 s have room for would find, by a trial's noise."""
+    from iogate.judge.pair.shift import read_shift
+
+    known = []
+    for ratios in item["ratios"].values():
+        swapped = item["swapped"] if item["situation"] == "copies" else None
+        shift = read_shift([-math.log(ratio) for ratio in ratios], swapped)
+        room = round(60 / item["seconds"] * item["blocks"]) - item["blocks"]
+        known.append(shift.detectable(0.01, 0.05, room))
+    return max((-math.expm1(-value) for value in known if value is not None), default=None)
+
+
+def _found(sessions: Sequence[Sequence[float]]) -> float | None:
+    """Return the smallest loss that the gate would find by 24 runs of 2.5 s, with these as its baseline."""
+    from iogate.judge.gate import sensitivity
+
+    known = sensitivity(sessions, direction="higher", max_repetitions=24) if sessions else None
+    return known.minimum_detectable if known else None
 
 
 def _spread(values: Sequence[float], form: str) -> str:

@@ -1,14 +1,15 @@
 """Whether a gate with few sessions is right about a device whose speed changes by +-10% each second.
 
-    sudo python benchmarks/first_week.py [RUNS [SESSIONS]]
+    sudo python benchmarks/first_week.py [RUNS [SESSIONS [CHANGES [LOSS]]]]
 
 Each of ten loop devices in memory, under a cgroup throttle whose limit is drawn anew every second, is
 recorded in three sessions (or SESSIONS); then come as many runs without a loss as at a loss of 10% (one of
 each, or RUNS, alternated), each a whole `pytest suites` with real fio, judged with a tolerance of 5%. A run
 is red if any of its workloads fails or is undecided. Beside it, on the same runs, stand a mean of up to five
 repetitions against +-5% and pytest-benchmark's `min:5%` (the best repetition against the best of the newest
-session). The devices work side by side, as they are throttled far below what memory gives. Takes about
-twenty minutes. Needs root, loop devices and cgroups.
+session). CHANGES and LOSS are other shares than 0.10: 0 and 0.05 make a quiet device. The devices work side
+by side, as they are throttled far below what memory gives. Takes about twenty minutes. Needs root, loop
+devices and cgroups.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from loops import MIB, Loops
 from projects import Project, Result
 from throttle import Throttle, throttle
 
-SPEED, LOSS, CHANGES, TOLERANCE = 2000, 0.10, 0.10, 0.05
+SPEED, TOLERANCE = 2000, 0.05
 LABS = 10
 KINDS = ("no loss", "loss")
 SUITE = """\
@@ -50,10 +51,11 @@ Values = dict[str, list[float]]
 
 
 class Weather(threading.Thread):
-    """Changes the throttle every second, around `speed`."""
+    """Changes the throttle every second, around `speed`, by up to a share of it either way."""
 
-    def __init__(self, cgroup: Throttle, seed: int) -> None:
+    def __init__(self, cgroup: Throttle, seed: int, changes: float) -> None:
         super().__init__(daemon=True)
+        self._changes = changes
         self.speed = float(SPEED)
         self.over = threading.Event()
         self._cgroup = cgroup
@@ -61,7 +63,7 @@ class Weather(threading.Thread):
 
     def run(self) -> None:
         while not self.over.is_set():
-            self._cgroup.limit(round(self.speed * (1 + self._random.uniform(-CHANGES, CHANGES))))
+            self._cgroup.limit(round(self.speed * (1 + self._random.uniform(-self._changes, self._changes))))
             self.over.wait(1.0)
 
 
@@ -90,22 +92,22 @@ def rules(sessions: list[Values], run: Values) -> dict[str, bool]:
 class Lab:
     """A device with its weather, and a project whose baseline is of it."""
 
-    def __init__(self, number: int, folder: Path, device: Path, cgroup: Throttle) -> None:
+    def __init__(self, number: int, folder: Path, device: Path, cgroup: Throttle, changes: float) -> None:
         self.project = Project(folder / f"lab-{number}")
         self.project.suite(SUITE)
         self.project.device("lab", f"target: {device}\n")
         self.red = {kind: collections.Counter[str]() for kind in KINDS}
         self._cgroup = cgroup
-        self._weather = Weather(cgroup, number)
+        self._weather = Weather(cgroup, number, changes)
 
-    def measure(self, runs: int, sessions: int) -> None:
+    def measure(self, runs: int, sessions: int, loss: float) -> None:
         """Record the sessions, and judge so many runs of each kind."""
         self._weather.start()
         recorded = [values_of(self._run("--update-baselines=append")) for _ in range(sessions)]
         counts = [[len(values) for values in session.values()] for session in recorded]
         print(f"recorded: {counts} repetitions", flush=True)
         for kind in KINDS * runs:
-            self._weather.speed = SPEED * (1 - LOSS * (kind == "loss"))
+            self._weather.speed = SPEED * (1 - loss * (kind == "loss"))
             result = self._run()
             verdicts = set(result.verdicts.values())
             undecided = "regressed" not in verdicts and "inconclusive" in verdicts
@@ -126,8 +128,9 @@ class Lab:
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    sessions = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    given = dict(enumerate(map(float, sys.argv[1:])))
+    runs, sessions = int(given.get(0, 1)), int(given.get(1, 3))
+    changes, loss = given.get(2, 0.10), given.get(3, 0.10)
     started = time.monotonic()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
@@ -137,16 +140,16 @@ def main() -> None:
         for number in range(LABS):
             device = loops.device(64 * MIB, "--direct-io=on")
             cgroup = stack.enter_context(throttle(block_number(device) or ""))
-            labs.append(Lab(number, folder, device, cgroup))
+            labs.append(Lab(number, folder, device, cgroup, changes))
         pool = stack.enter_context(ThreadPoolExecutor(LABS))
-        for done in [pool.submit(lab.measure, runs, sessions) for lab in labs]:
+        for done in [pool.submit(lab.measure, runs, sessions, loss) for lab in labs]:
             done.result()
     names = list(labs[0].red["loss"])
     rows = [
         (rule, *(f"{sum(lab.red[kind][rule] for lab in labs)} of {runs * LABS}" for kind in KINDS))
         for rule in names
     ]
-    headers = ("red runs by", "no loss", f"loss of {LOSS:.0%}")
+    headers = ("red runs by", "no loss", f"loss of {loss:.0%}")
     print(f"\n{sessions} sessions\n\n{tabulate(rows, headers)}\n\n{time.monotonic() - started:.0f} s in all")
 
 

@@ -66,12 +66,18 @@ KINDS = {
     "latency": "time of an access",
     "wall_time": "from the first I/O to the last, with the flush",
     "completed": "share of the work that was done when the first process was done",
-    "speedup": "wall time of one thread over that of N",
+    "speedup": "wall time of one thread over that of N; the rate of N clients over that of one",
     "efficiency": "speedup over N",
-    "serial_fraction": "Amdahl's: the share of the work that more threads do not make faster",
+    "serial_fraction": "Amdahl's: the share of the work that more threads, or clients, do not make faster",
 }
 """What each kind of metric is."""
 
+_CLIENTS = (
+    "- of several clients at once, of each of them: "
+    "`client_N.{read,write}.{iops,bandwidth,lat.mean,clat.p50,clat.p99,clat.p99.9}`",
+    "- of a list of numbers of clients all of these behind `clients_N.`, with "
+    "`clients_N.{efficiency,speedup}` and `serial_fraction`",
+)
 _ONLY = "On the command line only."
 _KEY = ("key", "meaning", "default")
 _HEAD = """\
@@ -292,6 +298,8 @@ def _metrics() -> Iterator[str]:
         if patterns:
             yield f"\n### Metrics of `{name}`\n"
             yield from (f"- `{pattern}`" for pattern in patterns)
+        if patterns and isinstance(engines.load(name), engines.RunsOnClients):
+            yield from _CLIENTS
 
 
 def recorded(name: str) -> set[str]:

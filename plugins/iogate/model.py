@@ -124,9 +124,10 @@ class Workload:
     @property
     def definition(self) -> dict[str, Any]:
         """What a baseline of this workload depends on: the engine, its options, and how it is brought to
-        rest.
+        rest. With `clients: all` it is as on a machine alone, until a device says how many there are.
         """
-        return {"engine": self.engine, **self.options, **self.procedure}
+        options = {key: value for key, value in self.options.items() if (key, value) != ("clients", "all")}
+        return {"engine": self.engine, **options, **self.procedure}
 
     @property
     def definition_hash(self) -> str:
@@ -156,6 +157,7 @@ class Needs:
     target: bool = True
     cached: bool = False
     files: int = 1
+    clients: int = 1
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,29 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A time from `start` to `end`, in seconds of some clock."""
+
+    start: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class ClientOutputs:
+    """What clients of one target did at the same time: `whole` is all of them together, with rates summed
+    over the time when all ran; `each` and `spans` (when it ran) are by the name of a client.
+    """
+
+    whole: Output
+    each: Mapping[str, Output]
+    spans: Mapping[str, Span]
+
+
+@dataclass(frozen=True)
 class Part:
     """A job that an output tells apart, at `line` (from 1) of it. Those of one `group` ran together."""
 
@@ -327,11 +352,11 @@ class Device:
     """A named machine under test with its profile.
 
     `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or
-    a block device, `host` where the machine is, as execnet has it (empty: here), `link` the limit of its link
-    in B/s. `suites` are the names of the suites that apply
-    (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing` says what a
-    workload without a baseline means; with `learn` a session is added to a baseline that cannot judge yet.
-    `places` are where the keys below `overrides` stand, by their path.
+    a block device, `host` where the machine is, as execnet has it (empty: here), `hosts` where the clients of
+    the target are, if it has several. `link` is the limit of its link in B/s. `suites` are the names of the
+    suites that apply (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing`
+    says what a workload without a baseline means; with `learn` a session is added to a baseline that cannot
+    judge yet. `places` are where the keys below `overrides` stand, by their path.
     """
 
     name: str
@@ -346,6 +371,7 @@ class Device:
     wear: Mapping[str, Any] = field(default_factory=_empty)
     learn: bool = False
     host: str = ""
+    hosts: tuple[str, ...] = ()
     position: Position | None = None
     places: Mapping[tuple[str | int, ...], Position] = field(default_factory=dict)
 

@@ -60,6 +60,7 @@ class FakeBench:
 
     name = "fake"
     target = Target(Path("/fake"), "directory", "8:0", "ext4", 10**12, 512)
+    hosts: tuple[str, ...] = ()
     places: Places = "one"
     base = "another place"
     candidate = ""

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from iogate.audit.snapshot import Snapshot
-from iogate.model import Finding, Needs, Output, Severity, Slice, Traffic, Workload
+from iogate.model import Finding, Needs, Output, Severity, Slice, Span, Traffic, Workload
 from iogate.units import parse_size
 
 Findings: TypeAlias = Iterator[Finding]
@@ -24,6 +24,23 @@ def finding(severity: Severity, message: str, remedy: str = "") -> Finding:
 
 
 @dataclass(frozen=True)
+class ClientRun:
+    """What one of several clients did, called `name` on `host`: the `version` of its engine, when it ran (on
+    our clock), by how many seconds its own is `ahead` and has `moved` in the run, both as far as can be told
+    (`uncertain`), and its `rate` in B/s.
+    """
+
+    name: str
+    host: str
+    version: str
+    span: Span
+    ahead: float
+    moved: float
+    uncertain: float
+    rate: float
+
+
+@dataclass(frozen=True)
 class Evidence:
     """One repetition as the checks see it.
 
@@ -33,7 +50,7 @@ class Evidence:
     type of the target's (empty: none, or not known), `gating` the metrics that will be judged. `declared` is
     False for an existing output of which no workload is known. `beside` is what another engine of ours did on
     the same disk at the time, by direction (`apart`: on another partition of it), and `slices` are those of
-    this arm of a pair.
+    this arm of a pair. `clients` are those whose output this is, where there were several.
     """
 
     output: Output
@@ -51,6 +68,7 @@ class Evidence:
     beside: Mapping[str, Traffic] = field(default_factory=dict)
     apart: bool = False
     slices: Sequence[Slice] = ()
+    clients: Sequence[ClientRun] = ()
 
     @classmethod
     def of(

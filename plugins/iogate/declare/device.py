@@ -87,6 +87,9 @@ class DeviceFile(Schema):
         default_factory=dict, description="patterns that the machine must match, such as machine: '*Orin*'"
     )
     host: Text = Field("", description="where it is, as execnet has it: ssh=root@orin.lab; here if left out")
+    hosts: Names | None = Field(
+        None, description="where the clients of its storage are, for workloads with `clients`; each as `host`"
+    )
     target: Annotated[Text, Field(min_length=1)] = Field(description="a directory or a block device")
     target_id: TargetId = Field(TargetId(), description="what names the block device that may be written to")
     link: LinkProfile | None = Field(None, description="the limit of the target's link, such as 7.88 GB/s")
@@ -112,6 +115,20 @@ class DeviceFile(Schema):
         if printable(target) != target or "\n" in target:
             raise ValueError(f"{target!r} is not a path")
         return target
+
+    @field_validator("hosts")
+    @classmethod
+    def _different_hosts(cls, hosts: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        twice = next((host for host in hosts or () if hosts and hosts.count(host) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{printable(twice)!r} comes twice: each client is a machine of its own")
+        return hosts
+
+    @model_validator(mode="after")
+    def _here_or_there(self) -> DeviceFile:
+        if self.host and self.hosts:
+            raise ValueError("host is where the device is, hosts where its clients are: say one of them")
+        return self
 
     @model_validator(mode="after")
     def _overrides_apply(self) -> DeviceFile:
@@ -156,13 +173,15 @@ def load_device(name: str, baselines: Path) -> Device:
         raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
     document = yamlio.load(file)
     profile = check_document(DeviceFile, document)
-    if name == LOCAL and profile.host:
+    if name == LOCAL and (profile.host or profile.hosts):
         message = f"the device {LOCAL} is this machine: one with a host needs a name of its own"
-        raise InputError(message, position=document.position(("host",)), remedy="pytest --device=NAME")
+        key = "host" if profile.host else "hosts"
+        raise InputError(message, position=document.position((key,)), remedy="pytest --device=NAME")
     return Device(
         name=name,
         target=profile.target,
         host=profile.host,
+        hosts=profile.hosts or (),
         target_id=profile.target_id.model_dump(exclude_none=True),
         description=printable(profile.description),
         identity=profile.identity,

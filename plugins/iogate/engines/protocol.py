@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from iogate.engines.sections import Description, Section
 from iogate.errors import InputError, OptionError
 from iogate.host.process import Completed
-from iogate.model import Command, Needs, Output, Part, Place, Workload
+from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload
 
 
 @runtime_checkable
@@ -200,4 +200,58 @@ class Alternates(Protocol):
 
     def processes(self, options: Mapping[str, Any]) -> int:
         """Return of how many processes a run consists while it is at work."""
+        ...
+
+
+@runtime_checkable
+class RunsOnClients(Protocol):
+    """An engine that runs a workload on many machines at once: a server of it on each, and a conductor that
+    has all of them do their part.
+    """
+
+    def clients(self, options: Mapping[str, Any]) -> tuple[int, ...] | Literal["all"] | None:
+        """Return how many clients options ask for: one number, several that make a curve, or all there are;
+        None if they ask for none.
+        """
+        ...
+
+    def on_clients(self, options: Mapping[str, Any], counts: Sequence[int] | None) -> dict[str, Any]:
+        """Return the same options for so many clients; None: for the machine itself."""
+        ...
+
+    def alone(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of what each client does, with what tells when it did it."""
+        ...
+
+    def version(self) -> str:
+        """Return the version of the program here. Raises EngineError."""
+        ...
+
+    def server(self, socket: str) -> tuple[str, ...]:
+        """Return the command of a server that listens on a unix socket of that name in its folder, and
+        nowhere else. Raises EngineError.
+        """
+        ...
+
+    def conductor(self, commands: Mapping[str, Command]) -> Command:
+        """Return the command that has servers each do what its own command says, by the names of the sockets
+        in its folder. Raises EngineError.
+        """
+        ...
+
+    def outputs(
+        self,
+        text: str,
+        logs: Mapping[str, str],
+        offsets: Mapping[str, float],
+        *,
+        name: str,
+        completed: Completed | None = None,
+    ) -> ClientOutputs:
+        """Return what the conductor's output says of the clients, whose rates are summed over the time when
+        all of them ran; `logs` are the other files that it wrote, `offsets` by how many seconds the clock of
+        each client is ahead.
+
+        Raises OutputError for what does not parse, and where a client is missing.
+        """
         ...

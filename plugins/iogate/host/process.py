@@ -93,6 +93,12 @@ class Program:
         except OSError as error:
             raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
 
+    @property
+    def over(self) -> bool:
+        """True once it has ended; it is not reaped."""
+        ended = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return ended is not None
+
     def wait(self, timeout: float, tick: Callable[[float], None] | None = None) -> None:
         """Wait for its end, or until `timeout` seconds after its start."""
         self._timed_out = _wait(self.process, self.started, timeout, tick)

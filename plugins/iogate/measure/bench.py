@@ -67,6 +67,13 @@ class Bench(Protocol):
         ...
 
     @property
+    def hosts(self) -> tuple[str, ...]:
+        """What people call the clients of the target that a workload may run on at once; none: it is a
+        machine.
+        """
+        ...
+
+    @property
     def places(self) -> Places:
         """Where pairs work; `one` where only options can differ."""
         ...

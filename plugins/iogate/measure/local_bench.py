@@ -41,7 +41,7 @@ from iogate.model import (
     Slice,
     Workload,
 )
-from iogate.target import Target, drop, flush
+from iogate.target import Fellows, Target, disks_under, drop, flush
 from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -49,7 +49,7 @@ _ATTEMPTS = 3  # at a block on a machine that is busy
 
 
 @dataclass(frozen=True)
-class _Invocation:
+class Invocation:
     """An engine invocation that may begin: its data are laid out."""
 
     workload: Workload
@@ -80,6 +80,8 @@ class LocalBench:
 
     `folder` keeps the raw files of repetitions. Raises TargetError if a target cannot be found.
     """
+
+    hosts: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -148,8 +150,46 @@ class LocalBench:
     def repeat(
         self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
     ) -> Repetition:
+        return self._run(self.prepare(id, workload, label, gating, arm))
+
+    # ------------------------------------------------------------ as one of several clients
+
+    def join(self, fellows: Fellows) -> str:
+        """Take the target beside others of this run, and return the name of the scratch folder there; empty
+        on a block device. Raises TargetError.
+        """
+        self._sites.candidate.fellows = fellows
+        self.open()
+        folder = self._sites.candidate.take().folder
+        return Path(self._sites.candidate.readable(str(folder))).parent.name if folder else ""
+
+    @property
+    def disks(self) -> list[str]:
+        """The disks under the target."""
+        return disks_under(self.target)
+
+    def prepare(
+        self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
+    ) -> Invocation:
+        """Make a repetition ready to begin: its data are laid out. Raises EngineError or TargetError."""
         folder = self._folder / folder_name(id) / str(label)
-        return self._run(self._prepare(workload, folder, gating, *self._sites.arm(arm, swapped=False)))
+        return self._prepare(workload, folder, gating, *self._sites.arm(arm, swapped=False))
+
+    def look_back(
+        self,
+        run: Invocation,
+        output: Output,
+        seconds: float,
+        between: tuple[Snapshot, Snapshot],
+        **beside: Any,
+    ) -> tuple[Finding, ...]:
+        """Count what a repetition wrote that somebody else drove, and return what the audit finds; `beside`
+        is what the evidence has of the other clients on this machine. Raises TargetError.
+        """
+        if run.needs.target:
+            run.site.check()
+        self._wear.record(_written(output))
+        return self._audit(run, output, seconds, *between, **beside)
 
     # ------------------------------------------------------------ one engine invocation
 
@@ -159,7 +199,7 @@ class LocalBench:
 
     def _prepare(
         self, workload: Workload, folder: Path, gating: Sequence[str], site: Site, copy: int = 0
-    ) -> _Invocation:
+    ) -> Invocation:
         """Lay out the data and write the job file. Raises EngineError or TargetError."""
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
@@ -175,9 +215,9 @@ class LocalBench:
         if needs.target:
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        return _Invocation(workload, needs, site, place, command, gating)
+        return Invocation(workload, needs, site, place, command, gating)
 
-    def _run(self, run: _Invocation) -> Repetition:
+    def _run(self, run: Invocation) -> Repetition:
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
         completed = process.run(
@@ -187,11 +227,11 @@ class LocalBench:
             tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
         )
         output = self._read(run, completed)
-        findings = self._audit(run, output, completed, before)
+        findings = self._audit(run, output, completed.seconds, before, run.look())
         repetition = Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
         return replace(repetition, **run.call)
 
-    def _read(self, run: _Invocation, completed: Completed) -> Output:
+    def _read(self, run: Invocation, completed: Completed) -> Output:
         """Return what an engine says, and count what it wrote. Raises TargetError or OutputError."""
         if run.needs.target:
             run.site.check()
@@ -204,8 +244,7 @@ class LocalBench:
         except IogateError:
             self._wear.record(run.needs.written or 0)  # nobody says how much it was
             raise
-        written = output.traffic["write"].bytes if "write" in output.traffic else 0
-        self._wear.record(written)
+        self._wear.record(_written(output))
         return output
 
     def _check_move(self, swapped: bool) -> None:
@@ -221,21 +260,22 @@ class LocalBench:
 
     def _audit(
         self,
-        run: _Invocation,
+        run: Invocation,
         output: Output,
-        completed: Completed,
+        seconds: float,
         before: Snapshot,
+        after: Snapshot,
         **beside: Any,
     ) -> tuple[Finding, ...]:
-        """Return what the audit finds; `beside` is what the evidence has of the other arm of a pair."""
+        """Return what the audit finds; `beside` is what the evidence has of others at work there."""
         evidence = Evidence.of(
             run.workload,
             output,
             run.needs,
             gating=run.gating,
-            seconds=completed.seconds,
+            seconds=seconds,
             before=before,
-            after=run.look(),
+            after=after,
             link=self._device.link,
             **beside,
         )
@@ -253,7 +293,7 @@ class LocalBench:
         seconds = time.monotonic() - begun
         return replace(block, seconds=seconds, swapped=pair.swapped, seed=pair.seed)
 
-    def _arms(self, pair: Pair, folder: Path) -> tuple[_Invocation, _Invocation]:
+    def _arms(self, pair: Pair, folder: Path) -> tuple[Invocation, Invocation]:
         first, second = (
             self._prepare(workload, folder / ARMS[arm], (), *self._place(pair, arm))
             for arm, workload in enumerate(pair.workloads)
@@ -298,8 +338,9 @@ class LocalBench:
             found = self._audit(
                 run,
                 outputs[number],
-                done.completed[number],
+                done.completed[number].seconds,
                 before[number],
+                run.look(),
                 beside=outputs[1 - number].traffic if shared else {},
                 apart=numbers[0] != numbers[1],
                 slices=own,
@@ -324,12 +365,17 @@ class LocalBench:
         return _block([_together(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())
 
 
+def _written(output: Output) -> int:
+    """Return the bytes that an engine claims to have written."""
+    return output.traffic["write"].bytes if "write" in output.traffic else 0
+
+
 def _disks(number: str | None) -> set[str]:
     """Return the disks under a device, by their `major:minor`."""
     return {disk.number for disk in BlockDevice(number).disks()} if number else set()
 
 
-def _call(run: _Invocation, lasting: float) -> Call:
+def _call(run: Invocation, lasting: float) -> Call:
     engine = engines.load(run.workload.engine)
     assert isinstance(engine, engines.Alternates)
     processes = engine.processes(run.workload.options)

@@ -111,7 +111,7 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
     most_files: dict[int, int] = {}
     for trial in wanted:
         for arm in trial.arms:
-            count = arm.needs.files * _copies(trial)
+            count = arm.needs.files * _copies(trial) * arm.needs.clients
             if arm.needs.size:
                 most_files[arm.needs.size] = max(count, most_files.get(arm.needs.size, 1))
     files = [size for size, count in most_files.items() for _ in range(count)]
@@ -269,6 +269,9 @@ def _repetitions(trial: Trial) -> str:
 def _bytes(arms: Sequence[Arm]) -> tuple[str, str]:
     """Return how large the data are, and what one repetition writes, or a block of both arms."""
     size = size_text(max(arm.needs.size * arm.needs.files for arm in arms))
+    clients = max(arm.needs.clients for arm in arms)
+    if clients > 1:
+        size += f" on each of {clients} clients"
     if not any(arm.needs.writes for arm in arms):
         return size, "nothing"
     written = _written(arms)
@@ -278,7 +281,9 @@ def _bytes(arms: Sequence[Arm]) -> tuple[str, str]:
 def _written(arms: Sequence[Arm]) -> int | None:
     """Return the most bytes that one repetition writes, or a block; None: bounded by time alone."""
     most = [arm.needs.written if arm.needs.writes else 0 for arm in arms]
-    return None if None in most else sum(each or 0 for each in most)
+    if None in most:
+        return None
+    return sum((each or 0) * arm.needs.clients for each, arm in zip(most, arms, strict=True))
 
 
 def _copies(trial: Trial) -> int:

@@ -21,6 +21,7 @@ from iogate.judge.metrics import note_metrics
 from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm, Bench, Watcher
 from iogate.measure.budget import Budget
+from iogate.measure.clients import on_clients
 from iogate.measure.pairing import Pairing
 from iogate.measure.trial import Trial, allowed_variance, notes_of
 from iogate.model import Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
@@ -81,7 +82,8 @@ class Session:
     def enroll(self, workloads: Iterable[tuple[str, Workload]]) -> list[Trial]:
         """Prepare workloads, given with their ids; those that need no measuring are decided at once.
 
-        Raises IogateError if what one of them would be held against cannot be read.
+        Raises InputError for one that is for more clients than there are, and IogateError if what one of them
+        would be held against cannot be read.
         """
         trials = [self._trial(id, workload) for id, workload in workloads]
         self._judges.expect(sum(len(trial.gating) for trial in trials))
@@ -113,7 +115,8 @@ class Session:
 
         It has two arms where it is held against another place, or against itself with other options.
         """
-        gating, bench, own = gating_metrics(workload), self.bench, workload.against
+        bench, workload = self.bench, on_clients(workload, self.bench)
+        gating, own = gating_metrics(workload), workload.against
         judge, notes = Recorder(workload, gating), notes_of(workload)
         if own is None and bench.places == "one":
             return Trial(id, (Arm(bench.name, workload, bench),), gating, judge, notes=notes)

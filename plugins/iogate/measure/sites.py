@@ -13,7 +13,7 @@ from iogate.errors import TargetError
 from iogate.measure.bench import Places, Watcher
 from iogate.measure.settings import Settings
 from iogate.model import Device, Needs, Place
-from iogate.target import Scratch, Target, check_unchanged, open_target, refusals, resolve
+from iogate.target import Fellows, Scratch, Target, check_unchanged, open_target, refusals, resolve
 from iogate.target.images import Image, Slots, is_image, open_slots, required_space, slot_refusals
 from iogate.target.locks import until_free
 from iogate.units import printable
@@ -39,6 +39,8 @@ class Site:
         self._wait = settings.wait
         self._heard = heard
         self._copies = copies
+        self.fellows = Fellows()
+        """The other clients of this run that have taken the target, where it is one of several."""
         self._scratch: Scratch | None = None
         self._stack = contextlib.ExitStack()
 
@@ -59,7 +61,12 @@ class Site:
             self._scratch = until_free(
                 self._stack,
                 lambda heed: open_target(
-                    self.target, device=self._device, consent=self._consent, heed=heed, notice=notice
+                    self.target,
+                    device=self._device,
+                    consent=self._consent,
+                    heed=heed,
+                    notice=notice,
+                    fellows=self.fellows,
                 ),
                 self._wait,
                 notice,

@@ -18,11 +18,17 @@ if TYPE_CHECKING:
     from iogate.measure.settings import Settings
     from iogate.model import Device
     from iogate.remote.bench import RemoteBench
+    from iogate.remote.clients import ClientsBench
 
 
 def host_of(settings: Settings, device: Device) -> str:
-    """Return where the device is; empty if that is here."""
+    """Return where the device is; empty if that is here, or at several hosts."""
     return settings.host or device.host
+
+
+def is_elsewhere(settings: Settings, device: Device) -> bool:
+    """Return whether the device is not this machine."""
+    return bool(host_of(settings, device) or device.hosts)
 
 
 def bench_of(
@@ -38,10 +44,16 @@ def bench_of(
     Raises TargetError for a target or a host that cannot be had, and InputError for what is none.
     """
     host = host_of(settings, device)
-    if host:
-        from iogate.remote.bench import RemoteBench
+    kind: type[LocalBench | RemoteBench | ClientsBench]
+    if host or device.hosts:
+        if host:
+            from iogate.remote.bench import RemoteBench
 
-        kind: type[LocalBench | RemoteBench] = RemoteBench
+            kind = RemoteBench
+        else:
+            from iogate.remote.clients import ClientsBench
+
+            kind = ClientsBench
         settings = replace(
             settings,
             host=host,

@@ -18,7 +18,7 @@ from iogate.errors import InputError, InputErrors, IogateError, Position
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
-from iogate.plugin.benches import bench_of, host_of
+from iogate.plugin.benches import bench_of, is_elsewhere
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.junit import JUnitNotes
@@ -87,7 +87,7 @@ class PytestRun:
     @property
     def elsewhere(self) -> bool:
         """True for a device that is not this machine. Raises InputError as `device` does."""
-        return bool(host_of(self.settings, self.device))
+        return is_elsewhere(self.settings, self.device)
 
     @property
     def _missing(self) -> str:
@@ -286,9 +286,10 @@ class PytestRun:
         """
         if self.elsewhere and not self.config.option.io_plan:
             from iogate.remote.bench import RemoteBench
+            from iogate.remote.clients import ClientsBench
 
             bench = self.session.bench
-            assert isinstance(bench, RemoteBench)
+            assert isinstance(bench, RemoteBench | ClientsBench)
             bench.check(workloads)
 
     def _wait_for_target(self, workloads: Sequence[Workload]) -> None:

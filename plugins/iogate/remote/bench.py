@@ -68,12 +68,25 @@ class FarCalls:
         """Let the far side do something, and return what it says. Raises IogateError as it does, and
         MeasurementError if it is lost.
         """
-        number, post = next(self._numbers), self._connection.post
+        return self._finish(kind, self._begin(method, asked))
+
+    def _begin(self, method: str, asked: Any = None) -> int:
+        """Let the far side begin with something, and return the number of the call."""
+        number = next(self._numbers)
         self._misread = None
+        self._connection.post.send("call", number, method, packed(asked))
+        return number
+
+    def _finish(self, kind: Any, number: int, until: str = "") -> Any:
+        """Return what the far side says of a call, as `_call` does; None if it says the word `until`, and
+        goes on.
+        """
+        post = self._connection.post
         try:
-            post.send("call", number, method, packed(asked))
             while True:
                 word, *rest = post.receive()
+                if until and word == until:
+                    return None
                 if word == "done" and rest[0] == number:
                     return unpacked(kind, rest[1], foreign=True)
                 if word == "failed" and rest[0] == number:
@@ -105,8 +118,12 @@ class FarCalls:
 
     def _stop(self, number: int) -> None:
         """Let the far side stop what it does, and wait until it has."""
+        self._connection.post.send("stop", number)
+        self._await_stop(number)
+
+    def _await_stop(self, number: int) -> None:
+        """Wait until it has stopped; the connection is ended if it does not."""
         post = self._connection.post
-        post.send("stop", number)
         try:
             while True:
                 word, *rest = post.receive(_STOPPING)
@@ -178,6 +195,8 @@ class RemoteBench(FarCalls):
 
     Raises InputError for what is no host, and TargetError if it cannot be had, or has no such target.
     """
+
+    hosts: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -251,12 +270,16 @@ class RemoteBench(FarCalls):
             found: Repetition = self._call(Repetition, method, asked)
         finally:
             self._within = PurePosixPath()
+        self._check_kept()
+        return self._at_home(found)
+
+    def _check_kept(self) -> None:
+        """Raise EngineError if raw files could not be kept."""
         if self._unkept:
             raise EngineError(
                 f"cannot keep raw files in {self._folder}: {self._unkept.strerror}",
                 remedy="free space there, or name another folder: --io-results=DIR",
             )
-        return self._at_home(found)
 
     def _at_home(self, repetition: Repetition) -> Repetition:
         base = self._at_home(repetition.base) if repetition.base else None

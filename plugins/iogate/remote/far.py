@@ -25,10 +25,22 @@ from iogate.host.process import Completed, find_program
 from iogate.measure.bench import Pair
 from iogate.measure.local_bench import LocalBench
 from iogate.measure.settings import Settings
-from iogate.model import Device, Needs, Output, Place, Repetition, Workload
+from iogate.model import (
+    Command,
+    Device,
+    Finding,
+    Needs,
+    Output,
+    Place,
+    Repetition,
+    Traffic,
+    Workload,
+)
+from iogate.remote.far_client import Asked, Conducted, FarClient, facts_of
 from iogate.remote.post import Lost, Post
 from iogate.remote.survey import survey
 from iogate.remote.wire import packed, unpacked
+from iogate.target import Fellows
 
 _CHUNK = 2**20
 _TICK = 0.1
@@ -79,6 +91,7 @@ class Far:
         self._folder = folder
         self._guard = guard
         self._bench: LocalBench | None = None
+        self._client: FarClient | None = None
         self._main = threading.main_thread().ident or 0
         self._call = 0
         self._interruptible = False
@@ -91,6 +104,10 @@ class Far:
     # ------------------------------------------------------------ being interrupted
 
     def _hear(self, message: tuple[Any, ...]) -> bool:
+        if message[0] == "flow":
+            if self._client:
+                self._client.feed(*message[1:])
+            return True
         if message[0] != "stop":
             return False
         if message[1] == self._call:
@@ -204,6 +221,7 @@ class Far:
         results = self._folder / "results"
         self._bench = bench = FarBench(settings, asked.device, results, self, asked.handicap)
         bench.ask = self._ask
+        self._client = FarClient(bench, self._post)
         for path in (bench.target.path, *([Path(bench.base)] if bench.places == "targets" else [])):
             self._guard(f"sweep {path}")
         return Facts(packed(bench.target), bench.places, bench.base, bench.candidate, bench.slice)
@@ -250,6 +268,19 @@ class Far:
     def _command(self, text: str) -> Any:
         return self.bench.command(*unpacked(tuple[Workload, Place], text))
 
+    # ------------------------------------------------------------ as one of several clients
+
+    @property
+    def client(self) -> FarClient:
+        assert self._client
+        return self._client
+
+    def _conduct(self, text: str) -> Conducted:
+        return self.client.conduct(unpacked(dict[str, Command], text), self.tick)
+
+    def _look_back(self, text: str) -> Sequence[Finding]:
+        return self.client.look_back(*unpacked(tuple[Output, dict[str, Traffic]], text))
+
     # ------------------------------------------------------------ Watcher
 
     def tick(self, elapsed: float, bandwidth: float | None) -> None:
@@ -276,6 +307,14 @@ _METHODS: dict[str, Callable[[Far, str], Any]] = {
     "close": lambda far, text: far.bench.close() if far._bench else None,
     "repeat": Far._repeat,
     "alternate": Far._alternate,
+    "facts": lambda far, text: facts_of(far.bench),
+    "clock": lambda far, text: time.time(),
+    "version": lambda far, text: far.client.version(unpacked(str, text)),
+    "join": lambda far, text: far.bench.join(unpacked(Fellows, text)),
+    "prepare": lambda far, text: far.client.prepare(unpacked(Asked, text)),
+    "serve": lambda far, text: far.client.serve(unpacked(str, text)),
+    "conduct": Far._conduct,
+    "look back": Far._look_back,
 }
 
 

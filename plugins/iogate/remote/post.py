@@ -71,6 +71,16 @@ class Post:
             raise Lost
         return message
 
+    def listen(
+        self, heard: Callable[[tuple[Any, ...]], bool], lost: Callable[[], None] = lambda: None
+    ) -> None:
+        """Tell these from now on, as if they had been named at the beginning."""
+        self._heard, self._tell_lost = heard, lost
+
+    def interject(self, *message: Any) -> None:
+        """Let this be received as if the other side had sent it."""
+        self._inbox.put(message)
+
     def drop(self) -> None:
         """Let nothing be received any more."""
         self._inbox.put(_LOST)

@@ -4,9 +4,21 @@
 """
 
 from iogate.target.flushing import drop, flush
-from iogate.target.opening import open_target
+from iogate.target.locks import Fellows
+from iogate.target.opening import disks_under, open_target
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, check_unchanged, resolve
 from iogate.target.scratch import Scratch
 
-__all__ = ["Scratch", "Target", "check_unchanged", "drop", "flush", "open_target", "refusals", "resolve"]
+__all__ = [
+    "Fellows",
+    "Scratch",
+    "Target",
+    "check_unchanged",
+    "disks_under",
+    "drop",
+    "flush",
+    "open_target",
+    "refusals",
+    "resolve",
+]

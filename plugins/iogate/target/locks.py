@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,6 +32,17 @@ from iogate.units import format_duration
 
 ROOTS_OWN = Path("/run/iogate")
 _POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Fellows:
+    """The other clients of one run: the scratch `folders` that they have made, by their names, and the
+    `disks` (`major:minor`) that those on this machine hold. They exclude everybody else, and not one another.
+    """
+
+    folders: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()
+
 
 Notice = Callable[[str], None]
 """Told in words what is waited for, or passed over."""

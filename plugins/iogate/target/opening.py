@@ -12,10 +12,19 @@ from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
 from iogate.target import destroy
 from iogate.target.layout import Tick, refusal
-from iogate.target.locks import Notice, hold, hold_disks
+from iogate.target.locks import Fellows, Notice, hold, hold_disks
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, changed_error
-from iogate.target.scratch import CheckNeeds, FolderScratch, Scratch, remove_leftovers, scratch_folder
+from iogate.target.scratch import (
+    CheckNeeds,
+    FolderScratch,
+    Scratch,
+    occupants,
+    remove_leftovers,
+    scratch_folder,
+)
+
+_ALONE = Fellows()
 
 
 @contextlib.contextmanager
@@ -26,13 +35,14 @@ def open_target(
     consent: str | None = None,
     heed: bool = False,
     notice: Notice = print,
+    fellows: Fellows = _ALONE,
 ) -> Iterator[Scratch]:
     """Take a target for this run: no other may use it, nor the disks under it, and what crashed runs left in
     a directory is removed. At the end, however it comes, the target is as it was (what workloads wrote to a
     block device aside).
 
     Locks of others that cannot stop this user are passed over with a `notice`, unless to `heed` them is
-    asked for. Raises TargetError.
+    asked for. What only `fellows` have taken is free for this one, too. Raises TargetError.
     """
 
     def check(needs: Needs) -> None:
@@ -40,13 +50,16 @@ def open_target(
             raise error
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(hold_disks(_disk_numbers(target), heed, notice))
+        disks = (number for number in disks_under(target) if number not in fellows.disks)
+        stack.enter_context(hold_disks(disks, heed, notice))
         if target.kind == "device":
             yield stack.enter_context(_DeviceScratch(target, stack.enter_context(_device(target)), check))
             return
         parent = stack.enter_context(_directory(target))
-        stack.enter_context(hold(parent, str(target.path), heed, notice))
-        remove_leftovers(parent, target.path)
+        known = occupants(parent) if fellows.folders else set()
+        if not known or not known <= set(fellows.folders):
+            stack.enter_context(hold(parent, str(target.path), heed, notice))
+        remove_leftovers(parent, target.path, spared=fellows.folders)
         home = stack.enter_context(
             scratch_folder(parent, target.path, owners=target.file_system not in WITHOUT_OWNERS)
         )
@@ -87,7 +100,7 @@ class _DeviceScratch(contextlib.ExitStack):
         return text.replace(str(self._held), str(self._target.path))
 
 
-def _disk_numbers(target: Target) -> list[str]:
+def disks_under(target: Target) -> list[str]:
     """Return the disks under a target; for a file system without any, its own number."""
     if target.number:
         return [disk.number for disk in BlockDevice(target.number).disks()]

@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -226,11 +226,25 @@ def _mark(folder: int, path: Path) -> Iterator[None]:
         os.close(marker)
 
 
-def remove_leftovers(parent: int, path: Path) -> list[str]:
+def occupants(parent: int) -> set[str]:
+    """Return the names of the scratch folders in an open directory, whosever they are, but for those of runs
+    that are gone.
+    """
+    found = set()
+    with contextlib.suppress(OSError):
+        for name in _names(parent):
+            if name.startswith(PREFIX):
+                with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
+                    found |= set() if _is_abandoned(folder) else {name}
+    return found
+
+
+def remove_leftovers(parent: int, path: Path, spared: Collection[str] = ()) -> list[str]:
     """Remove the folders of runs that were killed, and return their names.
 
-    Only those that are this user's, bear the marker, and whose run is gone. Raises TargetError: `locked` if
-    an engine of such a run is still at work in its folder, `io-error` if the directory cannot be read.
+    Only those that are this user's, bear the marker, whose run is gone, and that are not to be `spared`.
+    Raises TargetError: `locked` if an engine of such a run is still at work in its folder, `io-error` if the
+    directory cannot be read.
     """
     removed = []
     try:
@@ -238,7 +252,7 @@ def remove_leftovers(parent: int, path: Path) -> list[str]:
     except OSError as error:  # a damaged file system
         raise refusal(error, f"cannot list what is in {path}") from error
     for name in names:
-        if name.startswith(PREFIX):
+        if name.startswith(PREFIX) and name not in spared:
             with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
                 if _is_abandoned(folder):
                     _check_unused(folder, path / name)

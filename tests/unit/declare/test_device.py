@@ -168,6 +168,30 @@ def test_a_profile_says_where_the_device_is(baselines):
     assert load_device("orin", folder).host == "ssh=root@orin.lab"
 
 
+def test_a_profile_says_where_the_clients_are(baselines):
+    folder = baselines("target: /data\nhosts: [ssh=c1, ssh=c2]\n")
+    assert load_device("orin", folder).hosts == ("ssh=c1", "ssh=c2")
+
+
+@pytest.mark.parametrize(
+    "keys, words",
+    [
+        ("hosts: [ssh=c1, ssh=c2, ssh=c1]", "'ssh=c1' comes twice"),
+        ("hosts: []", "hosts"),
+        ("hosts: ssh=c1", "hosts"),
+        ("hosts: [ssh=c1]\nhost: ssh=c2", "say one of them"),
+    ],
+)
+def test_hosts_that_cannot_be_meant(baselines, keys, words):
+    with pytest.raises(InputError, match=words):
+        load_device("orin", baselines(f"target: /data\n{keys}\n"))
+
+
+def test_this_machine_has_no_hosts(baselines):
+    with pytest.raises(InputError, match="local is this machine"):
+        load_device("local", baselines("target: /data\nhosts: [ssh=c1]\n", "local"))
+
+
 def test_this_machine_has_no_host(baselines):
     folder = baselines("target: /data\nhost: ssh=root@orin.lab\n", "local")
     with pytest.raises(InputError, match="the device local is this machine") as caught:

@@ -13,7 +13,7 @@ from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.mounts import IN_MEMORY
 from iogate.model import Device, Needs
-from iogate.target import layout, open_target, refusals, resolve, scratch
+from iogate.target import Fellows, disks_under, layout, open_target, refusals, resolve, scratch
 from iogate.target.scratch import PREFIX, room
 
 MIB = 2**20
@@ -397,3 +397,52 @@ def test_a_file_system_without_direct_io_is_refused_for_direct_workloads(folder,
     assert rules(folder, size=MIB, reads=True) == []
     with use(folder) as place:
         assert place.data(reading()).stat().st_size == 3 * MIB
+
+
+# ------------------------------------------------------------ several clients of one run
+
+
+def beside(path, *folders, disks=()):
+    """Taking a target as one of several clients."""
+    fellows = Fellows(tuple(folders), tuple(disks))
+    return open_target(found(path), device=device(path), fellows=fellows)
+
+
+def scratch_names(path):
+    return sorted(name for name in os.listdir(path) if name.startswith(PREFIX))
+
+
+def in_another_process(monkeypatch):
+    """Disks that this process holds count as those of another from now on."""
+    monkeypatch.setattr("iogate.target.locks._held", {})
+
+
+def test_clients_of_one_run_take_a_directory_together_each_with_a_folder(folder, monkeypatch):
+    disks = disks_under(found(folder))
+    with use(folder) as first:
+        in_another_process(monkeypatch)
+        with beside(folder, first.path.name, disks=disks) as second:
+            assert scratch_names(folder) == sorted([first.path.name, second.path.name])
+            assert first.data(reading()).stat().st_ino != second.data(reading()).stat().st_ino
+        assert scratch_names(folder) == [first.path.name]
+    assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("known", [(), (f"{PREFIX}00000000",)])
+def test_another_run_is_kept_out_by_clients(folder, monkeypatch, known):
+    with use(folder):
+        in_another_process(monkeypatch)
+        with (
+            pytest.raises(TargetError, match="in use by another run"),
+            beside(folder, *known, disks=disks_under(found(folder))),
+        ):
+            pass
+
+
+def test_the_folder_of_a_client_stays_even_where_its_lock_is_not_seen(folder):
+    name = f"{PREFIX}0123abcd"
+    (folder / name).mkdir(mode=0o700)  # empty: left over, but for who knows better
+    with beside(folder, name):
+        assert name in scratch_names(folder)
+    with use(folder):
+        assert name not in scratch_names(folder)

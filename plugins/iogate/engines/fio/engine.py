@@ -7,22 +7,22 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
-from iogate.engines.fio.job_file import job_file
+from iogate.engines.fio import clients as _clients
+from iogate.engines.fio.job_file import OUTPUT, arguments, job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out
 from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, file_size, jobs
 from iogate.engines.fio.refusals import commands
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
-from iogate.model import Command, Needs, Output, Part, Place, Workload
+from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload
 from iogate.units import parse_size, size_text
 
 OLDEST = (3, 0)
-_OUTPUT = "output.json"
 _PATIENCE = 60.0
 _SLOWEST_BANDWIDTH = 10 * 2**20
 _SLOWEST_IOPS = {"sequential": 1000, "random": 100}
@@ -71,24 +71,30 @@ class Fio:
         With a fixed number of I/Os in flight throughput and mean latency are one figure (Little's law), and
         at a fixed block size bandwidth and IOPS are: to gate on both would only pay for two tests.
         """
-        return _gating(list(jobs(workload.options).values()))
+        gating = _gating(list(jobs(workload.options).values()))
+        counts = _clients.clients(workload.options) or ()
+        if len(counts) < 2 or counts == "all":
+            return gating
+        return tuple(f"clients_{count}.{name}" for count in counts for name in gating)
 
     def needs(self, workload: Workload) -> Needs:
         each = list(jobs(workload.options).values())
         here = [job for job in each if job["ioengine"] not in ELSEWHERE]
         directions = _all_directions(each)
         written = [_bytes_written(job) for job in here]
+        counts = _clients.clients(workload.options) or ()
         return Needs(
             size=max(map(_extent, here), default=0),
             reads="read" in directions,
             writes="write" in directions or "trim" in directions,
             direct=all(job["direct"] for job in each),
             block=min(_blocks(job)[0] for job in each),
-            seconds=_together(each),
+            seconds=_together(each) * max(1, 0 if counts == "all" else len(counts)),
             written=None if None in written else sum(filter(None, written)),
             target=bool(here),
             files=max((job.get("nrfiles", 1) for job in here), default=1),
             cached=any(job.get("cached", False) for job in here),
+            clients=1 if counts == "all" else max(counts, default=1),
         )
 
     def prepare(self) -> None:
@@ -110,13 +116,12 @@ class Fio:
         return Command(
             argv=(
                 find_program(self.program, self.package),
-                f"--output={_OUTPUT}",
-                "--output-format=json+",
+                *arguments(),
                 "job.fio",
             ),
             timeout=needs.seconds * 1.1 + through_cache + _PATIENCE,
             files={"job.fio": job_file(workload, place)},
-            output=_OUTPUT,
+            output=OUTPUT,
         )
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
@@ -172,12 +177,52 @@ class Fio:
     def processes(self, options: Mapping[str, Any]) -> int:
         return alternation.processes(options)
 
+    def clients(self, options: Mapping[str, Any]) -> tuple[int, ...] | Literal["all"] | None:
+        return _clients.clients(options)
+
+    def on_clients(self, options: Mapping[str, Any], counts: Sequence[int] | None) -> dict[str, Any]:
+        return _clients.on_clients(options, counts)
+
+    def alone(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return _clients.alone(options)
+
+    def version(self) -> str:
+        return f"fio-{'.'.join(map(str, version(find_program(self.program, self.package))))}"
+
+    def server(self, socket: str) -> tuple[str, ...]:
+        return find_program(self.program, self.package), f"--server=sock:{socket}"
+
+    def conductor(self, commands: Mapping[str, Command]) -> Command:
+        given, files = _clients.conducted(
+            {name: command.files["job.fio"] for name, command in commands.items()}
+        )
+        timeout = max(command.timeout for command in commands.values())
+        return Command((find_program(self.program, self.package), *given), timeout, files, OUTPUT)
+
+    def outputs(
+        self,
+        text: str,
+        logs: Mapping[str, str],
+        offsets: Mapping[str, float],
+        *,
+        name: str,
+        completed: Completed | None = None,
+    ) -> ClientOutputs:
+        return _clients.outputs(text, logs, offsets, name=name, completed=completed)
+
     def fill(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        return self.options({**_FILL, "size": options["size"]})
+        return self.options({**_FILL, **_spread(options)})
 
     def overwrite(self, options: Mapping[str, Any]) -> dict[str, Any]:
         seconds = min(float(_OVERWRITE["runtime"]), float(options.get("runtime") or math.inf))
-        return self.options({**_OVERWRITE, "size": options["size"], "runtime": seconds})
+        return self.options({**_OVERWRITE, **_spread(options), "runtime": seconds})
+
+
+def _spread(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that say where all data of a workload are: how much, and on how many clients."""
+    counts = _clients.clients(options)
+    most = {"clients": counts if counts == "all" else max(counts)} if counts else {}
+    return {"size": options["size"], **most}
 
 
 def _stated_block(options: Mapping[str, Any]) -> str:

@@ -12,12 +12,18 @@ from iogate.engines.fio.jobs import jobs
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
+OUTPUT = "output.json"
 PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
 _TIMES = ("runtime", "ramp_time", "startdelay")
-_OWN = ("cached", "nrfiles")
+_OWN = ("cached", "nrfiles", "clients")
 """What is said to fio by other options."""
 _SWITCHES = ("time_based", "group_reporting")
 """Options that fio documents without a value: no is said by leaving them out."""
+
+
+def arguments() -> tuple[str, ...]:
+    """Return how fio is called, but for what it is to run."""
+    return f"--output={OUTPUT}", "--output-format=json+"
 
 
 def job_file(workload: Workload, place: Place) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -46,6 +46,7 @@ _THROUGH_PAGE_CACHE = frozenset(
 """The ioengines that go through the page cache unless told to go past it."""
 
 _SECTOR = 512
+_MOST_CLIENTS = 1024
 _UNTIMED = ("rate", "rate_iops", "rate_process", "thinktime", "flow", "latency_target")
 """Options that slow a job down, so that its size says nothing about how long it takes."""
 
@@ -115,6 +116,18 @@ def _scalar(value: Value) -> str:
     return value
 
 
+def _clients(value: Any) -> Any:
+    """Read how many clients: a number, a list of them for a curve, or all."""
+    if value is None or value == "all":
+        return value
+    counts = value if isinstance(value, list) else [value]
+    if not counts or not all(type(count) is int and 1 <= count <= _MOST_CLIENTS for count in counts):
+        raise ValueError(f"{value_text(value)} is not a number of clients, a list of such numbers, or all")
+    if len(set(counts)) != len(counts):
+        raise ValueError("a number of clients comes twice")
+    return sorted(counts) if len(counts) > 1 else counts[0]
+
+
 class Mix(Schema):
     """Jobs that read and jobs that write, each on a region of its own."""
 
@@ -157,6 +170,11 @@ class FioOptions(Schema):
         False, description="go on until runtime has passed, over the data again if need be"
     )
     group_reporting: bool = Field(True, description="let fio merge the figures of the jobs")
+    clients: Annotated[int | list[int] | Literal["all"] | None, BeforeValidator(_clients)] = Field(
+        None,
+        description="how many of the device's `hosts` run it at once: a number, or all; a list makes a "
+        "scaling curve in each repetition",
+    )
     fio: dict[str, Annotated[Any, BeforeValidator(_pass_through)]] = Field(
         default_factory=dict, description="further options of fio, by fio's names"
     )
@@ -167,8 +185,10 @@ def normalise_options(given: Mapping[str, Any]) -> dict[str, Any]:
     under `jobs`. Raises InputErrors of OptionError.
     """
     if isinstance(given.get("jobfile"), Attachment):
-        beside = {key: value for key, value in given.items() if key != "jobfile"}
-        return {"jobs": sections(given["jobfile"], beside, normalise_options)}
+        beside = {key: value for key, value in given.items() if key not in ("jobfile", "clients")}
+        jobs = {"jobs": sections(given["jobfile"], beside, normalise_options)}
+        asked = _asked_clients(given)
+        return jobs if asked is None else {**jobs, "clients": asked}
     if isinstance(given.get("fio"), Mapping):
         given = {**given, "fio": dict(given["fio"])}
     try:
@@ -196,6 +216,14 @@ def normalise_options(given: Mapping[str, Any]) -> dict[str, Any]:
     if not found["fio"]:
         del found["fio"]
     return found
+
+
+def _asked_clients(given: Mapping[str, Any]) -> Any:
+    """Return how many clients are to run a job file. Raises InputErrors of OptionError."""
+    try:
+        return _clients(given.get("clients"))
+    except ValueError as error:
+        raise InputErrors([OptionError(str(error), ("clients",))]) from None
 
 
 def _page_cache(options: FioOptions) -> dict[str, str]:

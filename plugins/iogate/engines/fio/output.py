@@ -44,6 +44,12 @@ class _Job:
 
 def parse(text: str, *, name: str, completed: Completed | None = None) -> Output:
     """Return the metrics of a whole output, all jobs together. Raises OutputError."""
+    report, jobs = _whole(text, name, completed)
+    return _output(report, _apart(jobs), completed)
+
+
+def _whole(text: str, name: str, completed: Completed | None) -> tuple[FioReport, list[_Job]]:
+    """Return a whole output, whose jobs are sound. Raises OutputError."""
     _check_end(text, name, completed)
     try:
         report = read_report(text, name)
@@ -60,7 +66,27 @@ def parse(text: str, *, name: str, completed: Completed | None = None) -> Output
             remedy="look at the jobs one by one: iogate show FILE",
         )
     _check_sum(report, jobs)
-    return _output(report, _apart(jobs), completed)
+    return report, jobs
+
+
+@dataclass(frozen=True)
+class ByClient:
+    """The output of fio's clients together, and of each by its name."""
+
+    whole: Output
+    each: Mapping[str, Output]
+
+
+def by_client(text: str, *, name: str, completed: Completed | None = None) -> ByClient:
+    """Return the metrics of each client of fio and of all, however long each ran. Raises OutputError."""
+    report, jobs = _whole(text, name, completed)
+    hosts: dict[str, list[_Job]] = {}
+    for job in _apart(jobs):
+        hosts.setdefault(str(job.data.get("hostname")), []).append(job)
+    return ByClient(
+        _output(report, _apart(jobs), completed, together=False),
+        {host: _output(report, own, completed) for host, own in hosts.items()},
+    )
 
 
 def parts(text: str, *, name: str) -> list[Part]:
@@ -183,7 +209,10 @@ def _messages(text: str, completed: Completed | None) -> str:
     return f": {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}" if shown else ""
 
 
-def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None) -> Output:
+def _output(
+    report: FioReport, jobs: Sequence[_Job], completed: Completed | None, *, together: bool = True
+) -> Output:
+    """Return the metrics of jobs, whose rates add up if they ran `together`. Raises OutputError."""
     metrics: dict[str, float] = {}
     traffic: dict[str, Traffic] = {}
     histograms: dict[str, Histogram] = {}
@@ -204,7 +233,8 @@ def _output(report: FioReport, jobs: Sequence[_Job], completed: Completed | None
             short=sum(side.short for side in sides),
             rounding=figures.rounding(report) * len(sides),
         )
-        _check_times(sides, direction, report.name)
+        if together:
+            _check_times(sides, direction, report.name)
         values = figures.merge(sides, report.name, sampled=sampled)
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
         counted = figures.histograms(sides)

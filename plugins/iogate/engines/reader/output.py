@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
 
 from iogate.engines.common.histogram import compact
 from iogate.engines.common.json_report import Count, Shape, Some, check_status, read_report
+from iogate.engines.common.scaling import scaling
 from iogate.engines.reader.passes import prefix
 from iogate.errors import OutputError
 from iogate.host.process import Completed
@@ -135,7 +136,7 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
         metrics.update({f"{start}{key}": value for key, value in _metrics(item).items()})
         histograms.update({f"{start}{key}": value for key, value in _histograms(item).items()})
     if curve:
-        metrics.update(scaling({item.threads: item.wall_ns / 1e9 for item in report.passes}))
+        metrics.update(scaling({item.threads: item.wall_ns / 1e9 for item in report.passes}, "threads"))
     threads = [thread for item in report.passes for thread in item.per_thread]
     lived = max(1, sum(thread.ns for thread in threads))
     return Output(
@@ -149,35 +150,6 @@ def parse(text: str, *, name: str, completed: Completed | None) -> Output:
         remarks=_remarks(report),
         histograms=histograms,
     )
-
-
-def scaling(seconds: Mapping[int, float]) -> dict[str, float]:
-    """Return what wall times by the number of threads say of strong scaling.
-
-    With n0 the fewest threads: speed-up T(n0)/T(n), efficiency n0 T(n0) / (n T(n)), and the serial fraction
-    s of Amdahl's law, T(n) = T(1) (s + (1 - s)/n) (AFIPS 1967), by least squares of T on 1/n, within 0 to 1.
-    """
-    first = min(seconds)
-    found: dict[str, float] = {}
-    for count in sorted(seconds)[1:]:
-        gain = seconds[first] / seconds[count]
-        found[f"{prefix(count)}speedup"] = gain
-        found[f"{prefix(count)}efficiency"] = gain * first / count
-    found["serial_fraction"] = serial_fraction(seconds)
-    return found
-
-
-def serial_fraction(seconds: Mapping[int, float]) -> float:
-    """Return the serial fraction of Amdahl's law that fits wall times of two or more numbers of threads
-    best.
-    """
-    shares = {count: 1 / count for count in seconds}
-    x_mean, y_mean = (sum(values.values()) / len(seconds) for values in (shares, seconds))
-    spread = sum((x - x_mean) ** 2 for x in shares.values())
-    slope = sum((shares[n] - x_mean) * (time - y_mean) for n, time in seconds.items()) / spread
-    constant = y_mean - slope * x_mean
-    whole = constant + slope  # T(1); above 0 unless the times grow beyond any model
-    return min(1.0, max(0.0, constant / whole)) if whole > 0 else 1.0
 
 
 def _check(report: ReaderReport, item: Pass, name: str) -> None:

@@ -50,7 +50,8 @@ def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
     """
     project = find_project(Path.cwd(), Path.cwd())
     device = load_device(name, baselines or project.baselines)
-    found = [_profile(device), *(_elsewhere if device.host else _machine)(device, project)]
+    there = device.host or device.hosts
+    found = [_profile(device), *(_elsewhere if there else _machine)(device, project)]
     lines = []
     for item in found:
         first, *rest = printable(item.text).splitlines()
@@ -82,20 +83,24 @@ def _machine(device: Device, project: Project) -> Iterator[_Found]:
 
 
 def _elsewhere(device: Device, project: Project) -> Iterator[_Found]:
-    """Yield the same of a machine at a host, as far as it can be asked from here."""
+    """Yield the same of a machine at a host, or of all its clients, as far as they can be asked from here."""
     from iogate.remote.bench import RemoteBench
+    from iogate.remote.clients import ClientsBench
 
     settings = Settings(project.root, host=device.host, destroy=device.target)
+    kind: type[RemoteBench | ClientsBench] = ClientsBench if device.hosts else RemoteBench
     try:
-        bench = RemoteBench(settings, device, Path(os.devnull), Silent())
+        bench = kind(settings, device, Path(os.devnull), Silent())
     except IogateError as error:
         yield _Found("host", False, str(error))
         return
     with contextlib.closing(bench):
-        yield _Found("host", True, device.host)
+        for host in device.hosts or (device.host,):
+            yield _Found("host", True, host)
         yield _identity_there(bench)
         target = bench.target
-        told = [f"{target.path}: {target_told(target)}", *map(str, bench.refusals(_usual(target)))]
+        usual = replace(_usual(target), clients=max(1, len(device.hosts)))
+        told = [f"{target.path}: {target_told(target)}", *map(str, bench.refusals(usual))]
         yield _Found("target", len(told) == 1, "\n".join(told))
         workloads = yield from _applying(device, project, bench.refusals)
         for name in dict.fromkeys(workload.engine for workload in workloads):

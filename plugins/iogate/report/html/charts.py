@@ -148,10 +148,10 @@ def _blocks() -> Spec:
     )  # fmt: skip
 
 
-def _by_threads() -> Spec:
+def _by_count() -> Spec:
     return _layers(
         {"mark": {"type": "line", "point": {"size": 36}}, "encoding": {
-            "x": _number("threads", "threads", zero=True, axis={"values": "@ticks"}),
+            "x": _number("count", "@each", zero=True, axis={"values": "@ticks"}),
             "y": _number("value", "@value", zero=True),
             "color": _WHOSE,
             "strokeDash": {
@@ -250,7 +250,7 @@ CHARTS: dict[str, Spec] = {
     "latency": _latency(),
     "slices": _slices(),
     "blocks": _blocks(),
-    "by_threads": _by_threads(),
+    "by_count": _by_count(),
     "loaded": _loaded(),
     "frontier": _frontier(),
     "by_block": _by_block(),

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import documents
+from iogate.engines.common.scaling import scaling, serial_fraction
 from iogate.engines.reader.engine import engine
-from iogate.engines.reader.output import ReaderLatency, scaling, serial_fraction
+from iogate.engines.reader.output import ReaderLatency
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 from iogate.model import Histogram
@@ -263,12 +264,12 @@ def test_the_serial_fraction_is_a_fraction(seconds):
 
 
 def test_scaling_by_hand():
-    found = scaling({1: 12.0, 2: 8.0, 4: 6.0})
+    found = scaling({1: 12.0, 2: 8.0, 4: 6.0}, "threads")
     assert found == {
         "threads_2.speedup": 1.5, "threads_2.efficiency": 0.75, "threads_4.speedup": 2.0,
         "threads_4.efficiency": 0.5, "serial_fraction": pytest.approx(1 / 3),
     }  # fmt: skip
-    assert scaling({2: 8.0, 4: 4.0})["threads_4.efficiency"] == 1.0
+    assert scaling({2: 8.0, 4: 4.0}, "threads")["threads_4.efficiency"] == 1.0
     assert serial_fraction({1: 10.0, 2: 4.0, 4: 1.5}) == 0.0  # faster than linear: nothing is serial
     assert serial_fraction({1: 1.0, 2: 1.5, 4: 1.7}) == 1.0  # slower with each thread
 

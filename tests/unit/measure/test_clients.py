@@ -1,0 +1,63 @@
+"""On how many clients a workload runs: what it asks for, as far as the bench has them."""
+
+import pytest
+
+from fake_bench import FakeBench, enroll, session_on
+from iogate.errors import InputError
+from iogate.measure.clients import on_clients
+from workloads import declared
+
+
+def asking(clients, **more):
+    given = {} if clients is None else {"clients": clients}
+    return declared("fio", rw="randread", size="1M", **given, **more)
+
+
+@pytest.fixture
+def bench():
+    bench = FakeBench()
+    bench.hosts = ("c1", "c2")
+    return bench
+
+
+def test_all_are_those_that_the_bench_has(bench):
+    assert on_clients(asking("all"), bench).options["clients"] == 2
+
+
+def test_on_a_machine_without_hosts_all_is_the_machine_itself():
+    assert on_clients(asking("all"), FakeBench()) == asking(None)
+    assert on_clients(asking(1), FakeBench()) == asking(None)
+
+
+def test_a_workload_that_asks_for_none_stays_as_it_is(bench):
+    assert on_clients(asking(None), bench) == asking(None)
+
+
+@pytest.mark.parametrize("count", [1, 2, [1, 2]])
+def test_as_many_as_there_are(bench, count):
+    assert on_clients(asking(count), bench) == asking(count)
+
+
+@pytest.mark.parametrize("count", [8, [1, 8]])
+def test_more_than_there_are_is_refused_with_the_hosts(bench, count):
+    with pytest.raises(InputError, match=r"clients: 8, but the device fake has 2 hosts: c1, c2") as caught:
+        on_clients(asking(count), bench)
+    assert caught.value.position
+
+
+def test_clients_without_hosts_are_refused_before_anything_is_measured():
+    bench = FakeBench()
+    with pytest.raises(InputError, match=r"clients: 2, but the device fake has no hosts"):
+        enroll(session_on(bench), asking(2))
+    assert bench.runs == []
+
+
+def test_clients_are_not_alternated(bench):
+    bench.places = "copies"
+    with pytest.raises(InputError, match="by turns"):
+        on_clients(asking("all"), bench)
+
+
+def test_the_definition_says_how_many():
+    assert asking("all").definition == asking(None).definition
+    assert asking(2).definition_hash != asking(None).definition_hash

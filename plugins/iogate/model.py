@@ -382,7 +382,8 @@ class Baseline:
 
     `metrics` maps a name to replicate values `[session][repetition]`, or to a single number where the
     baseline is a published one; `sessions` are the identifiers of those sessions, `source` says where
-    published figures come from. `environment` is that of the newest session.
+    published figures come from. `environment` is that of the newest session. `devices` are those of a fleet,
+    one a session: what differs between sessions is then what differs between devices.
     """
 
     workload: str
@@ -391,6 +392,7 @@ class Baseline:
     sessions: tuple[str, ...] = ()
     source: str = ""
     environment: Environment = field(default_factory=Environment)
+    devices: tuple[str, ...] = ()
 
     @property
     def published(self) -> bool:

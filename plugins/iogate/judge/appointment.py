@@ -81,7 +81,11 @@ class BaselineJudges:
         if baseline:
             judge = BaselineJudge(workload, baseline, gating, self._with_loan())
             expected = judge.expectations().values() if self._learn else ()
-            return judge if can_judge([item.sensitivity for item in expected]) else Learner(judge)
+            return (
+                judge
+                if baseline.devices or can_judge([item.sensitivity for item in expected])
+                else Learner(judge)
+            )
         elsewhere = self._elsewhere(workload)
         if self._record_missing and not why:  # what was recorded of another definition is not thrown away
             return Recorder(

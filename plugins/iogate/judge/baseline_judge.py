@@ -111,6 +111,8 @@ class BaselineJudge:
     @property
     def against(self) -> str:
         """How the baseline came to be, in a few words."""
+        if self.baseline.devices:
+            return f"a fleet of {len(self.baseline.devices)} devices"
         sessions = plural(len(self.baseline.sessions), "session")
         return "a published baseline" if self.baseline.published else sessions
 

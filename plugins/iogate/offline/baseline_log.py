@@ -64,7 +64,7 @@ def _lines(file: Path, project: Project) -> Iterator[str]:
         yield from ("", _sessions(file, suite, known, sessions))
     sources = dict.fromkeys(one.source for one in known.values() if one.source)
     yield from (f"published: {source}" for source in sources)
-    yield from ("", _strength(folder, suite, known, project), "")
+    yield from ("", strength(folder, suite, known, project), "")
     yield from _changes(file)
 
 
@@ -103,7 +103,7 @@ def _lasting(environment: Environment) -> Environment:
     return Environment(environment.identity, environment.subject)
 
 
-def _strength(folder: Path, suite: str, known: Mapping[str, Baseline], project: Project) -> str:
+def strength(folder: Path, suite: str, known: Mapping[str, Baseline], project: Project) -> str:
     """Return what the baseline can resolve, as a table; a published one is judged by tolerance alone."""
     from tabulate import tabulate
 

@@ -3,6 +3,7 @@
 from iogate.plugin.fixtures import baseline, gate, measure, measurement
 from iogate.plugin.hooks import (
     pytest_addoption,
+    pytest_cmdline_main,
     pytest_collect_file,
     pytest_collection_finish,
     pytest_collection_modifyitems,
@@ -22,6 +23,7 @@ __all__ = [
     "measure",
     "measurement",
     "pytest_addoption",
+    "pytest_cmdline_main",
     "pytest_collect_file",
     "pytest_collection_finish",
     "pytest_collection_modifyitems",

@@ -18,9 +18,11 @@ from iogate.plugin.coverage import (
     shown,
     warnings_text,
 )
+from iogate.plugin.devices.names import device_names
+from iogate.plugin.devices.parent import end_with_parent
 from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, will_run
 from iogate.plugin.junit import note_attachments
-from iogate.plugin.options import add_options, path_of, settings_of, value_of
+from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import add_extras, records, restore_order
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 _PASSED = 40  # workloads that passed, in the table at the end; -v shows all
+_QUESTIONS = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow")
 _NOTHING_RAN = (pytest.ExitCode.NO_TESTS_COLLECTED, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -37,15 +40,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Measure several devices by a pytest of each, unless pytest is only asked something."""
+    if len(device_names(config)) < 2 or any(config.getoption(name, False) for name in _QUESTIONS):
+        return None
+    from iogate.plugin.devices.measuring import measure_devices
+
+    _refuse_parallel(config)
+    return measure_devices(config)
+
+
 @pytest.hookimpl(tryfirst=True)  # what is added first is cleaned up last
 def pytest_configure(config: pytest.Config) -> None:
+    end_with_parent()
     run = PytestRun(config, settings_of(config), path_of(config, "--io-json"))
     config.stash[RUN] = run
     config.add_cleanup(run.leave)
     config.pluginmanager.register(run.status, "iogate.status")
     config.pluginmanager.register(run.machine, "iogate.machine")
     config.pluginmanager.register(run.junit, "iogate.junit")
-    if value_of(config, "--device"):
+    if len(device_names(config)) == 1:
         try:
             _ = run.device
         except IogateError as error:

@@ -71,7 +71,7 @@ def _repetitions(text: str) -> int:
 
 
 OPTIONS = (
-    _Option("--device", "whose profile and baselines (default: local)", "NAME"),
+    _Option("--device", "whose profile and baselines (default: local); NAME,NAME measures each", "NAME"),
     _Option("--io-host", "where the device is, instead of the profile's host: ssh=root@orin.lab", "SPEC"),
     _Option("--io-reason", "why, kept in the baseline", "TEXT"),
     _Option("--io-baselines", "where baselines live (default: baselines/ of the project)", "DIR"),

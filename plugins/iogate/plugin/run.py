@@ -278,7 +278,7 @@ class PytestRun:
         undecided = [trial for trial in trials if trial.result is None]
         recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
-            require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml")
+            require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml", suite)
 
     def _ask_engines_there(self, workloads: Sequence[Workload]) -> None:
         """Raise IogateError for what the engines of a device elsewhere would refuse, as here `collect` does;

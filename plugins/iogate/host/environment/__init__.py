@@ -9,11 +9,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from iogate.host.environment import disk, machine
-from iogate.host.environment.compare import IDENTITY, differences, identity_changes, identity_mismatch
+from iogate.host.environment.compare import (
+    IDENTITY,
+    INDIVIDUAL,
+    differences,
+    identity_changes,
+    identity_mismatch,
+    material,
+)
 from iogate.host.environment.files import known_facts
 from iogate.model import Environment
 
-__all__ = ["IDENTITY", "differences", "identity_changes", "identity_mismatch", "observe"]
+__all__ = [
+    "IDENTITY",
+    "INDIVIDUAL",
+    "differences",
+    "identity_changes",
+    "identity_mismatch",
+    "material",
+    "observe",
+]
 
 
 def observe(target_number: str | None, target_path: Path, root: Path = Path("/")) -> Environment:

@@ -16,6 +16,9 @@ IDENTITY = (
 )
 """The names that a device's profile can match."""
 
+INDIVIDUAL = ("serial", "disk_serial", "disk_wwid")
+"""Those that tell one machine from another of its model; the others tell what model it is."""
+
 
 _MATERIAL: Mapping[str, tuple[float, float]] = {
     # name: (absolute, relative) change that explains something; anything else differs if its text does
@@ -77,13 +80,14 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
         elif after is None:
             message = "" if name in _MATERIAL else f"{name} was {before}, is not known"
         else:
-            message = f"{name} was {before}, is {after}" if _material(name, before, after) else ""
+            message = f"{name} was {before}, is {after}" if material(name, before, after) else ""
         if message:
             messages.append(printable(message))
     return messages
 
 
-def _material(name: str, before: str, after: str) -> bool:
+def material(name: str, before: str, after: str) -> bool:
+    """Return whether two values of a fact differ by what can explain something."""
     if before == after or name not in _MATERIAL:
         return before != after
     absolute, relative = _MATERIAL[name]

@@ -4,6 +4,7 @@ The file is written by `--update-baselines` and read by people in a git diff.
 """
 
 from iogate.judge.baseline.file import definition_changes, find, load_baselines, load_sessions
+from iogate.judge.baseline.fleet import DeviceSession, require_room, store_fleet
 from iogate.judge.baseline.identity import foreign
 from iogate.judge.baseline.places import Exists, known_definitions, known_elsewhere
 from iogate.judge.baseline.storage import require_writable
@@ -13,6 +14,7 @@ from iogate.judge.baseline.update import MAXIMUM_SESSIONS, SessionValues, update
 __all__ = [
     "MAXIMUM_SESSIONS",
     "Change",
+    "DeviceSession",
     "Exists",
     "SessionValues",
     "changes_table",
@@ -23,6 +25,8 @@ __all__ = [
     "known_elsewhere",
     "load_baselines",
     "load_sessions",
+    "require_room",
     "require_writable",
+    "store_fleet",
     "update",
 ]

@@ -41,6 +41,7 @@ class _StoredEnvironment(Schema):
 
 class _Session(Schema):
     reason: str = ""
+    device: str = Field("", description="which device of a fleet the session is of")
     environment: _StoredEnvironment = Field(default_factory=_StoredEnvironment)
 
 
@@ -169,6 +170,15 @@ def _entry_problems(path: tuple[str, ...], entry: _Entry, file: BaselineFile) ->
         if session not in file.sessions or session in entry.sessions[:index]:
             what = "is here twice" if session in file.sessions else "is not among the file's sessions"
             problems.append(OptionError(f"the session {session} {what}", (*path, "sessions", index)))
+    devices = [file.sessions[name].device for name in entry.sessions if name in file.sessions]
+    for device in {name for name in devices if name and devices.count(name) > 1}:
+        message = (
+            f"several sessions are of the device {printable(device)}: each device of a fleet counts once"
+        )
+        problems.append(OptionError(message, (*path, "sessions")))
+    if any(devices) and not all(devices):
+        message = "some sessions are of devices of a fleet, and some are not: they cannot stand side by side"
+        problems.append(OptionError(message, (*path, "sessions")))
     expected = hash_of(entry.definition)
     if entry.hash != expected and (entry.hash or not entry.source):
         message = f"the hash {printable(entry.hash)!r} does not fit the definition, whose hash is {expected}"
@@ -222,6 +232,7 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
         sessions=ids,
         source=printable(entry.get("source") or ""),
         environment=environment_of(sessions[ids[-1]]) if ids else Environment(),
+        devices=tuple(filter(None, (sessions[id].get("device") for id in ids))),
     )
 
 

@@ -14,6 +14,7 @@ from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
 from iogate.host.flock import lock
 from iogate.judge.baseline.file import check_baseline, device_folder
+from iogate.judge.baseline.kinds import refuse_fleet
 
 _HEADER = (
     "# Written by iogate: values by session and repetition (or published ones), in B/s, IOPS, ns and s.\n"
@@ -33,8 +34,11 @@ def write(path: Path, data: Mapping[str, Any]) -> None:
         raise BaselineError(error.message, remedy=error.remedy) from error
 
 
-def require_writable(path: Path) -> None:
-    """Raise BaselineError if a baseline file, which need not exist, could not be written. Writes nothing."""
+def require_writable(path: Path, suite: str = "") -> None:
+    """Raise BaselineError if the baseline file of a suite, which need not exist, could not be written, or is
+    of a fleet. Writes nothing.
+    """
+    refuse_fleet(path, suite)
     folder = path.parent
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent

@@ -9,6 +9,7 @@ from typing import Any
 from iogate.errors import BaselineError
 from iogate.judge.baseline.file import definition_changes, environment_of, read, refuse_links
 from iogate.judge.baseline.identity import foreign
+from iogate.judge.baseline.kinds import refuse_fleet
 from iogate.judge.baseline.storage import hold_lock, write
 from iogate.judge.baseline.table import Change
 from iogate.judge.baseline.values import clean_text, median, plain, round_value, usable
@@ -52,6 +53,7 @@ def update(
         refuse_links(path, suite)
         path.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(path, wait):
+            refuse_fleet(path, suite)
             return _update(path, device, suite, session, environment, reason, measured, mode, source)
     except OSError as error:
         raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
@@ -74,7 +76,7 @@ def _update(
     changes = []
     for name, (definition, values) in measured.items():
         before = workloads.get(name)
-        entry = _entry(name, definition, values, session, source)
+        entry = entry_of(name, definition, values, session, source)
         note = _note(before, entry, mode)
         if note == "appended":
             entry = _append(before or {}, entry)
@@ -85,7 +87,7 @@ def _update(
     sessions = {**(old.get("sessions") or {})}
     if not source:
         sessions.pop(session, None)
-        sessions[session] = _session(environment, reason)
+        sessions[session] = session_of(environment, reason)
     kept = {name: session for name, session in sessions.items() if name in used}
     if mode == "append" and not source:
         _refuse_foreign({name: item for name, item in kept.items() if name != session}, environment)
@@ -101,7 +103,7 @@ def _refuse_foreign(sessions: Mapping[str, Any], environment: Environment) -> No
         raise BaselineError(f"nothing is appended: {other}", remedy="begin anew with --update-baselines")
 
 
-def _entry(
+def entry_of(
     name: str,
     definition: Mapping[str, Any],
     values: Mapping[str, Sequence[float]],
@@ -204,7 +206,7 @@ def order_names(existing: Sequence[str], measured: Sequence[str]) -> list[str]:
     return names + followers.pop("", [])
 
 
-def _session(environment: Environment, reason: str) -> dict[str, Any]:
+def session_of(environment: Environment, reason: str) -> dict[str, Any]:
     parts = {"identity": environment.identity, "subject": environment.subject, "state": environment.state}
     facts = {
         part: {clean_text(name): clean_text(value) for name, value in values.items()}

@@ -15,15 +15,14 @@ from iogate.declare.project import find_project
 from iogate.errors import InputError
 from iogate.formats import yamlio
 from iogate.formats.schema import check_document
+from iogate.host.environment import INDIVIDUAL
 from iogate.model import Environment
 from iogate.remote.survey import Survey, survey
 from iogate.target.places import TargetPlace, target_told
 from iogate.units import printable
 
-_KIND = ("machine", "board", "disk")
+KIND = ("machine", "board", "disk")
 """What tells a kind of machine from another."""
-_ONE = ("serial", "disk_serial", "disk_wwid")
-"""What tells one machine from another of its kind."""
 
 
 def init(name: str, target: str | None = None, baselines: Path | None = None, host: str | None = None) -> str:
@@ -40,7 +39,7 @@ def init(name: str, target: str | None = None, baselines: Path | None = None, ho
     found = _survey_at(host, named) if host else survey(named, project.root)
     text = printable(profile_text(name, named, found, host))
     check_document(DeviceFile, yamlio.loads(text, str(file)))
-    _write_new(file, text)
+    write_new(file, text)
     return f"{file} is written: review it, then iogate device check {name}"
 
 
@@ -57,7 +56,7 @@ class Silent:
         """Tell nobody."""
 
 
-def _write_new(file: Path, text: str) -> None:
+def write_new(file: Path, text: str) -> None:
     """Write a file that is not there. Raises InputError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -94,10 +93,10 @@ def profile_head(name: str, environment: Environment) -> Iterator[str]:
     told = [identity.get("machine") or identity.get("cpu"), identity.get("disk")]
     yield f"description: {_quoted(', '.join(filter(None, told)) or 'a machine')}"
     yield ""
-    kind = {key: identity[key] for key in _KIND if key in identity} or {
+    kind = {key: identity[key] for key in KIND if key in identity} or {
         key: identity[key] for key in ("cpu",) if key in identity
     }
-    one = {key: identity[key] for key in _ONE if key in identity}
+    one = {key: identity[key] for key in INDIVIDUAL if key in identity}
     if kind:
         yield "# What must be this machine, or there is no verdict: names with patterns (* ? [...])."
         yield "identity:"

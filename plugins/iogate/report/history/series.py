@@ -67,7 +67,7 @@ def _comparable(items: Sequence[Measured], said: list[LeftOut]) -> list[Measured
 
 def _histories(items: Sequence[Measured]) -> Iterator[MetricHistory]:
     newest = items[-1]
-    for name in _gating(items):
+    for name in gating_of(items):
         rows = [item for item in items if name in item.values]
         if not rows:
             continue
@@ -92,7 +92,7 @@ def _histories(items: Sequence[Measured]) -> Iterator[MetricHistory]:
         )
 
 
-def _gating(items: Sequence[Measured]) -> tuple[str, ...]:
+def gating_of(items: Sequence[Measured]) -> tuple[str, ...]:
     """Return the metrics that decide, as the newest session that says so has them; else the engine's."""
     known = next((item.gating for item in reversed(items) if item.gating is not None), None)
     if known is not None:

@@ -91,7 +91,7 @@ def _of_results(results: Results, file: Path, said: list[LeftOut]) -> Iterator[M
     for record in results.workloads:
         why = _refused(record, unfinished)
         if why:
-            said.append(LeftOut(printable(why), record.workload, session.date, str(file)))
+            said.append(LeftOut(printable(why), record.workload, session.date, str(file), session.device))
             continue
         sound = {name: values for name, item in record.metrics.items() if (values := _sound(item))}
         yield Measured(
@@ -103,8 +103,16 @@ def _of_results(results: Results, file: Path, said: list[LeftOut]) -> Iterator[M
             sound,
             {name: (record.metrics[name].unit, record.metrics[name].direction) for name in sound},
             tuple(record.gating),
-            {name: item.tolerance for name, item in record.gating.items() if item.tolerance},
+            _tolerances(record),
         )
+
+
+def _tolerances(record: WorkloadRecord) -> dict[str, float]:
+    """Return what each gating metric may lose: as it was judged, or else as the suite declares."""
+    known = {
+        name: item.tolerance or record.gate.get(name, (None,))[0] for name, item in record.gating.items()
+    }
+    return {name: tolerance for name, tolerance in known.items() if tolerance}
 
 
 def _refused(record: WorkloadRecord, unfinished: frozenset[str]) -> str:
@@ -132,6 +140,11 @@ def _of_baseline(file: Path, suite: str, device: str, said: list[LeftOut]) -> It
         if entry.get("source"):
             said.append(LeftOut("published figures are of no session", name, file=str(file)))
         for index, id in enumerate(entry.get("sessions") or ()):
+            if stored[id].get("device"):
+                said.append(
+                    LeftOut("the baseline of a fleet is no history of a device", name, file=str(file))
+                )
+                break
             if not _TIMED.fullmatch(id):
                 said.append(LeftOut(_UNTIMED, name, file=str(file)))
                 continue

@@ -30,14 +30,15 @@ class KnownSession:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What does not stand beside the others, and why: a workload in a session of this date, of a file. What
-    is not said is all of them.
+    """What does not stand beside the others, and why: a workload in a session of this date, of a file, on a
+    device. What is not said is all of them.
     """
 
     why: str
     workload: str = ""
     date: str = ""
     file: str = ""
+    device: str = ""
 
 
 @dataclass(frozen=True)

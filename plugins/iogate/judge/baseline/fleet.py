@@ -1,0 +1,106 @@
+"""Storing what several devices of one model measured, as the baseline that new ones are accepted against.
+
+Each device gives one session. The gate takes sessions as the experimental unit: the noise that it finds
+between them is then that of devices and sessions together, which is what a new device, measured once, differs
+by. The mean of several sessions of a device would differ less, and several sessions would count as devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iogate.errors import BaselineError, InputError
+from iogate.host.environment import INDIVIDUAL
+from iogate.judge.baseline.file import refuse_links
+from iogate.judge.baseline.kinds import single_files
+from iogate.judge.baseline.storage import hold_lock, write
+from iogate.judge.baseline.update import entry_of, session_of
+from iogate.judge.baseline.values import clean_text
+from iogate.model import Environment
+
+FEWEST = 3
+"""Devices that a baseline needs: below, the gate would assume what it should know."""
+
+
+@dataclass(frozen=True)
+class DeviceSession:
+    """What a session of a device measured of a workload: values by metric, one a repetition."""
+
+    device: str
+    session: str
+    environment: Environment
+    values: Mapping[str, Sequence[float]]
+
+
+FleetValues = Mapping[str, tuple[Mapping[str, Any], Sequence[DeviceSession]]]
+"""By workload: its definition, and one session of each device."""
+
+
+def store_fleet(
+    path: Path, name: str, suite: str, measured: FleetValues, *, replace: bool = False, wait: float = 10.0
+) -> None:
+    """Store the baseline of a fleet, under the name that new devices are measured by.
+
+    A file that is there is replaced, whole, only if that is asked for. What identifies one device is not
+    kept, so that others can be held against it. Raises IogateError.
+    """
+    try:
+        refuse_links(path, suite)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with hold_lock(path, wait):
+            require_room(path, suite, replace=replace)
+            write(path, {"schema": 1, "device": name, "suite": suite, **_contents(measured)})
+    except OSError as error:
+        raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
+
+
+def require_room(path: Path, suite: str, *, replace: bool) -> None:
+    """Raise IogateError if a fleet's baseline may not be written there: another one is there, or those of a
+    single device are beside it.
+    """
+    refuse_links(path, suite)
+    if path.exists() and not replace:
+        raise InputError(f"{path} is there already", remedy="another name, or --replace to write over it")
+    folder = path.parents[suite.count("/")]
+    others = [file for file in single_files(folder) if file != path]
+    if others:
+        raise InputError(
+            f"{others[0]} is the baseline of a single device: that of a fleet does not belong beside it",
+            remedy="choose another name",
+        )
+
+
+def _contents(measured: FleetValues) -> dict[str, Any]:
+    """Return the sessions, in the order of their names, and the workloads of a file."""
+    sessions: dict[str, Any] = {}
+    workloads: dict[str, Any] = {}
+    owners: dict[str, set[str]] = {}
+    for one in (one for _, devices in measured.values() for one in devices):
+        owners.setdefault(one.session, set()).add(one.device)
+    for workload, (definition, devices) in measured.items():
+        ordered = sorted(devices, key=lambda one: (one.session, one.device))
+        names = [_name(one, owners) for one in ordered]
+        sessions.update(zip(names, map(_session, ordered), strict=True))
+        entries = [
+            entry_of(workload, definition, one.values, name, "")
+            for name, one in zip(names, ordered, strict=True)
+        ]
+        keys = sorted({key for entry in entries for key in entry["metrics"]})
+        metrics = {key: [(entry["metrics"].get(key) or [[]])[0] for entry in entries] for key in keys}
+        workloads[workload] = {**entries[0], "sessions": names, "metrics": metrics}
+    return {"sessions": dict(sorted(sessions.items())), "workloads": workloads}
+
+
+def _name(one: DeviceSession, owners: Mapping[str, set[str]]) -> str:
+    """Return what a session is called: its name, with its device's where those of several have one name."""
+    return clean_text(one.session if len(owners[one.session]) == 1 else f"{one.session} {one.device}")
+
+
+def _session(one: DeviceSession) -> dict[str, Any]:
+    identity = {key: text for key, text in one.environment.identity.items() if key not in INDIVIDUAL}
+    known = Environment(identity, one.environment.subject, one.environment.state)
+    device = clean_text(one.device)
+    return {"device": device, **session_of(known, f"the device {device}")}

@@ -1,0 +1,59 @@
+"""Which devices are meant, and which of them share a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from iogate.errors import IogateError
+from iogate.model import Device
+from iogate.plugin.options import value_of
+from iogate.units import printable
+
+
+def device_names(config: pytest.Config) -> list[str]:
+    """Return the devices of `--device`, which parts them by commas; none if it was not given."""
+    text = value_of(config, "--device")
+    return [part.strip() for part in text.split(",")] if text else []
+
+
+def load_devices(config: pytest.Config, baselines: Path) -> list[Device]:
+    """Return the devices. Raises UsageError if one of them is not known, wrong, or named twice."""
+    from iogate.declare.device import load_device
+
+    names = device_names(config)
+    problems = []
+    if not all(names):
+        problems.append(f"--device={printable(','.join(names))} has an empty name: part names by one comma")
+    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    problems += [f"--device names {printable(name)} twice: a device is measured once" for name in twice]
+    devices = []
+    for name in filter(None, dict.fromkeys(names)):
+        try:
+            devices.append(load_device(name, baselines))
+        except IogateError as error:
+            problems.append(str(error))
+    if problems:
+        raise pytest.UsageError("\n".join([*problems, "nothing was measured, on none of the devices"]))
+    return devices
+
+
+def lanes(devices: Iterable[Device]) -> list[list[Device]]:
+    """Return the devices by their hosts, in the order in which they were named."""
+    found: dict[str, list[Device]] = {}
+    for device in devices:
+        found.setdefault(host_key(device.host), []).append(device)
+    return list(found.values())
+
+
+def host_key(host: str) -> str:
+    """Return what hosts have in common that are one machine, as far as their names tell: another process here
+    is here, and the user and the options of ssh say nothing of the machine.
+    """
+    parts = host.split("//")
+    if not host or parts[0].startswith("popen"):
+        return ""
+    ssh = next((part.removeprefix("ssh=") for part in parts if part.startswith("ssh=")), "")
+    return ssh.split()[-1].rpartition("@")[2].lower() if ssh.split() else host

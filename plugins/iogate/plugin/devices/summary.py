@@ -1,0 +1,78 @@
+"""What came of several devices: a table, and the exit status of the whole."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from iogate.errors import IogateError
+from iogate.plugin.coverage import shown
+from iogate.plugin.devices.processes import Run, Runs
+from iogate.plugin.status import STATUSES
+from iogate.units import format_duration, printable
+
+if TYPE_CHECKING:
+    from iogate.measure.settings import Settings
+
+_OUTCOMES: Mapping[int, str] = {
+    int(pytest.ExitCode.INTERNAL_ERROR): "internal error",
+    int(pytest.ExitCode.INTERRUPTED): "interrupted",
+    int(pytest.ExitCode.TESTS_FAILED): "failed",
+    int(pytest.ExitCode.USAGE_ERROR): "refused",
+    STATUSES["invalid"]: "invalid",
+    STATUSES["no_baseline"]: "no baseline",
+    STATUSES["inconclusive"]: "inconclusive",
+    int(pytest.ExitCode.NO_TESTS_COLLECTED): "no tests",
+    int(pytest.ExitCode.OK): "passed",
+}
+"""What exit statuses mean, the worst first."""
+_WIDTH = 90
+_ERROR = int(pytest.ExitCode.INTERNAL_ERROR)
+
+
+def status_of(runs: Runs) -> int:
+    """Return the worst exit status; one that was killed counts as an internal error."""
+    order = list(_OUTCOMES)
+    found = [run.status if run.status in _OUTCOMES else _ERROR for run in runs.by_name.values()]
+    return min((status for status in found if status is not None), key=order.index, default=_ERROR)
+
+
+def summary(runs: Runs, results: Mapping[str, Path], settings: Settings, seconds: float) -> str:
+    """Return a table of the devices: how each ended, what was found, and where that is kept."""
+    from tabulate import tabulate
+
+    rows = [(*_ended(run), *_found(run, results[name], settings)) for name, run in runs.by_name.items()]
+    table = tabulate(
+        rows,
+        ("device", "outcome", "status", "took", "found", "kept in"),
+        tablefmt="simple",
+        disable_numparse=True,
+    )
+    return f"\n{len(rows)} devices, {format_duration(seconds)}\n\n{printable(table)}"
+
+
+def _ended(run: Run) -> tuple[str, str, str, str]:
+    if run.status is None:
+        return run.name, "not begun", "", ""
+    outcome = _OUTCOMES.get(run.status, "killed" if run.status < 0 else "failed")
+    return run.name, outcome, str(run.status), format_duration(run.seconds)
+
+
+def _found(run: Run, file: Path, settings: Settings) -> Iterator[str]:
+    """Yield what a device's results say, and their folder; where there are none, why."""
+    from iogate.report.headline import headline
+    from iogate.report.results import Results
+
+    try:
+        results = Results.read(file) if file.is_file() else None
+    except IogateError as error:
+        yield from (error.message, "")
+        return
+    if results is None:
+        yield from (textwrap.shorten(run.refusal, _WIDTH) or "nothing was measured", "")
+        return
+    yield from (headline(results), shown(settings.results / results.session, settings.root))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -36,7 +37,10 @@ Host refused
 Host unknown
   IdentityFile {folder}/user_key
   UserKnownHostsFile none
-Host bench refused unknown
+Host plain
+  IdentityFile {folder}/user_key
+  User iogate-far
+Host bench refused unknown plain
   HostName 127.0.0.1
   Port {port}
   User root
@@ -81,8 +85,32 @@ def popen(tmp: Path) -> str:
     return f"popen//python=env TMPDIR={tmp} {sys.executable}"
 
 
+def script(file: Path, lines: str, before: str = "sh -c") -> Path:
+    """A program that runs these lines of sh, which are given its arguments, by way of another program."""
+    file.write_text(f"#!/bin/sh\nexec {before} {shlex.quote(lines)} sh \"$@\"\n")
+    file.chmod(0o755)
+    return file
+
+
+PLAIN = 54321
+"""The number of a user who is known to a server of `sshd(..., plain=True)` alone, at its host `plain`."""
+
+
+def _with_plain(folder: Path) -> list[str]:
+    """What runs a command where there is such a user: in a mount namespace with another /etc/passwd."""
+    home = folder / "home"
+    home.mkdir()
+    os.chown(home, PLAIN, PLAIN)
+    users = folder / "passwd"
+    users.write_text(
+        Path("/etc/passwd").read_text() + f"iogate-far:x:{PLAIN}:{PLAIN}::{home}:/bin/sh\n"
+    )
+    lines = f"mount --bind {users} /etc/passwd && exec \"$@\""
+    return ["unshare", "--mount", "sh", "-c", lines, "sh"]
+
+
 @contextmanager
-def sshd(folder: Path) -> Iterator[Ssh]:
+def sshd(folder: Path, *, plain: bool = False) -> Iterator[Ssh]:
     """Run a real sshd, ended by its process id. Skips the test where there is none, or no root."""
     program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
     if not program or not shutil.which("ssh") or os.geteuid():
@@ -91,7 +119,7 @@ def sshd(folder: Path) -> Iterator[Ssh]:
     folder.mkdir()
     ssh = Ssh(folder)
     server = subprocess.Popen(
-        [program, "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
+        [*(_with_plain(folder) if plain else []), program, "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
         stdin=subprocess.DEVNULL,
     )
     try:

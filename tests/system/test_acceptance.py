@@ -11,7 +11,7 @@ import pytest
 
 from nbd import nbdkit, need_fio_with_nbd
 from places import PLUGINS
-from projects import Project
+from projects import Project, everywhere
 
 pytestmark = pytest.mark.system
 
@@ -126,6 +126,7 @@ workloads:
 """
 
 
+@everywhere
 def test_a_file_system_is_recorded_then_gated_and_left_as_it_was(throttled, project):
     disk = throttled("ext4")
     (disk.point / "precious").write_text("mine")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from projects import need_fio
+from projects import everywhere, need_fio
 
 pytestmark = pytest.mark.system
 
@@ -44,6 +44,7 @@ def test_a_suite_cannot_allow_it_itself(project, command):
     assert not mark.exists()
 
 
+@everywhere
 def test_the_user_can_allow_it(project, command):
     _, mark = command
     result = project.run("suites", "--io-allow-exec")

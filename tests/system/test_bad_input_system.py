@@ -19,7 +19,7 @@ import projects
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
 from places import PLUGINS
-from projects import Project, need_fio, plain
+from projects import Project, everywhere, need_fio, plain
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -137,6 +137,7 @@ with open("output.json", "w") as file:
 """
 
 
+@everywhere
 def test_fio_that_did_nothing_and_says_that_all_is_well(project):
     """As fio does when it refuses to write to a mounted device."""
     fake(project, f'{shutil.which("fio")} "$@"\nexec {sys.executable} {project.path}/bin/idle.py\n')
@@ -166,6 +167,7 @@ def test_a_target_that_is_a_file(project):
     assert (project.path / "precious").read_text() == "mine"
 
 
+@everywhere
 def test_a_target_in_memory_when_direct_io_is_asked_for(project):
     project.suite(SUITE.replace("direct: false", "direct: true"))
     shared = Path("/dev/shm")
@@ -186,6 +188,7 @@ def test_a_target_that_is_read_only(project, tmp_path):
     refused(project, result, f"{point} is read-only", "--io-target=PATH")
 
 
+@everywhere
 def test_a_target_that_is_short_of_space_is_not_written_to(project, tmp_path):
     need("mkfs.ext4")
     with Loops(tmp_path) as made:
@@ -197,6 +200,7 @@ def test_a_target_that_is_short_of_space_is_not_written_to(project, tmp_path):
         assert [path.name for path in point.iterdir()] == ["lost+found"]
 
 
+@everywhere
 def test_a_block_device_that_nobody_agreed_to_overwrite(project, tmp_path):
     need("wipefs")
     with Loops(tmp_path) as made:
@@ -231,6 +235,7 @@ def long_fio(project):
     return [int(pid) for pid, _ in found if "long" in os.path.realpath(f"/proc/{pid}/cwd")]
 
 
+@everywhere
 def test_control_c_keeps_what_is_finished(running):
     project, process = running
     os.killpg(process.pid, signal.SIGINT)
@@ -296,12 +301,13 @@ def test_what_a_killed_run_left_the_next_one_removes(running):
 # ------------------------------------------------------------ at the same time
 
 
+@everywhere
 def test_two_runs_on_one_target(running):
     project, process = running
     other = project.run("suites", "-k", "short", "--io-json=other.json")
     assert other.status == 4, other.text
     assert "in use by another run" in other.text or "another run is on the same disk" in other.text
-    assert f"pid {process.pid}" in other.text
+    assert ("pid " if project.host else f"pid {process.pid}") in other.text
     assert "Traceback" not in other.text
     assert long_fio(project) and process.poll() is None
     os.killpg(process.pid, signal.SIGINT)

@@ -8,7 +8,7 @@ from iogate.declare.suite import load_suite
 from iogate.judge.baseline import load_baselines, update
 from iogate.model import Environment
 from places import ROOT
-from projects import Project
+from projects import Project, everywhere
 
 pytestmark = pytest.mark.system
 
@@ -96,6 +96,7 @@ def test_acceptance_runs_by_its_protocol_scaled_down(campaign):
     assert {"read.bandwidth", "read.slat.mean", "read.clat.p99.99", "read.lat.max"} <= set(metrics)
 
 
+@everywhere
 def test_strong_scaling_gives_the_curve_of_one_to_eight_threads(campaign):
     need("cc")
     smaller = [("min_size: 640M", "min_size: 64M"), ("bs: [8k, 8M, 80M]", "bs: [8k, 8M]")]
@@ -132,6 +133,7 @@ def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, proje
     assert 1 / 30 < one["value"] / other["value"] < 30  # a unit taken for another makes a factor of 1000
 
 
+@everywhere
 def test_memory_gives_the_curve_of_latency_over_bandwidth(campaign):
     need("cc")
     names = ("reads[stride=64]", "reads_1_writes_1[stride=256]")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import loops
+from clock import clock_of
 from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
 from iogate.plugin.status import STATUSES
@@ -190,6 +191,7 @@ def test_a_disk_turns_full_while_data_are_laid_out(project, tmp_path):
         survived(project, result, "cannot lay out 40.00 MiB", target=thin)
 
 
+@everywhere
 def test_a_disk_turns_full_in_the_middle_of_a_run(project, tmp_path):
     need("mkfs.ext4")
     with Loops(tmp_path) as made:
@@ -257,6 +259,7 @@ def test_a_results_disk_that_is_full_for_a_while_loses_nothing(project, tiny):
     assert len(json.loads(results.read_text())["workloads"]) == 3
 
 
+@everywhere
 @pytest.mark.parametrize("size", ["4k", "48k"], ids=["at once", "in the middle"])
 def test_the_raw_outputs_do_not_fit(project, tiny, size):
     project.suite(CACHED)
@@ -407,14 +410,9 @@ def read(path):
 @pytest.fixture
 def clock(project):
     """Sets the real-time clock of a project's processes ahead by so many seconds, and of nothing else."""
-    library, file = project.path / "clock.so", project.path / "clock"
-    compiler = shutil.which("cc")
-    if not compiler:
-        pytest.skip("needs a C compiler")
-    source = Path(__file__).with_name("clock.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    project.environment |= {"LD_PRELOAD": str(library), "CLOCK_FILE": str(file)}
-    return lambda seconds: file.write_text(str(seconds))
+    variables = clock_of(project.path)
+    project.environment |= variables
+    return lambda seconds: Path(variables["CLOCK_FILE"]).write_text(str(seconds))
 
 
 def test_the_clock_jumps_while_measuring(project, clock):

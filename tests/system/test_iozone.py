@@ -12,6 +12,7 @@ from iogate.host import process
 from iogate.judge.baseline import update
 from iogate.model import Environment, Place
 from loops import MIB, Loops, format_device
+from projects import everywhere
 from workloads import declared
 
 pytestmark = [
@@ -33,6 +34,7 @@ workloads:
 """
 
 
+@everywhere
 def test_processes_side_by_side_are_judged_by_a_published_baseline(project):
     suite = load_suite(project.suite(SUITE))
     definition = next(item.definition for item in suite.workloads if item.name == "side_by_side")

@@ -3,7 +3,7 @@
 import pytest
 
 from loops import MIB, Loops, need
-from projects import need_fio, refused
+from projects import everywhere, need_fio, refused
 
 pytestmark = pytest.mark.system
 
@@ -45,6 +45,7 @@ def files(project):
     return project
 
 
+@everywhere
 def test_job_files_of_others_run_as_they_are(files):
     result = files.run("suites", "-v")
     assert result.status == 0, result.text
@@ -62,6 +63,7 @@ def test_job_files_of_others_run_as_they_are(files):
     assert not files.leftovers and not list(files.path.rglob("*_bw*.log"))
 
 
+@everywhere
 def test_the_plan_says_what_has_no_effect(files):
     result = files.run("suites", "--io-plan")
     assert "note: ssd.fio:7: filename=ssd.test.file has no effect here" in result.text

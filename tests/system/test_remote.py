@@ -2,18 +2,35 @@
 namespace; with what befalls connections.
 """
 
+import fcntl
+import io
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import time
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hosts import far_processes, far_python, name, parent, popen, ssh_client, sshd
+from clock import clock_of
+from fake_bench import FakeWatcher, reads
+from hosts import PLAIN, far_processes, far_python, name, parent, popen, script, ssh_client, sshd
+from iogate import engines
+from iogate.measure.local_bench import LocalBench
+from iogate.measure.settings import Settings
+from iogate.model import Device
 from iogate.plugin.status import STATUSES
-from projects import need_fio, plain, refused
+from iogate.remote.bench import RemoteBench
+from iogate.remote.parcel import parcel
+from loops import need, unmount
+from loops import run as call
+from projects import SCRATCH, need_fio, plain, refused
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -165,6 +182,166 @@ def test_a_silent_connection_is_given_up(project, ssh, tmp, target):
     result = project.finish(run)
     assert result.verdicts == {"short": "recorded", "long": "invalid"}, result.text
     assert "the connection to bench is silent" in result.text
+    nothing_left(project, target, tmp)
+
+
+def test_a_connection_that_is_silent_for_a_while_goes_on(project, ssh, tmp, target):
+    project.suite(LONG.replace("runtime: 50", "runtime: 3"))
+    run = project.start("suites", f"--io-host={ssh.spec(tmp)}", f"--io-target={target}")
+    eventually(lambda: far_job(target))
+    client = ssh_client(ssh)
+    os.kill(client, signal.SIGSTOP)
+    time.sleep(2.5)
+    os.kill(client, signal.SIGCONT)
+    result = project.finish(run)
+    assert result.verdicts == {"short": "recorded", "long": "recorded"}, result.text
+    nothing_left(project, target, tmp)
+
+
+def test_what_a_reboot_leaves_the_next_run_removes(project, tmp, target):
+    """All processes there are gone at once, the guard too: they are those of a process namespace."""
+    need("unshare")
+    inside = "unshare --pid --fork --kill-child --mount-proc"
+    host = f"popen//python={inside} env TMPDIR={tmp} {sys.executable}"
+    run = start_long(project, host, target)
+    os.kill(far_python(tmp), signal.SIGKILL)
+    result = project.finish(run)
+    assert result.verdicts == {"short": "recorded", "long": "invalid"}, result.text
+    assert "broke" in result.text
+    plain(result.text)
+    assert result.seconds < 40
+    assert not far_processes(tmp)
+    assert list(target.glob(SCRATCH)) and list(tmp.iterdir())
+    project.suite(LONG.replace("runtime: 50", "runtime: 0.1"))
+    again = project.run("suites", f"--io-host={host}", f"--io-target={target}")
+    assert not {"invalid"} & set(again.verdicts.values()), again.text
+    nothing_left(project, target, tmp)
+
+
+@pytest.mark.parametrize("more", [-(2**20), 8192], ids=["at once", "in the middle"])
+def test_the_disk_for_temporary_files_is_full_there(project, tmp, target, more):
+    need()
+    with zipfile.ZipFile(io.BytesIO(parcel())) as sent:
+        unpacked = sum(-(-each.file_size // 4096) * 4096 for each in sent.infolist())
+    call("mount", "-t", "tmpfs", "-o", f"size={unpacked + more}", "tmpfs", tmp)
+    try:
+        project.suite(LONG.replace("runtime: 50", "runtime: 0.1"))
+        result = project.run("suites", f"--io-host={popen(tmp)}", f"--io-target={target}")
+        if more < 0:
+            refused(result, "cannot begin there: ", "No space left on device", status=4)
+        else:
+            refused(result, status=STATUSES["invalid"])
+            assert set(result.verdicts.values()) == {"invalid"}, result.text
+            assert "//env:TMPDIR=DIR" in result.text or "did not finish it" in result.text, result.text
+        nothing_left(project, target, tmp)
+    finally:
+        unmount(tmp)
+
+
+# ------------------------------------------------------------ the machine there
+
+
+def test_a_user_without_root_measures_there(project):
+    """Where it may, and nowhere else. The folder is one that every user reaches, unlike pytest's own."""
+    with tempfile.TemporaryDirectory(prefix="far-") as folder:
+        os.chmod(folder, 0o755)
+        with sshd(Path(folder) / "ssh", plain=True) as server:
+            tmp, target = (Path(folder) / name for name in ("tmp", "drive"))
+            for own in (tmp, target):
+                own.mkdir()
+                os.chown(own, PLAIN, PLAIN)
+            python = ["setpriv", f"--reuid={PLAIN}", "--clear-groups", "python3", "-c", "zip(strict=True)"]
+            if subprocess.run(python, env={"PATH": "/usr/bin:/bin"}, check=False).returncode:
+                pytest.skip("needs a python3 of 3.10 that every user can run")
+            project.suite(SUITE)
+            host = f"--io-host={server.spec(tmp, 'plain')}"
+            result = project.run("suites", host, f"--io-target={target}")
+            assert set(result.verdicts.values()) == {"recorded"}, result.text
+            nothing_left(project, target, tmp)
+            (Path(folder) / "root").mkdir()
+            foreign = project.run("suites", host, f"--io-target={folder}/root")
+            refused(foreign, "plain: ", "this user may not write to it", status=STATUSES["invalid"])
+
+
+def test_mounts_clock_identity_and_wear_are_those_of_the_machine_there(project, tmp, target):
+    """A mount namespace, in which a file system is where nothing is here, and another processor is told; its
+    clock is set 20 years ahead while an engine works.
+    """
+    need("unshare")
+    told, variables = tmp / "cpuinfo", clock_of(tmp)
+    told.write_text("processor\t: 0\nmodel name\t: Far 9000\n")
+    host = script(
+        tmp / "python",
+        f"mount -t tmpfs tmpfs {target} && mount --bind {told} /proc/cpuinfo && cd {tmp} && "
+        f"exec env TMPDIR={tmp} {' '.join(f'{key}={text}' for key, text in variables.items())} "
+        f'{sys.executable} "$@"',
+        before="unshare --mount sh -c",
+    )
+    project.suite(LONG.replace("randread", "randwrite").replace("runtime: 50", "runtime: 1.5"))
+    project.device("orin", f"target: {target}\nhost: popen//python={host}\nwear: 100G/day\nmissing: record\n")
+    run = project.start("suites", "--device=orin")
+    eventually(lambda: far_job(target))
+    Path(variables["CLOCK_FILE"]).write_text(str(20 * 365 * 86400))
+    result = project.finish(run)
+    assert result.verdicts == {"short": "recorded", "long": "recorded"}, result.text
+    assert result.results["environment"]["identity"]["cpu"] == "Far 9000"
+    assert result.results["environment"]["subject"]["file_system"] == "tmpfs"
+    assert 1 < result.workload("long")["device_seconds"] < 30
+    this_year = time.gmtime().tm_year
+    assert result.results["session"].startswith(str(this_year))
+    [file] = tmp.glob(".iogate/wear-*.json")
+    days = json.loads(file.read_text())
+    assert [int(day[:4]) for day in sorted(days)] == [this_year, int(max(days)[:4])]
+    assert int(max(days)[:4]) >= this_year + 19
+    assert not list(project.path.glob(".iogate/wear-*"))
+    assert not list(target.iterdir())
+
+
+def test_progress_is_as_live_as_at_home(tmp_path, tmp, target):
+    options = {"rw": "randread", "size": "1M", "runtime": 1, "time_based": True, "direct": False}
+    workload = replace(reads("live"), options=engines.load("fio").options(options))
+    seen = []
+    for kind, host in ((LocalBench, None), (RemoteBench, popen(tmp))):
+        watcher = Seen()
+        settings = Settings(tmp_path, target=str(target), host=host)
+        bench = kind(settings, Device("any", "."), tmp_path / "results", watcher)
+        bench.open()
+        bench.repeat("suite::live", workload, 1, ())
+        bench.close()
+        seen.append(watcher)
+    here, there = (len(watcher.ticks) for watcher in seen)
+    assert there > here / 2 > 1
+    assert all(later > 0 for _, later in seen[1].ticks[1:])
+    assert seen[0].laid_out[-1] == seen[1].laid_out[-1] == (2**20, 2**20)
+
+
+class Seen(FakeWatcher):
+    """Remembers what it is told of progress."""
+
+    def __init__(self):
+        super().__init__()
+        self.ticks, self.laid_out = [], []
+
+    def tick(self, elapsed, bandwidth):
+        self.ticks.append((bandwidth, elapsed))
+
+    def laying_out(self, done, total):
+        self.laid_out.append((done, total))
+
+
+def test_a_target_that_another_has_there_is_waited_for(project, tmp, target):
+    held = os.open(target, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        project.suite(LONG.replace("runtime: 50", "runtime: 0.1"))
+        run = project.start("suites", f"--io-host={popen(tmp)}", f"--io-target={target}", "--io-wait=60s")
+        said = []
+        eventually(lambda: said.append(run.stdout.readline()) or "waiting for at most" in said[-1])
+        assert "in use by another run" in said[-1]
+    finally:
+        os.close(held)
+    result = project.finish(run)
+    assert set(result.verdicts.values()) == {"recorded"}, result.text
     nothing_left(project, target, tmp)
 
 

@@ -82,6 +82,7 @@ class LocalBench:
     """
 
     hosts: tuple[str, ...] = ()
+    _more_room = "free space there, or name another folder: --io-results=DIR"
 
     def __init__(
         self,
@@ -211,7 +212,7 @@ class LocalBench:
         if isinstance(engine, engines.PreparesProgram):
             engine.prepare()
         command = engine.command(workload, place)
-        _put(folder, command.files)
+        _put(folder, command.files, self._more_room)
         if needs.target:
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
@@ -414,17 +415,14 @@ def folder_name(id: str) -> str:
     return f"{readable}-{digest[:8]}"
 
 
-def _put(folder: Path, files: Mapping[str, str]) -> None:
+def _put(folder: Path, files: Mapping[str, str], remedy: str) -> None:
     """Make a folder with these files in it. Raises EngineError if that cannot be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
-        raise EngineError(
-            f"cannot keep raw files in {folder}: {error.strerror}",
-            remedy="free space there, or name another folder: --io-results=DIR",
-        ) from error
+        raise EngineError(f"cannot keep raw files in {folder}: {error.strerror}", remedy=remedy) from error
 
 
 def _read(path: Path) -> str:

@@ -100,12 +100,16 @@ class FarCalls:
         except IogateError:
             raise
         except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-            self._connection.end(0)
-            message = f"{self._connection.host} said what cannot be understood: {printable(str(error))}"
-            raise MeasurementError(message) from None
+            raise self._not_understood(error) from None
         except BaseException:  # Ctrl-C, a time limit
             self._stop(number)
             raise
+
+    def _not_understood(self, error: Exception) -> MeasurementError:
+        """End the connection, whose other side is not what it should be; return what to say of it."""
+        self._connection.end(0)
+        host = printable(self._connection.host)
+        return MeasurementError(f"{host} said what cannot be understood: {printable(str(error))}")
 
     def _failure(self, error: IogateError) -> IogateError:
         known = self._misread
@@ -160,18 +164,23 @@ class FarCalls:
 
     def _keep(self, name: str, data: Any, first: bool) -> None:
         """Keep a part of a raw file of this repetition. Raises ValueError for any other file."""
-        within = PurePosixPath(name)
-        inside = within.is_relative_to(self._within) and ".." not in within.parts and self._within.parts
+        path = self._path(name)
         self._received += len(data)
-        if not isinstance(data, bytes) or not inside or self._received > _MOST:
+        if not isinstance(data, bytes) or self._received > _MOST:
             raise ValueError(f"a raw file {name[:200]!r}")
         try:
-            path = self._folder / within
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb" if first else "ab") as stream:
                 stream.write(data)
         except OSError as error:
             self._unkept = self._unkept or error
+
+    def _path(self, name: str) -> Path:
+        """Return where a file or folder of this repetition lies at home. Raises ValueError for any other."""
+        within = PurePosixPath(name)
+        if not self._within.parts or not within.is_relative_to(self._within) or ".." in within.parts:
+            raise ValueError(f"{name[:200]!r} is not of this repetition")
+        return self._folder / within
 
     def _serve(self, method: str, *parts: str) -> None:
         """Do for the far side what it cannot do itself."""
@@ -183,7 +192,7 @@ class FarCalls:
             self._connection.post.send("error", packed(error))
 
     def _parse(self, engine: str, text: str, within: str, completed: str) -> str:
-        name = str(self._folder / within)
+        name = str(self._path(within))
         return packed(engines.load(engine).parse(text, name=name, completed=unpacked(Completed, completed)))
 
     def _compile(self, machine: str, name: str) -> str:
@@ -267,11 +276,13 @@ class RemoteBench(FarCalls):
         self._within = PurePosixPath(folder_name(id)) / str(label)
         self._received, self._unkept = 0, None
         try:
-            found: Repetition = self._call(Repetition, method, asked)
+            found = self._at_home(self._call(Repetition, method, asked))
+        except ValueError as error:
+            raise self._not_understood(error) from None
         finally:
             self._within = PurePosixPath()
         self._check_kept()
-        return self._at_home(found)
+        return found
 
     def _check_kept(self) -> None:
         """Raise EngineError if raw files could not be kept."""
@@ -282,5 +293,6 @@ class RemoteBench(FarCalls):
             )
 
     def _at_home(self, repetition: Repetition) -> Repetition:
+        """Return a repetition whose folders are at home. Raises ValueError for folders of others."""
         base = self._at_home(repetition.base) if repetition.base else None
-        return replace(repetition, folder=str(self._folder / repetition.folder), base=base)
+        return replace(repetition, folder=str(self._path(repetition.folder)), base=base)

@@ -177,7 +177,7 @@ class Connection:
         return match[1] if match else ""
 
     def _too_old(self, version: str) -> TargetError:
-        remedy = f"install Python {_OLDEST} there, or say where it is: {self.host}//python=/path/to/python3"
+        remedy = f"install Python {_OLDEST} or newer there, or name another one: //python=/path/to/python3"
         return self._trouble(f"its Python {version} is too old: {_OLDEST} is needed", remedy)
 
     def _trouble(self, what: str, remedy: str = "") -> TargetError:

@@ -74,6 +74,7 @@ class Facts:
 class FarBench(LocalBench):
     """This machine as a bench, where what reads the outputs of engines is not; the other side is asked."""
 
+    _more_room = "free space there, or name another folder in its host: //env:TMPDIR=DIR"
     ask: Callable[..., str]
 
     def _parse(self, engine: str, text: str, name: str, completed: Completed) -> Output:

@@ -1,15 +1,19 @@
 """What the far side runs first: it is sent as text, and may meet any Python that execnet starts on.
 
 It unpacks what it is sent into a private folder, which is gone at the end: a guard process removes it, and
-what was laid out, if this one is killed.
+what was laid out, if this one is killed. Both hold a lock of that folder: of whose nobody does, as after a
+power cut, the next far side removes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,16 +41,49 @@ for look in range(100):
 """
 
 
+def own_folder(around: str) -> tuple[str, int]:
+    """Make a folder that only this user can enter; return its path and a descriptor that holds its lock."""
+    name = os.urandom(8).hex()
+    made, path = os.path.join(around, ".iogate-" + name), os.path.join(around, "iogate-" + name)
+    os.mkdir(made, 0o700)
+    held = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+    with contextlib.suppress(OSError):  # a file system without locks
+        fcntl.flock(held, fcntl.LOCK_EX)
+    os.rename(made, path)
+    return path, held
+
+
+def remove_abandoned(around: str) -> None:
+    """Remove such folders of this user that nobody holds any more."""
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = [name for name in os.listdir(around) if re.fullmatch("iogate-[0-9a-f]{16}", name)]
+    for path in [os.path.join(around, name) for name in names]:
+        with contextlib.suppress(OSError):
+            held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(held).st_uid == os.geteuid():
+                    shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(held)
+
+
 def start(channel: Any) -> None:
     """Unpack what comes through the channel, and serve it."""
+    parcel, folder, variables = channel.receive()
     if sys.version_info < (3, 10):  # noqa: UP036 (whichever is there)
         channel.send(("old", sys.version.split()[0]))
         return
-    parcel, folder, variables = channel.receive()
+    if not os.path.isdir("/proc/self/fd"):  # as in a chroot: data are reached through it
+        channel.send(("failed", "/proc is not mounted there"))
+        return
     try:
         os.environ.update(variables)
         os.chdir(folder or ".")
-        private = os.path.join(tempfile.gettempdir(), "iogate-" + os.urandom(8).hex())
+        around = tempfile.gettempdir()
+        remove_abandoned(around)
+        private, held = own_folder(around)
         guard = subprocess.Popen(
             [sys.executable, "-I", "-S", "-B", "-c", _GUARD, private],
             stdin=subprocess.PIPE,
@@ -54,8 +91,8 @@ def start(channel: Any) -> None:
             stderr=subprocess.DEVNULL,
             cwd="/",
             start_new_session=True,
+            pass_fds=(held,),
         )
-        os.mkdir(private, 0o700)
         with zipfile.ZipFile(io.BytesIO(parcel)) as archive:
             archive.extractall(private)
     except OSError as error:

@@ -38,9 +38,15 @@ _KNOWN = (
         "allow it without one for this user (NOPASSWD), or log in as another user",
     ),
     (
+        r"No such container|is not running|Error from server|Cannot open network namespace|"
+        r"cannot change root directory|Cannot connect to the Docker daemon|connection to the server \S+ was",
+        "what it leads through is not there",
+        "is the container, pod or namespace up, and is its name right?",
+    ),
+    (
         r"not found$|[Nn]o such file or directory\W*$|executable file not found",
         "Python is not there",
-        "install Python 3.10 or newer there, or say where it is: HOST//python=/path/to/python3",
+        "install Python 3.10 or newer there, or name another one: //python=/path/to/python3",
     ),
 )
 

@@ -1,6 +1,7 @@
 """`iogate device`: profiles are begun and never overwritten, listed, and held against the machine."""
 
 import os
+import re
 
 import pytest
 from hypothesis import given
@@ -221,11 +222,30 @@ def test_a_folder_that_may_not_be_written_is_told(project, capsys):
 
 
 def test_a_machine_at_a_host_is_held_against_its_profile(project, capsys):
-    write(project, "orin", f"target: {project}\nhost: popen\nidentity: {{machine: '*Orin*'}}\n")
+    profile = f"target: {project}\nhost: popen\nlink: 1 GB/s\nidentity: {{cpu: '*Orin*'}}\n"
+    file = write(project, "orin", profile)
     text = said(capsys, "check", "orin", status=1)
     assert "ok   host        popen" in text
-    assert "NOT  identity" in text and "popen: this machine is not the device orin" in text
-    assert f"  target      {project}: " in text
+    assert "NOT  identity" in text and "popen: this machine is not the device orin: cpu is" in text
+    assert f"ok   target      {project}: " in text
+    assert "  link        953.7 MiB/s; " in text
+    assert "ok   suite       demo: 1 workload" in text and "ok   engine      fio" in text
+    file.write_text(profile.replace("*Orin*", "*"))
+    assert "ok   identity    cpu '" in said_any(capsys, "check", "orin")
+
+
+def test_what_is_missing_at_a_host_is_told(project, capsys):
+    write(project, "bare", f"target: {project}\nhost: popen//env:PATH=/nowhere\n")
+    text = said(capsys, "check", "bare", status=1)
+    assert "ok   identity    the profile names none: any machine fits" in text
+    assert "NOT  engine      fio: popen//env:PATH=/nowhere: fio is not installed" in text
+    write(project, "lost", "target: /no/drive\nhost: popen\n")
+    text = said(capsys, "check", "lost", status=1)
+    assert "popen: the target /no/drive does not exist" in text
+    write(project, "small", f"target: {project}\nhost: popen\n")
+    (project / "suites/demo.yaml").write_text("workloads:\n  a: {rw: randread, size: 1000T, runtime: 1}\n")
+    text = said(capsys, "check", "small", status=1)
+    assert "NOT  suite       demo: 1 workload" in text and "short of space" in text
 
 
 def test_a_host_that_cannot_be_had_is_told(project, capsys):
@@ -236,16 +256,26 @@ def test_a_host_that_cannot_be_had_is_told(project, capsys):
 
 
 def test_a_profile_is_begun_from_what_the_machine_at_a_host_is(project, capsys):
-    here = said(capsys, "init", "here", "--target", project)
-    there = said(capsys, "init", "there", "--target", project, "--host", "popen")
-    assert "is written" in here and "is written" in there
-    assert load_device("there", project / "baselines").host == "popen"
-    facts = [facts_of(project / "baselines" / name / "device.yaml") for name in ("here", "there")]
-    assert facts[1] == {**facts[0], "host": "popen"}
+    near = said(capsys, "init", "lab-1", "--target", project)
+    far = said(capsys, "init", "lab-2", "--target", project, "--host", "popen")
+    assert "is written" in near and "is written" in far
+    assert load_device("lab-2", project / "baselines").host == "popen"
+    near, far = (profile_of(project / "baselines" / name / "device.yaml") for name in ("lab-1", "lab-2"))
+    host = 'host: "popen"   # docs/remote.md\n\n'
+    assert host in far
+    assert far.replace(host, "").replace("lab-2", "lab-1") == near
+    assert "Directories that would be " in near
 
 
-def facts_of(file):
-    return yamlio.load(file).data
+def profile_of(file):
+    """A profile without sizes: others fill the disk meanwhile."""
+    return re.sub(r"[\d.]+ [KMGT]?i?B", "some", file.read_text())
+
+
+def test_a_host_that_cannot_be_had_gets_no_profile(project, capsys):
+    text = said(capsys, "init", "orin", "--host", "popen//python=/no/python3", status=2)
+    assert "the host popen//python=/no/python3 cannot be had: cannot start" in text
+    assert not (project / "baselines/orin").exists()
 
 
 def test_a_host_without_such_a_target_writes_no_profile(project, capsys):

@@ -1,8 +1,10 @@
 """The way to a host: what is one, and what is wrong with those that cannot be had."""
 
 import os
+import shlex
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,8 @@ from hosts import sshd
 from iogate.errors import InputError, TargetError
 from iogate.remote.connection import Connection, _argv, specification
 from iogate.remote.post import Lost
+from iogate.remote.start import own_folder, remove_abandoned
+from iogate.remote.trouble import explained
 from waiting import eventually
 
 OLD = """\
@@ -51,6 +55,72 @@ def test_ssh_asks_for_nothing_and_the_users_options_hold():
 def test_a_command_is_one():
     argv = _argv(specification("popen//python=kubectl exec -i deploy/bench -- python3"))
     assert argv[:6] == ["kubectl", "exec", "-i", "deploy/bench", "--", "python3"]
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "number"),
+    [
+        ("docker", "exec -i bench", 3),
+        ("kubectl", "exec -i deploy/bench --", 4),
+        ("sudo", "-n -u 'somebody else'", 3),
+    ],
+)
+def test_what_leads_into_a_container_gets_the_command_whole(
+    tmp_path, monkeypatch, program, arguments, number
+):
+    """A program of that name stands in: it is given its own words apart, and runs what follows them."""
+    stand_in = tmp_path / "bin" / program
+    stand_in.parent.mkdir()
+    stand_in.write_text(
+        f"#!/bin/sh\nfor each in $(seq {number}); do printf '%s\\n' \"$1\"; shift; done > {tmp_path}/own\n"
+        'exec "$@"\n'
+    )
+    stand_in.chmod(0o755)
+    (tmp_path / "far").mkdir()
+    monkeypatch.setenv("PATH", str(stand_in.parent), prepend=":")
+    spec = f"popen//python={program} {arguments} {sys.executable}//env:TMPDIR={tmp_path / 'far'}"
+    connection = Connection(spec)
+    connection.post.send("bye")
+    assert connection.post.receive()[0] == "gone"
+    connection.post.close()
+    connection.end()
+    assert (tmp_path / "own").read_text().splitlines() == shlex.split(arguments)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ('Error from server (NotFound): deployments.apps "bench" not found', "what it leads through"),
+        ("Error response from daemon: No such container: bench", "what it leads through"),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "what it leads through"),
+        ("The connection to the server localhost:8080 was refused - did you", "what it leads through"),
+        ('Cannot open network namespace "lab": No such file or directory', "what it leads through"),
+        ("chroot: cannot change root directory to '/no': No such file or directory", "what it leads through"),
+        ("chroot: failed to run command 'python3': No such file or directory", "Python is not there"),
+        ("sh: 1: python3: not found", "Python is not there"),
+        ('exec failed: exec: "python3": executable file not found in $PATH: unknown', "Python is not there"),
+        ("sudo: a password is required", "sudo asks for a password"),
+        ("something else", "ended with status 7: something else"),
+    ],
+)
+def test_what_programs_on_the_way_say_is_told(said, words):
+    assert explained(f"a note\n{said}\n", 7)[0].startswith(words)
+
+
+def test_what_a_power_cut_left_is_removed_and_nothing_else(tmp_path):
+    left, others = tmp_path / f"iogate-{'0' * 16}", tmp_path / f"iogate-{'1' * 16}-mine"
+    (left / "results").mkdir(parents=True)
+    others.mkdir()
+    link = tmp_path / f"iogate-{'2' * 16}"
+    link.symlink_to(others)
+    used, held = own_folder(str(tmp_path))
+    try:
+        remove_abandoned(str(tmp_path))
+        assert sorted(tmp_path.iterdir()) == sorted([others, link, Path(used)])
+    finally:
+        os.close(held)
+    remove_abandoned(str(tmp_path))
+    assert sorted(tmp_path.iterdir()) == sorted([others, link])
 
 
 def had(spec):

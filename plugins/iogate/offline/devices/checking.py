@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from iogate import engines
+from iogate.audit.snapshot.link import Link
 from iogate.declare.device import load_device
 from iogate.declare.overrides import overrides_of
 from iogate.declare.project import SUFFIXES, Project, find_project
@@ -73,7 +74,7 @@ def _machine(device: Device, project: Project) -> Iterator[_Found]:
         return
     yield from _identity(device, target)
     yield _target(device, target)
-    yield from _link(device, target)
+    yield from _link(device, lambda: link_now(target))
     workloads = yield from _applying(
         device,
         project,
@@ -97,11 +98,12 @@ def _elsewhere(device: Device, project: Project) -> Iterator[_Found]:
     with contextlib.closing(bench):
         for host in device.hosts or (device.host,):
             yield _Found("host", True, host)
-        yield _identity_there(bench)
+        yield _identity_there(bench, device)
         target = bench.target
         usual = replace(_usual(target), clients=max(1, len(device.hosts)))
         told = [f"{target.path}: {target_told(target)}", *map(str, bench.refusals(usual))]
         yield _Found("target", len(told) == 1, "\n".join(told))
+        yield from _link(device, lambda: bench.survey(device.target).link)
         workloads = yield from _applying(device, project, bench.refusals)
         for name in dict.fromkeys(workload.engine for workload in workloads):
             try:
@@ -111,21 +113,23 @@ def _elsewhere(device: Device, project: Project) -> Iterator[_Found]:
                 yield _Found("engine", False, f"{name}: {error}")
 
 
-def _identity_there(bench: Bench) -> _Found:
+def _identity_there(bench: Bench, device: Device) -> _Found:
     try:
-        observed = bench.observe().identity
+        return _Found("identity", True, _known(device, bench.observe().identity))
     except IogateError as error:
         return _Found("identity", False, str(error))
-    return _Found("identity", True, observed.get("machine", "as the profile says"))
+
+
+def _known(device: Device, observed: Mapping[str, str]) -> str:
+    """Return what a machine is, of what the profile names."""
+    told = ", ".join(f"{name} {observed[name]!r}" for name in device.identity if name in observed)
+    return told or "the profile names none: any machine fits"
 
 
 def _identity(device: Device, target: Target) -> Iterator[_Found]:
     observed = observe(target.number, target.path).identity
     mismatch = identity_mismatch(device.identity, observed)
-    told = ", ".join(f"{name} {observed[name]!r}" for name in device.identity if name in observed)
-    yield _Found(
-        "identity", not mismatch, "\n".join(mismatch) or told or "the profile names none: any machine fits"
-    )
+    yield _Found("identity", not mismatch, "\n".join(mismatch) or _known(device, observed))
 
 
 def _target(device: Device, target: Target) -> _Found:
@@ -143,10 +147,10 @@ def _usual(target: Target) -> Needs:
     return replace(USUAL, size=0, writes=target.kind == "directory")
 
 
-def _link(device: Device, target: Target) -> Iterator[_Found]:
+def _link(device: Device, found: Callable[[], Link | None]) -> Iterator[_Found]:
     if device.link is None:
         return
-    link = link_now(target)
+    link = found()
     said = format_quantity(device.link, "B/s")
     if link is None:
         yield _Found("link", True, f"{said}; what it is now is not known here")

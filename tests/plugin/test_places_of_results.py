@@ -77,3 +77,14 @@ def test_a_pipe_without_a_reader_is_refused_before_anything_is_measured(project)
     os.mkfifo(project.path / "pipe")
     refused(project.run("suites", "--io-json=pipe"), "nobody reads", status=4)
     assert not (project.path / ".iogate/results").exists()
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "dangling"])
+def test_raw_outputs_that_could_not_be_kept_are_told_once_before_anything_is_measured(project, place):
+    (project.path / "file").write_text("of somebody")
+    (project.path / "dangling").symlink_to("nowhere")
+    result = project.run("suites", "--update-baselines", f"--io-results={place}")
+    refused(result, "raw outputs cannot be kept in", "is no folder", "--io-results=DIR", status=4)
+    assert f"{result.stdout}{result.stderr}".count("raw outputs cannot be kept") == 1
+    assert (project.path / "file").read_text() == "of somebody"
+    assert not project.baseline().exists()

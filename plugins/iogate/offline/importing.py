@@ -27,8 +27,8 @@ from iogate.offline.outputs import (
     OutputJob,
     contradictions,
     findings,
+    parse_output,
     read_bytes,
-    read_output,
     refuse_twice,
     unstated_options,
 )
@@ -105,13 +105,14 @@ def _read(files: Sequence[Path]) -> list[OutputFile]:
     found, refused = [], []
     for file in files:
         try:
-            if is_results(read_bytes(file)):
+            data = read_bytes(file)
+            if is_results(data):
                 raise InputError(
                     f"{file} is a results file of iogate, no output of an engine",
                     remedy="make baselines with --update-baselines; figures of pairs, taken by turns, "
                     "never are one",
                 )
-            found.append(read_output(file))
+            found.append(parse_output(data, str(file)))
         except IogateError as error:
             refused.append(InputError(str(error)))
     if refused:

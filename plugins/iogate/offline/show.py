@@ -75,7 +75,7 @@ def _read(path: Path) -> Iterator[_ShownFile]:
     try:
         data = read_bytes(path)
         if is_results(data):
-            yield _session(path)
+            yield _session(data, name)
             return
         found = runs(text_of(data), name)
         for _, group in groupby(found, key=lambda run: run.engine):
@@ -84,12 +84,13 @@ def _read(path: Path) -> Iterator[_ShownFile]:
         yield _ShownFile(name, refused=str(error))
 
 
-def _session(path: Path) -> _ShownFile:
+def _session(data: bytes, file: str) -> _ShownFile:
     """Return the session of a results file. Raises InputError."""
+    from iogate.report.names import names_told_apart
     from iogate.report.results import Results
     from iogate.report.terminal import results_table, summary_lines
 
-    results = Results.read(path)
+    results = Results.parse(data, file)
     parts = {
         workload.id: Output(
             {
@@ -103,13 +104,14 @@ def _session(path: Path) -> _ShownFile:
         )
         for workload in results.workloads
     }
+    told = names_told_apart(results)
     counts = Counter(workload.verdict for workload in results.workloads)
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing measured"
     return _ShownFile(
-        str(path),
+        file,
         "iogate",
         parts,
-        session="\n".join([results_table(results), "", *summary_lines(results)]),
+        session="\n".join([results_table(told), "", *summary_lines(told)]),
         said=f"session {results.session} of {results.device}: {verdicts}",
     )
 

@@ -148,10 +148,12 @@ class PytestRun:
         from iogate.measure.session import Session, new_session_id
         from iogate.plugin.reporters import named_reporters, progress_of
         from iogate.report.json_file import NAME, JsonFile
+        from iogate.report.places import require_folder
         from iogate.report.session_folders import SessionFolder
 
         if self.settings.strict and self._implicit:
             raise InputError(coverage.refusal_text(self._implicit))
+        require_folder(self.settings.results, "raw outputs", "name another folder: --io-results=DIR")
         named = named_reporters(self.config, self.json_path)
         self._interrupts.watch()
         settings, id = self.settings, self._resumed.session if self._resumed else new_session_id()

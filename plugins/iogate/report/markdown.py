@@ -20,6 +20,7 @@ from iogate.report.headline import (
     worst_first,
 )
 from iogate.report.markdown_text import TICKS, cell, code, code_cell
+from iogate.report.names import names_told_apart
 from iogate.report.results import Results, WorkloadRecord
 from iogate.report.table import Look, interval_text, measured_text, session_table
 from iogate.report.together import moved_together
@@ -45,6 +46,7 @@ def markdown(results: Results, limit: int = COMMENT_LIMIT) -> str:
     """Return the summary of a session in at most `limit` bytes: verdicts, the table with regressed workloads
     first, and folded what explains them. What has no room is left out from the end, and counted.
     """
+    results = names_told_apart(results)
     page = _Page(limit - _RESERVE)
     if not page.add(*_head(results)):
         return ""

@@ -25,3 +25,15 @@ def require_place(path: Path, is_ours: Callable[[Path], bool], what: str) -> Non
         raise InputError(f"cannot write {path}: this user may not write in {folder}")
     if not folder.is_dir():
         raise InputError(f"cannot write {path}: {folder} is no folder")
+
+
+def require_folder(path: Path, what: str, remedy: str) -> None:
+    """Raise InputError if a folder, which need not be there yet, could not be written in; `what` is kept
+    there.
+    """
+    places = (path.absolute(), *path.absolute().parents)
+    there = next(place for place in places if os.path.lexists(place))
+    if not there.is_dir():
+        raise InputError(f"{what} cannot be kept in {path}: {there} is no folder", remedy=remedy)
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
+        raise InputError(f"{what} cannot be kept in {path}: {there} cannot be written in", remedy=remedy)

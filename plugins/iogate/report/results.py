@@ -20,11 +20,15 @@ from iogate import __version__
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
+from iogate.formats.inputs import read_input
 from iogate.formats.schema import check_value
 from iogate.model import Direction, Environment, Finding, Histogram, PairFacts, Slice, VerdictName
 from iogate.units import printable
 
 SCHEMA: Final = 1
+LARGEST: Final = 2**30
+"""Bytes of the largest document that is read."""
+
 _KEYS: Final = frozenset({"schema", "device", "session", "workloads"})
 ToleranceSource = Literal["", "command line", "suite", "data"]
 
@@ -217,18 +221,21 @@ class Results:
         """Return the document in a file. Raises InputError with file:line:column for one that is damaged or
         no results document, and for one of another schema.
         """
+        return cls.parse(read_input(path, LARGEST), str(path))
+
+    @classmethod
+    def parse(cls, data: bytes, file: str) -> Results:
+        """Return the document in the bytes of a file, as `read` does."""
         try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError("not a results file: no JSON text", position=Position(str(path))) from error
-        data = _parse(text, str(path))
-        _check_schema(data, str(path))
+            raise InputError("not a results file: no JSON text", position=Position(file)) from error
+        found = _parse(text, file)
+        _check_schema(found, file)
         try:
-            return check_value(_shape(), data)
+            return check_value(_shape(), found)
         except InputErrors as errors:
-            raise _locate(errors, text, str(path)) from None
+            raise _locate(errors, text, file) from None
 
 
 def is_results(path: Path) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from iogate.report.findings import findings_told
 from iogate.report.headline import effort, headline
+from iogate.report.names import names_told_apart
 from iogate.report.results import Results, WorkloadRecord
 from iogate.report.table import Look, session_table
 from iogate.report.together import moved_together
@@ -31,6 +32,7 @@ class TerminalSummary:
 
     def write(self, results: Results) -> None:
         """Write the table, and what it does not say."""
+        results = names_told_apart(results)
         if self.quiet:
             self.line(printable(f"{results.device}: {headline(results)}; {effort(results)}"))
             return

@@ -285,7 +285,7 @@ class TestWhatIsRefused:
             ((MIXED, "--workload", "databse"), "did you mean"),
             ((MIXED, "--device", "../orin"), "cannot be the name of a device"),
             (("nothing.json",), "No such file"),
-            (("/dev/null",), "empty"),
+            (("/dev/null",), "no plain file"),
         ],
     )
     def test_wrong_use(self, place, arguments, told):

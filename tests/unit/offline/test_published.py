@@ -188,7 +188,7 @@ class TestFiles:
             ]
         )
         assert status == 1
-        assert "missing: cannot be read: No such file or directory" in text
+        assert "missing: No such file or directory" in text
         assert "prose.md: has no figures that can be audited" in text
         assert "aborted by signal 2" in text
         assert "fio text, sy (1 job)" in text

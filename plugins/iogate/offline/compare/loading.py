@@ -52,7 +52,7 @@ def load(path: Path) -> list[StoredSession]:
         other = next(file for file in files if file not in stored)
         raise InputError(f"{path} mixes results of iogate ({stored[0].name}) and other files ({other.name})")
     if stored:
-        return [read_stored(file) for file in files]
+        return [read_stored(data, str(file)) for file, data in contents]
     return [_session(path, [parse_output(data, str(file)) for file, data in contents])]
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from iogate.model import PASSED
+from iogate.report.names import names_told_apart
 from iogate.report.results import Results
 from iogate.report.terminal import results_table, summary_lines
 from iogate.units import printable
@@ -21,6 +22,7 @@ def status(results: Results) -> int:
 
 def text(results: Results, changed: Sequence[str]) -> str:
     """Return the table, why what did not pass did not, findings, `changed`, and the count of verdicts."""
+    results = names_told_apart(results)
     lines = [results_table(results), ""]
     for workload in results.workloads:
         if workload.verdict not in ("pass", "improved"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from iogate.errors import InputError, Position
 from iogate.model import Repetition, Tolerance, Workload, metric
@@ -12,10 +11,10 @@ from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
 
 
-def read_stored(path: Path) -> StoredSession:
+def read_stored(data: bytes, file: str) -> StoredSession:
     """Return a results file as a session. Raises InputError for what iogate has not written."""
-    results = Results.read(path)
-    position = Position(str(path))
+    results = Results.parse(data, file)
+    position = Position(file)
     measured: dict[tuple[str, str], StoredMeasurement] = {}
     for record in results.workloads:
         item = _measurement(record, position)
@@ -23,7 +22,7 @@ def read_stored(path: Path) -> StoredSession:
             message = f"{record.suite}: {record.workload} is here twice, so it is not clear what to compare"
             raise InputError(printable(message), position=position)
         measured[item.key] = item
-    return StoredSession(results.session, (str(path),), measured, results.device, results.environment)
+    return StoredSession(results.session, (file,), measured, results.device, results.environment)
 
 
 def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasurement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iogate.offline.outputs.findings import findings
 from iogate.offline.outputs.fit import contradictions, flags_of, unstated_options
-from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_output, read_output, refuse_twice
+from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_output, refuse_twice
 from iogate.offline.outputs.text import (
     Understood,
     blocks,
@@ -28,7 +28,6 @@ __all__ = [
     "locate_run",
     "parse_output",
     "read_bytes",
-    "read_output",
     "refuse_twice",
     "runs",
     "text_of",

@@ -6,13 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from iogate import engines
 from iogate.errors import InputError
 from iogate.model import Output
-from iogate.offline.outputs.text import Understood, read_bytes, text_of, understood
+from iogate.offline.outputs.text import Understood, text_of, understood
 
 
 @dataclass(frozen=True)
@@ -46,15 +45,10 @@ class OutputFile:
     jobs: tuple[OutputJob, ...] = field(repr=False)
 
 
-def read_output(path: Path) -> OutputFile:
-    """Return the jobs of an engine's output. Raises InputError if it cannot be read, and OutputError for what
-    no engine understands and for runs that must not be judged.
-    """
-    return parse_output(read_bytes(path), str(path))
-
-
 def parse_output(data: bytes, name: str) -> OutputFile:
-    """Return the jobs in these bytes; `name` is what messages call them. Raises OutputError."""
+    """Return the jobs of an engine's output; `name` is what messages call it. Raises OutputError for what no
+    engine understands and for runs that must not be judged.
+    """
     found = understood(text_of(data), name)
     jobs = [job for item in found for job in _jobs(item, name)]
     return OutputFile(name, hashlib.sha256(data).hexdigest(), tuple(_with_names(jobs)))

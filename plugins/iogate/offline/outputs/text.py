@@ -9,7 +9,8 @@ from pathlib import Path
 
 from iogate import engines
 from iogate.engines import ReadsReports, TellsJobsApart
-from iogate.errors import ApartError, InputError, OutputError, Position
+from iogate.errors import ApartError, OutputError, Position
+from iogate.formats.inputs import read_input
 from iogate.model import Output, Part
 from iogate.units import printable
 
@@ -37,14 +38,7 @@ class Understood:
 
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes. Raises InputError if it cannot be read, or is larger than any output."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(data) > LARGEST:
-        raise InputError(f"{path}: is larger than {LARGEST >> 20} MiB")
-    return data
+    return read_input(path, LARGEST)
 
 
 def text_of(data: bytes) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from iogate.judge.history import CHANCE, SHORTEST
 from iogate.report.history.values import Drift, LeftOut, LevelChange, MetricHistory
+from iogate.report.names import told_apart
 from iogate.units import format_change, format_quantity, format_share, plural, printable
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -28,7 +29,7 @@ def history_text(
     """
     parts = []
     for device in dict.fromkeys(one.device for one in histories):
-        own = [one for one in histories if one.device == device]
+        own = told_apart([one for one in histories if one.device == device])
         parts.append(f"{device}: {_period(own)}\n\n{_table(own)}")
         parts += ["\n".join(lines) for one in own if (lines := list(_said(one)))]
         parts += [sessions_table(one) for one in own] if by_session else []

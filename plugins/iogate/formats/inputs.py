@@ -1,0 +1,35 @@
+"""Reading a file that somebody named: whole, once, and never something that would be waited for."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from iogate.errors import InputError
+from iogate.formats.streams import own_descriptor
+
+_REMEDY = "put it into a file, or hand it over by /dev/stdin or the shell's <(...)"
+
+
+def read_input(path: Path, largest: int) -> bytes:
+    """Return the bytes of a plain file, or all that comes from an open descriptor of this process, as
+    /dev/stdin and the shell's `<(...)` are.
+
+    Raises InputError for a pipe, a device or a socket, on which one could wait without end, for what cannot
+    be read, and for more than `largest` bytes.
+    """
+    try:
+        if own_descriptor(path) is None:
+            mode = os.stat(path).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise InputError(f"cannot read {path}: it is no plain file", remedy=_REMEDY)
+        with path.open("rb") as stream:
+            data = stream.read(largest + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:  # a NUL in its name
+        raise InputError(f"cannot read {path}: {error}") from error
+    if len(data) > largest:
+        raise InputError(f"cannot read {path}: it is larger than {largest >> 20} MiB")
+    return data

@@ -1,0 +1,67 @@
+"""What the commands read: plain files and open descriptors, and nothing that they would wait for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from iogate.cli import main
+from iogate.errors import InputError
+from iogate.formats.inputs import read_input
+from sessions import session
+
+READING = {
+    "show": ["show"],
+    "compare": ["compare", "OTHER"],
+    "report": ["report", "-o", "page.html"],
+    "history": ["history"],
+    "export": ["export", "--format=csv"],
+    "audit": ["audit"],
+    "import": ["import", "--device=local", "--suite=demo"],
+}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A project with a suite, and a results file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "demo.yaml").write_text("workloads:\n  reads: {rw: read, bs: 4k, size: 1M}\n")
+    session().write(tmp_path / "OTHER")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_pipe_is_not_waited_for(place, capsys, command):
+    os.mkfifo(place / "pipe")
+    assert main([*READING[command], "pipe"]) in (1, 2)
+    said = capsys.readouterr()
+    assert "cannot read pipe: it is no plain file" in said.out + said.err
+
+
+@pytest.mark.parametrize(("file", "why"), [("/dev/zero", "no plain file"), ("a\0b", "null byte")])
+def test_what_has_no_end_or_no_name_is_refused(place, file, why):
+    with pytest.raises(InputError, match=f"cannot read .*{why}"):
+        read_input(Path(file), 2**20)
+
+
+def test_a_file_larger_than_any_output_is_refused(place):
+    with pytest.raises(InputError, match="larger than 0 MiB"):
+        read_input(Path("OTHER"), 10)
+
+
+@pytest.mark.parametrize("command", [name for name in READING if name not in ("audit", "import", "compare")])
+def test_results_are_read_from_an_open_descriptor(place, command):
+    run = [sys.executable, "-m", "iogate.cli", *READING[command], "/dev/stdin"]
+    path = os.pathsep.join(sys.path)
+    with Path("OTHER").open("rb") as content:
+        read, write = os.pipe()
+        os.write(write, content.read())
+        os.close(write)
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(run, stdin=read, capture_output=True, text=True, env=environment, check=False)
+    os.close(read)
+    assert done.returncode == 0, done.stderr
+    assert "reads" in done.stdout or "1 session" in done.stdout

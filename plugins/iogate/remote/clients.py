@@ -33,6 +33,7 @@ from iogate.model import (
 )
 from iogate.remote.client import Client, FellowGone
 from iogate.remote.far_client import Asked, Conducted
+from iogate.remote.survey import Survey
 from iogate.target import Fellows
 from iogate.target.resolve import Target
 from iogate.units import format_quantity, plural
@@ -74,6 +75,10 @@ class ClientsBench:
     @property
     def hosts(self) -> tuple[str, ...]:
         return tuple(client.host for client in self._clients)
+
+    def survey(self, named: str) -> Survey:
+        """Return what the first of the clients is; see `RemoteBench.survey`."""
+        return self._first.survey(named)
 
     def check(self, workloads: Sequence[Workload]) -> None:
         """Raise IogateError for what the engines' own programs would refuse of these workloads there."""

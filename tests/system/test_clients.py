@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clients import namespaces, ports_of
-from hosts import far_processes, far_python, popen, sshd
+from hosts import far_processes, popen, sshd
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, format_device, need
 from projects import need_fio, plain, refused
@@ -141,6 +141,15 @@ def engines(client):
     return sorted(found) if len(found) > 1 else []  # with one that does what the conductor asked for
 
 
+def python(client):
+    """The far side's Python at a client."""
+    return next(
+        pid
+        for pid in far_processes(client.tmp)
+        if b"sys.stdin.readline" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
+
+
 def test_nothing_listens_on_a_network_port_and_ctrl_c_ends_all(project, two, target):
     run = start_long(project, two, target)
     for client in two:
@@ -164,7 +173,7 @@ def test_nothing_listens_on_a_network_port_and_ctrl_c_ends_all(project, two, tar
 def test_a_client_that_is_killed_ends_all_of_them(project, two, target, victim, number, words):
     run = start_long(project, two, target)
     client = two[number]
-    os.kill(engines(client)[0] if victim == "server" else far_python(client.tmp), signal.SIGKILL)
+    os.kill(engines(client)[0] if victim == "server" else python(client), signal.SIGKILL)
     result = project.finish(run)
     assert result.status == STATUSES["invalid"], result.text
     assert result.verdicts == {"short": "recorded", "long": "invalid"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -35,6 +36,8 @@ class Client(RemoteBench):
         self._conducting = 0
         """The same, of a call that drives other clients."""
         self._versions: dict[str, str] = {}
+        self.scratch = ""
+        """The name of its scratch folder in the target, once that is taken."""
         try:
             self.facts: ClientFacts = self._call(ClientFacts, "facts")
         except BaseException:
@@ -48,7 +51,9 @@ class Client(RemoteBench):
         return self._versions[engine]
 
     def ahead(self) -> tuple[float, float]:
-        """Return by how many seconds its clock is ahead of ours, and how far off that may be."""
+        """Return by how many seconds its clock is ahead of ours, and how far off that may be. Raises
+        MeasurementError.
+        """
         found = []
         for _ in range(_LOOKS):
             before = time.time(), time.monotonic()
@@ -56,15 +61,15 @@ class Client(RemoteBench):
             way = time.monotonic() - before[1]
             found.append((way / 2, there - before[0] - way / 2))
         error, ahead = min(found)
+        if not math.isfinite(ahead):
+            raise MeasurementError(f"{self.host} has a clock that says {ahead}")
         return ahead, error
 
-    def join(self, fellows: Fellows) -> str:
-        """Take the target beside those who have it, and return the name of the scratch folder there."""
-        if self._opened or self._connection.post.lost:
-            return ""
-        folder: str = self._call(str, "join", fellows)
-        self._opened = True
-        return folder
+    def join(self, fellows: Fellows) -> None:
+        """Take the target beside those who have it, unless it is taken already. Raises TargetError."""
+        if not self._opened and not self._connection.post.lost:
+            self.scratch = self._call(str, "join", fellows)
+            self._opened = True
 
     def look_back(self, output: Output, beside: Mapping[str, Traffic]) -> tuple[Finding, ...]:
         """Return what the audit finds there in what it did last, as named after this client."""

@@ -146,6 +146,9 @@ class Far:
 
     def _end(self) -> None:
         """Clean up, and be gone. What cannot be removed now, the guard or the next run removes."""
+        if self._client:
+            with contextlib.suppress(IogateError):
+                self._client.give_up()
         with contextlib.suppress(IogateError):
             if self._bench:
                 self._bench.close()

@@ -21,7 +21,7 @@ from iogate.host.process import Completed, Program
 from iogate.measure.local_bench import Invocation, LocalBench
 from iogate.model import Command, Finding, Output, Traffic, Workload
 from iogate.remote.post import Lost, Post
-from iogate.remote.relay import Stream, connected, listening
+from iogate.remote.relay import Flow, connected, listening
 
 _SOCKET = "server"
 _TICK = 0.25
@@ -78,17 +78,18 @@ class FarClient:
     def __init__(self, bench: LocalBench, post: Post) -> None:
         self._bench = bench
         self._post = post
-        self._streams: dict[str, Stream] = {}
+        self._flows: dict[str, Flow] = {}
         self._run: Invocation | None = None
+        self._unread: Invocation | None = None
         self._engine: engines.RunsOnClients | None = None
         self._between: tuple[Snapshot, Snapshot] | None = None
         self._seconds = 0.0
 
     def feed(self, name: str, data: bytes) -> None:
         """Pass on what came for a client's connection; in the thread of the connection."""
-        stream = self._streams.get(name)
-        if stream and isinstance(data, bytes):
-            stream.feed(data)
+        flow = self._flows.get(name)
+        if flow and isinstance(data, bytes):
+            flow.feed(data)
 
     def version(self, engine: str) -> str:
         """Return the version of an engine's program here. Raises EngineError."""
@@ -100,8 +101,9 @@ class FarClient:
         """Lay out the data, and return the command that is this client's part. Raises IogateError."""
         engine = engines.load(asked.workload.engine)
         assert isinstance(engine, engines.RunsOnClients)
-        self._engine, self._between = engine, None
-        self._run = self._bench.prepare(asked.id, asked.workload, asked.label, asked.gating)
+        self._engine, self._run = engine, None
+        self.give_up()
+        self._run = self._unread = self._bench.prepare(asked.id, asked.workload, asked.label, asked.gating)
         return self._run.command
 
     def serve(self, name: str) -> None:
@@ -110,18 +112,18 @@ class FarClient:
         """
         assert self._run and self._engine
         folder = _folder(self._run.folder)
-        stream = self._streams[name] = Stream(partial(self._post.send, "flow", name))
+        flow = self._flows[name] = Flow(partial(self._post.send, "flow", name))
         before, begun = self._run.look(), time.monotonic()
         try:
             with process.start([(self._engine.server(_SOCKET), folder)]) as (server,):
-                stream.run(lambda: connected(folder, _SOCKET), awaited=True)
+                flow.run(lambda: connected(folder, _SOCKET), awaited=True)
                 self._await_socket(folder, server)
                 self._post.send("serving")
                 self._await_end(server)
                 self._note(before, begun)
         finally:
-            stream.close()
-            self._streams.clear()
+            flow.close()
+            self._flows.clear()
 
     def conduct(
         self, commands: Mapping[str, Command], tick: Callable[[float, float | None], None]
@@ -136,11 +138,11 @@ class FarClient:
         inner = _folder(folder / "server")
         meter = Meter(run.site.target.number)
         with contextlib.ExitStack() as stack:
-            stack.callback(self._streams.clear)
+            stack.callback(self._flows.clear)
             for name in others:
-                stream = self._streams[name] = Stream(partial(self._post.send, "flow", name))
-                stack.callback(stream.close)
-                stream.run(stack.enter_context(listening(folder, name)))
+                flow = self._flows[name] = Flow(partial(self._post.send, "flow", name))
+                stack.callback(flow.close)
+                flow.run(stack.enter_context(listening(folder, name)))
             bridge = _Bridge()
             stack.callback(bridge.close)
             bridge.run(stack.enter_context(listening(folder, own)), inner)
@@ -158,7 +160,14 @@ class FarClient:
     def look_back(self, output: Output, beside: Mapping[str, Traffic]) -> tuple[Finding, ...]:
         """Return what the audit finds in this client's part; `beside` is what others on this machine did."""
         assert self._run and self._between
+        self._unread = None
         return self._bench.look_back(self._run, output, self._seconds, self._between, beside=beside)
+
+    def give_up(self) -> None:
+        """Count what was written in a repetition that nobody could read."""
+        if self._unread:
+            self._bench.give_up(self._unread)
+        self._unread = None
 
     def _note(self, before: Snapshot, begun: float) -> None:
         assert self._run
@@ -190,8 +199,8 @@ class _Bridge:
     """From the conductor to the server beside it, which may not listen yet when the conductor begins."""
 
     def __init__(self) -> None:
-        self._inner = Stream(self._outward)
-        self._outer = Stream(self._inner.feed)
+        self._inner = Flow(self._outward)
+        self._outer = Flow(self._inner.feed)
 
     def run(self, accept: Callable[[], socket.socket], folder: Path) -> None:
         self._outer.run(accept)

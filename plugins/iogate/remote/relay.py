@@ -16,7 +16,7 @@ _PATIENCE = 10.0  # until a server that was started listens
 _STEP = 0.005
 
 
-class Stream:
+class Flow:
     """One connection: what it hears is passed to `send`, and what is fed to it is said; no bytes are the
     end.
     """

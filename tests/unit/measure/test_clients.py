@@ -3,8 +3,11 @@
 import pytest
 
 from fake_bench import FakeBench, enroll, session_on
+from iogate.declare.suite import load_suite
 from iogate.errors import InputError
 from iogate.measure.clients import on_clients
+from iogate.measure.plan import plan_text
+from places import ROOT
 from workloads import declared
 
 
@@ -61,3 +64,17 @@ def test_clients_are_not_alternated(bench):
 def test_the_definition_says_how_many():
     assert asking("all").definition == asking(None).definition
     assert asking(2).definition_hash != asking(None).definition_hash
+
+
+def test_a_plan_says_what_lies_on_each_client_and_in_all(bench):
+    session = session_on(bench)
+    enroll(session, asking(2, name="both"))
+    text = plan_text(bench.target, session.trials, None)
+    assert "1M on each of 2 clients" in text
+    assert "space: 2.000 MiB in 2 data files" in text
+
+
+def test_the_suite_of_shared_storage_runs_on_all_hosts_where_there_are_some(bench):
+    workloads = load_suite(ROOT / "suites/shared_storage.yaml").workloads
+    assert [on_clients(workload, bench).options["clients"] for workload in workloads] == [2] * 4
+    assert not any("clients" in on_clients(workload, FakeBench()).options for workload in workloads)

@@ -35,6 +35,12 @@ def test_devices_of_one_host_stand_in_one_row_in_their_order():
     assert [[one.name for one in lane] for lane in lanes(devices)] == [["a", "c"], ["b", "d"], ["e"]]
 
 
+def test_devices_that_have_any_host_in_common_are_measured_one_after_another():
+    hosts = {"a": ("ssh=c1",), "b": ("ssh=c3", "ssh=c4"), "c": ("ssh=c2",), "d": ("ssh=c1", "ssh=c2")}
+    devices = [Device(name, "/data", hosts=each) for name, each in hosts.items()]
+    assert [[one.name for one in lane] for lane in lanes(devices)] == [["a", "c", "d"], ["b"]]
+
+
 @pytest.mark.parametrize(
     ("named", "found"),
     [

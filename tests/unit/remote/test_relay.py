@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from iogate.remote.relay import Stream, connected, listening
+from iogate.remote.relay import Flow, connected, listening
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def deep(tmp_path):
 
 def test_what_is_said_at_one_end_is_heard_at_the_other(deep):
     way = queue.SimpleQueue()
-    outer = Stream(way.put)
-    inner = Stream(outer.feed)
+    outer = Flow(way.put)
+    inner = Flow(outer.feed)
     threading.Thread(target=lambda: [inner.feed(data) for data in iter(way.get, None)], daemon=True).start()
     (deep / "there").mkdir()
     with listening(deep, "here") as accept, listening(deep / "there", "server") as serve:
@@ -46,20 +46,20 @@ def test_what_is_said_at_one_end_is_heard_at_the_other(deep):
 
 def test_what_is_closed_ends_the_connection(deep):
     said = queue.SimpleQueue()
-    stream = Stream(said.put)
+    flow = Flow(said.put)
     with listening(deep, "here") as accept:
-        stream.run(accept)
+        flow.run(accept)
         with connected(deep, "here") as client:
             client.sendall(b"a")
             assert said.get(timeout=60) == b"a"
-            stream.close()
+            flow.close()
             assert client.recv(100) == b""
             assert said.get(timeout=60) == b""
 
 
 def test_who_waits_for_a_connection_that_never_comes_is_woken(deep):
     said = queue.SimpleQueue()
-    stream = Stream(said.put)
+    flow = Flow(said.put)
     with listening(deep, "here") as accept:
-        stream.run(accept)
+        flow.run(accept)
     assert said.get(timeout=60) == b""

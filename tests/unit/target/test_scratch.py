@@ -412,15 +412,9 @@ def scratch_names(path):
     return sorted(name for name in os.listdir(path) if name.startswith(PREFIX))
 
 
-def in_another_process(monkeypatch):
-    """Disks that this process holds count as those of another from now on."""
-    monkeypatch.setattr("iogate.target.locks._held", {})
-
-
-def test_clients_of_one_run_take_a_directory_together_each_with_a_folder(folder, monkeypatch):
+def test_clients_of_one_run_take_a_directory_together_each_with_a_folder(folder):
     disks = disks_under(found(folder))
     with use(folder) as first:
-        in_another_process(monkeypatch)
         with beside(folder, first.path.name, disks=disks) as second:
             assert scratch_names(folder) == sorted([first.path.name, second.path.name])
             assert first.data(reading()).stat().st_ino != second.data(reading()).stat().st_ino
@@ -429,14 +423,13 @@ def test_clients_of_one_run_take_a_directory_together_each_with_a_folder(folder,
 
 
 @pytest.mark.parametrize("known", [(), (f"{PREFIX}00000000",)])
-def test_another_run_is_kept_out_by_clients(folder, monkeypatch, known):
-    with use(folder):
-        in_another_process(monkeypatch)
-        with (
-            pytest.raises(TargetError, match="in use by another run"),
-            beside(folder, *known, disks=disks_under(found(folder))),
-        ):
-            pass
+def test_another_run_is_kept_out_by_clients(folder, known):
+    with (
+        use(folder),
+        pytest.raises(TargetError, match="in use by another run"),
+        beside(folder, *known, disks=disks_under(found(folder))),
+    ):
+        pass
 
 
 def test_the_folder_of_a_client_stays_even_where_its_lock_is_not_seen(folder):

@@ -16,6 +16,7 @@ from iogate.engines.fio.job_file import arguments
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 from iogate.model import ClientOutputs, Output, Span
+from iogate.units import parse_size
 
 _LOG = re.compile(r"log_bw\.\d+\.log\.(?P<client>.+)")
 _ENTRY = re.compile(r"(\d{1,16}), (\d{1,15}), ([012])(?:, \d+)*")
@@ -23,6 +24,8 @@ _DIRECTIONS = ("read", "write", "trim")
 _SHORTEST, _LONGEST = 10, 200
 """Milliseconds of a window of the log."""
 _WINDOWS = 100
+_FAST = 2**30
+"""Bytes/s of a device on which a run by size should still have as many windows."""
 _OWN = ("iops", "bandwidth", "lat.mean", "clat.p50", "clat.p99", "clat.p99.9")
 """The figures that are told of each client, beside those of all."""
 
@@ -48,7 +51,7 @@ def alone(options: Mapping[str, Any]) -> dict[str, Any]:
     rest = on_clients(options, None)
     if "jobs" in rest:
         return {"jobs": {name: alone(each) for name, each in rest["jobs"].items()}}
-    seconds = float(rest["runtime"]) if rest["time_based"] else 0.0  # how long it takes nobody knows before
+    seconds = float(rest["runtime"]) if rest["time_based"] else parse_size(rest["size"]) / _FAST
     window = max(_SHORTEST, min(_LONGEST, round(seconds * 1000 / _WINDOWS)))
     log = {"write_bw_log": "log", "log_avg_msec": str(window), "log_unix_epoch": "1"}
     return {**rest, "fio": {**rest.get("fio", {}), **log}}

@@ -41,10 +41,18 @@ def load_devices(config: pytest.Config, baselines: Path) -> list[Device]:
 
 
 def lanes(devices: Iterable[Device]) -> list[list[Device]]:
-    """Return the devices by their hosts, in the order in which they were named."""
-    found: dict[str, list[Device]] = {}
-    for device in devices:
-        found.setdefault(host_key(device.host), []).append(device)
+    """Return the devices by their hosts, in the order in which they were named; one with several hosts shares
+    a lane with whoever has any of them.
+    """
+    lane_of: dict[str, int] = {}
+    numbered = list(devices)
+    for number, device in enumerate(numbered):
+        own = {host_key(host) for host in device.hosts or (device.host,)}
+        joined = {lane_of.setdefault(host, number) for host in own}
+        lane_of = {host: min(joined) if lane in joined else lane for host, lane in lane_of.items()}
+    found: dict[int, list[Device]] = {}
+    for device in numbered:
+        found.setdefault(lane_of[host_key((device.hosts or (device.host,))[0])], []).append(device)
     return list(found.values())
 
 

@@ -38,8 +38,8 @@ MORE = {
     "--io-json": "Each run keeps them as `results.json` beside its raw outputs anyway. A pipe, a "
     "terminal, `/dev/null` and `/dev/stdout` are written into, once, at the end; a "
     "file that is no results document is not overwritten, and a link stays one.",
-    "--io-keep": "With `--io-results` all are kept, unless this is said. A session in which "
-    "somebody put something stays.",
+    "--io-keep": "With `--io-results`, and where a link leads, all are kept, unless this is said. A session "
+    "in which somebody put something stays.",
     "--io-markdown": "At most 65,536 bytes; nothing from suites is more than text in it. A file that is no "
     "summary of iogate is not overwritten. Where `$GITHUB_STEP_SUMMARY` names a file, as in a job on "
     "GitHub, each run appends its summary there, up to 1 MiB in all.",

@@ -87,7 +87,7 @@ def popen(tmp: Path) -> str:
 
 def script(file: Path, lines: str, before: str = "sh -c") -> Path:
     """A program that runs these lines of sh, which are given its arguments, by way of another program."""
-    file.write_text(f"#!/bin/sh\nexec {before} {shlex.quote(lines)} sh \"$@\"\n")
+    file.write_text(f'#!/bin/sh\nexec {before} {shlex.quote(lines)} sh "$@"\n')
     file.chmod(0o755)
     return file
 
@@ -102,10 +102,8 @@ def _with_plain(folder: Path) -> list[str]:
     home.mkdir()
     os.chown(home, PLAIN, PLAIN)
     users = folder / "passwd"
-    users.write_text(
-        Path("/etc/passwd").read_text() + f"iogate-far:x:{PLAIN}:{PLAIN}::{home}:/bin/sh\n"
-    )
-    lines = f"mount --bind {users} /etc/passwd && exec \"$@\""
+    users.write_text(Path("/etc/passwd").read_text() + f"iogate-far:x:{PLAIN}:{PLAIN}::{home}:/bin/sh\n")
+    lines = f'mount --bind {users} /etc/passwd && exec "$@"'
     return ["unshare", "--mount", "sh", "-c", lines, "sh"]
 
 
@@ -119,7 +117,15 @@ def sshd(folder: Path, *, plain: bool = False) -> Iterator[Ssh]:
     folder.mkdir()
     ssh = Ssh(folder)
     server = subprocess.Popen(
-        [*(_with_plain(folder) if plain else []), program, "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")],
+        [
+            *(_with_plain(folder) if plain else []),
+            program,
+            "-D",
+            "-E",
+            str(folder / "log"),
+            "-f",
+            str(folder / "sshd_config"),
+        ],
         stdin=subprocess.DEVNULL,
     )
     try:

@@ -91,6 +91,22 @@ def test_running_in_parallel_is_refused(project, flags):
     refused(result, f"{'-n' if '-n' in flags else '--tx'} cannot be used with suites", status=4)
 
 
+def test_running_in_parallel_is_refused_where_the_suites_are_behind_a_link(project):
+    pytest.importorskip("xdist")
+    (project.path / "suites").rename(project.path / "shared")
+    (project.path / "suites").symlink_to("shared")
+    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "2", ".")
+    refused(result, "xdist cannot be used with suites", status=1)
+
+
+def test_measuring_in_parallel_is_refused_in_tests_in_python_too(project):
+    pytest.importorskip("xdist")
+    project.pytester.makepyfile("def test_it(measure): pass")
+    file = next(project.path.glob("test_*.py")).name
+    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "2", file)
+    refused(result, "`measure` cannot be used with xdist", status=1)
+
+
 def test_without_pytests_terminal_all_is_measured_and_nothing_is_said(project):
     result = project.run("suites", "-p", "no:terminal", "--io-json=results.json", "--update-baselines")
     assert result.ret == 0 and project.baseline().exists()

@@ -86,6 +86,19 @@ def test_50_of_them_unless_somebody_chose_the_folder(project):
         assert len(os.listdir(project.path / folder)) == kept
 
 
+@pytest.mark.parametrize("link", [".iogate", ".iogate/results"])
+def test_where_a_link_leads_nothing_is_removed_or_ignored(project, link):
+    """It may come with a checkout, and lead to the sessions, or the repository, of another project."""
+    victim = project.path / "victim"
+    for number in range(60):
+        (victim / "results" / f"2020-01-01T00:00:{number:02}Z-0000").mkdir(parents=True)
+    (project.path / link).parent.mkdir(exist_ok=True)
+    (project.path / link).symlink_to(victim if link == ".iogate" else victim / "results")
+    project.run("suites", "--update-baselines")
+    assert len(os.listdir(victim / "results")) == 61
+    assert os.listdir(victim) == ["results"]
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
 def test_a_number_to_keep_is_one(project, number):
     refused(project.run("suites", f"--io-keep={number}"), "is not a number from 1 on", status=4)

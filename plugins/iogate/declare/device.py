@@ -48,7 +48,16 @@ def _wear_limits(value: Any) -> Any:
     return {period: parse_size(size) for period, size in limits.items()}
 
 
+def _require_path(value: Any) -> Any:
+    """Refuse what cannot be the name of a file, or would steer a terminal."""
+    text = _require_text(value)
+    if printable(text) != text or "\n" in text:
+        raise ValueError(f"{text!r} is not a path")
+    return text
+
+
 Text = Annotated[str, BeforeValidator(_require_text)]
+PathText = Annotated[str, BeforeValidator(_require_path)]
 Names = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
@@ -74,9 +83,9 @@ class LinkProfile(Schema):
 class TargetId(Schema):
     """What names a block device for good; one of them is enough."""
 
-    by_id: Text | None = Field(None, description="its link below /dev/disk/by-id")
+    by_id: PathText | None = Field(None, description="its link below /dev/disk/by-id")
     serial: Text | None = Field(None, description="its serial number or world-wide name")
-    backing_file: Text | None = Field(None, description="the file behind a loop device")
+    backing_file: PathText | None = Field(None, description="the file behind a loop device")
 
 
 class DeviceFile(Schema):
@@ -90,7 +99,7 @@ class DeviceFile(Schema):
     hosts: Names | None = Field(
         None, description="where the clients of its storage are, for workloads with `clients`; each as `host`"
     )
-    target: Annotated[Text, Field(min_length=1)] = Field(description="a directory or a block device")
+    target: Annotated[PathText, Field(min_length=1)] = Field(description="a directory or a block device")
     target_id: TargetId = Field(TargetId(), description="what names the block device that may be written to")
     link: LinkProfile | None = Field(None, description="the limit of the target's link, such as 7.88 GB/s")
     suites: Names | None = Field(None, description="the suites that apply; all of them if left out")
@@ -108,13 +117,6 @@ class DeviceFile(Schema):
         BeforeValidator(_wear_limits),
         WithJsonSchema({"type": ["string", "object"], "description": "1T/day, or {day: 1T, session: 100G}"}),
     ] = Field(default_factory=dict, description="the most bytes to write to the target")
-
-    @field_validator("target")
-    @classmethod
-    def _target_path(cls, target: str) -> str:
-        if printable(target) != target or "\n" in target:
-            raise ValueError(f"{target!r} is not a path")
-        return target
 
     @field_validator("hosts")
     @classmethod

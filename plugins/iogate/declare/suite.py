@@ -191,11 +191,16 @@ def _points(document: Document, declaration: _Declaration) -> Iterator[dict[str,
     count = math.prod(len(values) for values in matrix.values())
     if count > _MAXIMUM_WORKLOADS:
         raise InputErrors([_too_many(document, declaration.name, count)])
-    for values in itertools.product(*matrix.values()):
-        point = dict(zip(matrix, values, strict=True))
-        left_out = (isinstance(one, dict) and one.items() <= point.items() for one in exclude)
-        if not any(left_out):
-            yield point
+    points = [dict(zip(matrix, values, strict=True)) for values in itertools.product(*matrix.values())]
+    kept = [point for point in points if not any(_is_part(one, point) for one in exclude)]
+    if not kept:
+        where = document.position(declaration.origin.get("exclude", origin))
+        raise InputErrors([InputError("exclude leaves nothing of this workload", position=where)])
+    yield from kept
+
+
+def _is_part(excluded: Any, point: Mapping[str, Any]) -> bool:
+    return isinstance(excluded, dict) and excluded.items() <= point.items()
 
 
 def _label(value: Any) -> str:

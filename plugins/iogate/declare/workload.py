@@ -32,7 +32,7 @@ from iogate.units import parse_fraction, printable
 PILOT_SECONDS = 20
 """The length of the first repetition where `runtime: auto` lets it tell how long the others should be."""
 
-_MARKER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_MARKER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")  # pytest keeps those with _ before to itself
 
 
 def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:

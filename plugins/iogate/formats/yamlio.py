@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from iogate.errors import InputError, Position
+from iogate.formats.reading import read_at_once
 from iogate.units import printable
 
 _MAXIMUM_NODES = 200_000
@@ -75,7 +76,7 @@ def load(path: Path, name: str | None = None) -> Document:
             raise InputError(f"cannot read {name}: it is no plain file")  # a pipe would be waited for
         if status.st_size > _MAXIMUM_BYTES:
             raise InputError(f"{name} is larger than {_MAXIMUM_BYTES >> 20} MiB")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_at_once(path).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -251,4 +251,5 @@ def _signal_group(group: int, number: int) -> bool:
 
 def _read(path: Path) -> str:
     with path.open("rb") as stream:
-        return stream.read(_OUTPUT_LIMIT).decode("utf-8", errors="replace")
+        size = os.fstat(stream.fileno()).st_size  # what is asked for is allocated at once
+        return stream.read(min(size, _OUTPUT_LIMIT)).decode("utf-8", errors="replace")

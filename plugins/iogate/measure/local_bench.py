@@ -432,12 +432,10 @@ def _put(folder: Path, files: Mapping[str, str], remedy: str) -> None:
 def _read(path: Path) -> str:
     """Return an engine's output file; empty if it wrote none. Raises EngineError if it is absurdly large."""
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_OUTPUT_LIMIT + 1)
+        if path.stat().st_size > _OUTPUT_LIMIT:
+            raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
+        return path.read_bytes().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise EngineError(f"cannot read {path}: {error.strerror}") from error
-    if len(data) > _OUTPUT_LIMIT:
-        raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
-    return data.decode("utf-8", errors="replace")

@@ -21,7 +21,7 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     try:
         found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
-        found = found or sorted(path.glob(f"*/{NAME}"))
+        found = found or sorted(filter(Path.is_file, path.glob(f"*/{NAME}")))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     if not found:

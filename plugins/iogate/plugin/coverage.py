@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from iogate.formats.reading import read_at_once
 from iogate.model import Device, Workload
 from iogate.units import plural, printable
 
@@ -22,8 +23,7 @@ def looks_like_suite(path: Path) -> bool:
     if path.suffix not in (".yaml", ".yml"):
         return False
     try:
-        with path.open("rb") as stream:
-            text = stream.read(_HEAD).decode("utf-8", errors="replace")
+        text = read_at_once(path, _HEAD).decode("utf-8", errors="replace")
     except OSError:
         return False
     return bool(_LOOKS.search(text)) and not _IS_NOT.search(text)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from iogate.plugin.items import LIE, is_one_of_several
 from iogate.plugin.outcome import Gate, require_trusted
 from iogate.plugin.run import RUN
 
@@ -43,6 +44,8 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     Keys are those of a workload in a suite; `name` tells several in one test apart. The baseline is kept in
     `<device>/<module>.yaml` under the test's name, the module as its path in the project: `tests/test_disk`.
     """
+    if is_one_of_several(request.config):
+        pytest.fail(f"`measure` cannot be used with xdist: {LIE}. Run this test without it.", pytrace=False)
 
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:
         return require_trusted(request.config.stash[RUN].measure(request.node, name, declaration))

@@ -20,7 +20,7 @@ from iogate.plugin.coverage import (
 )
 from iogate.plugin.devices.names import device_names
 from iogate.plugin.devices.parent import end_with_parent
-from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, will_run
+from iogate.plugin.items import LIE, SuiteModule, WorkloadItem, is_one_of_several, is_suite, will_run
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import add_extras, records, restore_order
@@ -69,7 +69,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _refuse_parallel(config: pytest.Config) -> None:
-    """Parallel benchmarks on one target lie. Other tests of the same project may run in parallel."""
+    """Parallel benchmarks on one target lie. Other tests of the same project may run in parallel.
+
+    Suites behind links and options are found by the processes themselves, as they collect.
+    """
     option = config.option
     flag = "-n" if getattr(option, "numprocesses", None) else "--tx"
     spread = flag == "-n" or (getattr(option, "tx", None) and option.dist != "no")
@@ -81,8 +84,7 @@ def _refuse_parallel(config: pytest.Config) -> None:
         files = path.rglob("*.y*ml") if path.is_dir() else [path]
         if any(is_suite(file.resolve(), patterns) for file in files):
             raise pytest.UsageError(
-                f"{flag} cannot be used with suites ({argument}): benchmarks that run in parallel on one "
-                f"target lie. Run the suites without {flag}."
+                f"{flag} cannot be used with suites ({argument}): {LIE}. Run the suites without {flag}."
             )
 
 
@@ -103,6 +105,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
                 f"{', '.join(patterns)}: move it there, or name its place by io_suites in an ini file"
             )
         return None
+    if is_one_of_several(config):
+        raise parent.CollectError(f"xdist cannot be used with suites: {LIE}. Run the suites without it.")
     if printable(file_path.name) != file_path.name:
         raise parent.CollectError(printable(f"{file_path}: this name is not plain text in UTF-8: rename it"))
     try:

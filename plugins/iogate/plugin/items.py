@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from iogate.model import Workload, WorkloadResult
 
 
+LIE = "benchmarks that run in parallel on one target lie"
+
+
+def is_one_of_several(config: pytest.Config) -> bool:
+    """Return whether this is one of xdist's processes, of which others run tests beside it."""
+    return int(getattr(config, "workerinput", {}).get("workercount", 1)) > 1
+
+
 def is_suite(path: Path, patterns: list[str]) -> bool:
     """Return True if a path matches one of the `io_suites` patterns, wherever the folder that they begin with
     lies.

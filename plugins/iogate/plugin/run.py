@@ -168,7 +168,8 @@ class PytestRun:
         if not self.config.option.io_plan:
             self._folder = SessionFolder(folder)
         ignore = self.settings.results.parent / ".gitignore"
-        if self.settings.results.parent.name == ".iogate" and not self.config.option.io_plan:
+        own = ignore.parent.name == ".iogate" and not ignore.parent.is_symlink()  # else a link chose it
+        if own and not self.config.option.io_plan:
             with contextlib.suppress(OSError):  # it is there, or a full disk shows where something matters
                 ignore.parent.mkdir(parents=True, exist_ok=True)
                 with open(ignore, "x", encoding="utf-8") as stream:
@@ -508,7 +509,9 @@ class PytestRun:
         if self._folder is None:
             return
         settings = self.settings
-        if settings.keep or settings.results == settings.root / ".iogate" / "results":
+        usual = settings.results == settings.root / ".iogate" / "results"
+        linked = settings.results.is_symlink() or settings.results.parent.is_symlink()  # chosen by a link
+        if settings.keep or (usual and not linked):
             prune(settings.results, settings.keep or USUAL)
         self._folder.close()
 

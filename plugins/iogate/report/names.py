@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
-from iogate.report.results import Results, WorkloadRecord
+from iogate.report.results import Results
 
-if TYPE_CHECKING:
-    from iogate.report.history.values import MetricHistory
 
-_Named = TypeVar("_Named", WorkloadRecord, "MetricHistory")
+class _InSuite(Protocol):
+    """What tells of a workload; a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def suite(self) -> str: ...
+
+    @property
+    def workload(self) -> str: ...
+
+
+_Named = TypeVar("_Named", bound=_InSuite)
 
 
 def names_told_apart(results: Results) -> Results:

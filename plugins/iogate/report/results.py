@@ -20,14 +20,14 @@ from iogate import __version__
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
-from iogate.formats.inputs import read_input
+from iogate.formats.reading import read_at_once, read_input
 from iogate.formats.schema import check_value
 from iogate.model import Direction, Environment, Finding, Histogram, PairFacts, Slice, VerdictName
 from iogate.units import printable
 
 SCHEMA: Final = 1
-LARGEST: Final = 2**30
-"""Bytes of the largest document that is read."""
+LARGEST: Final = 256 * 2**20
+"""Bytes of the largest document that is read; a session of 500 workloads takes 17 MiB."""
 
 _KEYS: Final = frozenset({"schema", "device", "session", "workloads"})
 ToleranceSource = Literal["", "command line", "suite", "data"]
@@ -241,7 +241,7 @@ class Results:
 def is_results(path: Path) -> bool:
     """Return whether a file is a results document, of whatever schema, or empty as mktemp(1) makes it."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_at_once(path).decode("utf-8-sig")
         found = _parse(text, str(path)) if text else None
     except (OSError, UnicodeDecodeError, InputError):
         return False

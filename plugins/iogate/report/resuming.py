@@ -41,7 +41,7 @@ def declaration_hash(workload: Workload) -> str:
 def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
     """Return the newest kept session on a device that was to decide about just these workloads, if any."""
     wanted = set(ids)
-    for path in sorted(folder.glob(f"*/{NAME}"), key=_age, reverse=True):
+    for path in sorted(filter(Path.is_file, folder.glob(f"*/{NAME}")), key=_age, reverse=True):
         try:
             results = Results.read(path)
         except InputError:

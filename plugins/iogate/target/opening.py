@@ -20,6 +20,7 @@ from iogate.target.scratch import (
     FolderScratch,
     Scratch,
     occupants,
+    quotable,
     remove_leftovers,
     scratch_folder,
 )
@@ -97,7 +98,7 @@ class _DeviceScratch(contextlib.ExitStack):
         """Do nothing: a device has no folder."""
 
     def readable(self, text: str) -> str:
-        return text.replace(str(self._held), str(self._target.path))
+        return text.replace(str(self._held), quotable(self._target.path))
 
 
 def disks_under(target: Target) -> list[str]:

@@ -66,6 +66,11 @@ class Scratch(Protocol):
         ...
 
 
+def quotable(path: Path) -> str:
+    """Return a path as it can stand in an engine's JSON: what would end a text there is `?`."""
+    return re.sub(r'["\\\x00-\x1f]', "?", str(path))
+
+
 class FolderScratch:
     """A run's place in a directory: files of incompressible data, laid out when first asked for and reused
     by all workloads of that size.
@@ -83,7 +88,7 @@ class FolderScratch:
         self._home.check()
 
     def readable(self, text: str) -> str:
-        return text.replace(str(self._home.held), str(self.path))
+        return text.replace(str(self._home.held), quotable(self.path))
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         """Return a file of `needs.size` bytes; without a size, a path where the engine may make its own

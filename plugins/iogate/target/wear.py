@@ -15,6 +15,7 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.formats.atomic import write_atomically
+from iogate.formats.reading import read_at_once
 from iogate.host.flock import lock
 from iogate.model import Device
 from iogate.units import format_quantity
@@ -75,10 +76,10 @@ class Wear:
     def _days(self) -> dict[str, int]:
         """Return bytes by date. Raises TargetError for a count that cannot be read: it is no zero."""
         try:
-            days = json.loads(self._file.read_bytes())
+            days = json.loads(read_at_once(self._file))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise self._unusable(str(error)) from error
         if isinstance(days, dict) and all(type(value) is int and value >= 0 for value in days.values()):
             return days

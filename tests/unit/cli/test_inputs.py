@@ -9,7 +9,7 @@ import pytest
 
 from iogate.cli import main
 from iogate.errors import InputError
-from iogate.formats.inputs import read_input
+from iogate.formats.reading import read_input
 from sessions import session
 
 READING = {

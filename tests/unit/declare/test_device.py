@@ -85,6 +85,7 @@ def test_a_wear_limit_is_a_size_per_day_or_session(baselines, text, limits):
         ("target: .\nwear: {week: 1T}\n", "2:7", "not a limit such as 1T/day"),
         ("target: .\ntarget_id: {name: sda}\n", "2:13", "unknown key 'name'"),
         ('target: "a\\0b"\n', "1:9", "is not a path"),
+        ('target: a\ntarget_id: {backing_file: "a\\0b"}\n', "2:27", "is not a path"),
         ("target: .\ntarget: x\n", "2:1", "is here twice"),
         ("target: [\n", "2:1", "malformed YAML"),
         ("", "1:1", "the file is empty"),

@@ -26,6 +26,16 @@ def mistakes(tmp_path: Path, text: str, **options) -> list[str]:
     return [str(error) for error in caught.value.errors]
 
 
+def test_a_workload_that_excludes_all_of_itself_is_refused(tmp_path):
+    text = "workloads:\n  a: {rw: read, size: 4M, matrix: {bs: [4k, 8k]}, exclude: [{bs: 4k}, {bs: 8k}]}\n"
+    assert mistakes(tmp_path, text) == ["demo.yaml:2:60: exclude leaves nothing of this workload"]
+
+
+def test_a_marker_that_pytest_keeps_to_itself_is_refused(tmp_path):
+    [mistake] = mistakes(tmp_path, "workloads:\n  a: {rw: read, size: 4M, markers: [_x]}\n")
+    assert "'_x' is not a marker" in mistake
+
+
 def test_defaults_hold_unless_a_workload_says_otherwise(tmp_path):
     suite = load(
         tmp_path,

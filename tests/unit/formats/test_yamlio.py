@@ -1,5 +1,6 @@
 """YAML that remembers where everything stands, and takes nothing for a number that is none."""
 
+import contextlib
 import os
 import re
 
@@ -176,6 +177,13 @@ def test_a_number_of_yaml_1_2_is_one_although_pyyaml_writes_it_as_text(text):
 def test_the_nearest_word_is_offered():
     assert nearest("iodpeth", ["iodepth", "bs"]) == ", did you mean 'iodepth'?"
     assert nearest("zzz", ["iodepth", "bs"]) == ""
+
+
+def test_a_file_of_the_kernel_that_never_ends_is_not_waited_for(tmp_path):
+    link = tmp_path / "s.yaml"
+    link.symlink_to("/proc/kmsg")
+    with contextlib.suppress(InputError):  # what there is of the kernel's messages may be YAML
+        load(link)
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):

@@ -1,5 +1,7 @@
 """What a run leaves out: what is a suite, and what lost its suite."""
 
+import os
+
 import pytest
 
 from iogate.model import Device
@@ -26,6 +28,11 @@ from iogate.plugin.coverage import (
 def test_a_suite_is_known_by_its_key(tmp_path, name, text, expected):
     (tmp_path / name).write_text(text)
     assert looks_like_suite(tmp_path / name) is expected
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.yaml")
+    assert not looks_like_suite(tmp_path / "a.yaml")
 
 
 def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path):

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import tempfile
 import zlib
@@ -346,6 +347,14 @@ def test_what_is_no_directory_is_refused(tmp_path, name, rule):
 def test_a_character_device_is_refused():
     with pytest.raises(TargetError, match="neither a directory nor a block device"):
         found("/dev/null")
+
+
+def test_a_directory_whose_name_would_end_a_text_of_json_changes_no_output(tmp_path):
+    folder = tmp_path / 'a"\\b'
+    folder.mkdir()
+    with use(folder) as place:
+        said = json.loads(place.readable(json.dumps({"filename": str(place.data(reading()))})))
+        assert said["filename"].startswith(f"{tmp_path}/a??b/{PREFIX}")
 
 
 def test_a_name_that_steers_a_terminal_is_shown_harmless(tmp_path):

@@ -73,7 +73,9 @@ def test_an_unknown_amount_is_refused_only_at_the_limit(tmp_path):
     refused(account, None)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"2026-11-20": -5}', '{"2026-11-20": true}', "\xff"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"2026-11-20": -5}', '{"2026-11-20": true}', "\xff", "[" * 100_000]
+)
 def test_a_count_that_cannot_be_read_is_no_zero(tmp_path, text):
     file = tmp_path / ".iogate/wear-orin.json"
     file.parent.mkdir()

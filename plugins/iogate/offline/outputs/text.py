@@ -10,7 +10,7 @@ from pathlib import Path
 from iogate import engines
 from iogate.engines import ReadsReports, TellsJobsApart
 from iogate.errors import ApartError, OutputError, Position
-from iogate.formats.inputs import read_input
+from iogate.formats.reading import read_input
 from iogate.model import Output, Part
 from iogate.units import printable
 

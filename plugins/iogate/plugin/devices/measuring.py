@@ -48,7 +48,7 @@ def _follow(runs: Runs, queues: list[list[str]], folder: Path, columns: int) -> 
         runs.follow(queues, folder, lambda name, line: _say(f"{name:<{columns}} | {line}"))
         return False
     except KeyboardInterrupt as error:
-        _say(f"\nending {', '.join(runs.alive)}: {error or 'Ctrl-C'}")
+        _say(f"\nending {', '.join(runs.alive)}: {str(error) or 'Ctrl-C'}")
         runs.end(lambda name, line: _say(f"{name:<{columns}} | {line}"))
         return True
     finally:

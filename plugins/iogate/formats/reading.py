@@ -1,4 +1,4 @@
-"""Reading a file that somebody named: whole, once, and never something that would be waited for."""
+"""Reading files of strangers, which may be what never ends, and what somebody named: whole, and once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from pathlib import Path
 from iogate.errors import InputError
 from iogate.formats.streams import own_descriptor
 
+_PIECE = 2**16  # of a file whose size the kernel does not say
 _REMEDY = "put it into a file, or hand it over by /dev/stdin or the shell's <(...)"
+
+
+def read_at_once(path: Path, most: int | None = None) -> bytes:
+    """Return what is there now, at most so many bytes of it: who waits for /proc/kmsg, or for a pipe, waits
+    for ever. Raises OSError.
+    """
+    with open(path, "rb", opener=_without_waiting) as stream:
+        size = max(os.fstat(stream.fileno()).st_size + 1, _PIECE)  # what is asked for is allocated at once
+        return stream.read(size if most is None else min(size, most)) or b""
 
 
 def read_input(path: Path, largest: int) -> bytes:
@@ -24,8 +34,10 @@ def read_input(path: Path, largest: int) -> bytes:
             mode = os.stat(path).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise InputError(f"cannot read {path}: it is no plain file", remedy=_REMEDY)
-        with path.open("rb") as stream:
-            data = stream.read(largest + 1)
+            data = read_at_once(path, largest + 1)
+        else:
+            with path.open("rb") as stream:
+                data = stream.read(largest + 1)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:  # a NUL in its name
@@ -33,3 +45,7 @@ def read_input(path: Path, largest: int) -> bytes:
     if len(data) > largest:
         raise InputError(f"cannot read {path}: it is larger than {largest >> 20} MiB")
     return data
+
+
+def _without_waiting(name: str, flags: int) -> int:
+    return os.open(name, flags | os.O_NONBLOCK)

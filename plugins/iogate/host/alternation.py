@@ -88,17 +88,21 @@ def alternate(
     """Run two programs side by side, by turns, as long as they last.
 
     The order is ABBA or BAAB, each time chosen by a generator of this `seed`, so that what changes evenly
-    over four turns cancels. `tick` is called after each four with the seconds since the start. However this
-    ends, both programs and all that they started are gone, stopped or not.
+    over four turns cancels. It also chooses who is started first, and so perhaps gets the idler processor:
+    what that is worth must hit both arms as often. `tick` is called after each four with the seconds since
+    the start. However this ends, both programs and all that they started are gone, stopped or not.
 
     Raises EngineError if they cannot be started or do no I/O, TooFewSlices if they end too early.
     """
-    with start([(call.argv, call.folder) for call in calls]) as programs:
+    order = random.Random(seed)
+    turned = 1 - 2 * order.randrange(2)  # 1: as given; -1: the other way round
+    with start([(call.argv, call.folder) for call in calls[::turned]]) as started:
+        programs = started[::turned]
         trees = tuple(_Tree(program, call) for program, call in zip(programs, calls, strict=True))
-        begun = programs[0].started
+        begun = started[0].started
         try:
             end = _wait_for_io(trees, begun) + min(call.lasting for call in calls)
-            slices = tuple(_slices(trees, turns, random.Random(seed), begun, end, tick))
+            slices = tuple(_slices(trees, turns, order, begun, end, tick))
         finally:
             for tree in trees:
                 tree.resume()

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -55,6 +56,19 @@ def gone(folders):
     """No program that worked in these folders is there any more."""
     eventually(lambda: not [line for folder in folders for line in working_in(folder)])
     return True
+
+
+def test_either_arm_is_started_first(folders):
+    """Who comes first may get the idler processor."""
+    first = set()
+    for seed in (0, 1):  # of which one draws 1, the other 0
+        calls = [worker(folder, 0.6, lasting=0.5) for folder in folders]
+        told = [
+            replace(call, argv=("sh", "-c", 'echo $$ > begun; exec "$@"', "sh", *call.argv)) for call in calls
+        ]
+        alternate((told[0], told[1]), TURNS, seed=seed)
+        first.add(min(folders, key=lambda folder: int((folder / "begun").read_text())))
+    assert first == set(folders)
 
 
 def test_each_four_slices_are_balanced_in_order(folders):

@@ -22,7 +22,15 @@ with suppress(ModuleNotFoundError):
 
 UNDISTURBED = tuple(
     f"system/test_{name}.py"
-    for name in ("allow_exec", "bad_input_system", "campaigns", "first_steps", "job_files", "remote")
+    for name in (
+        "allow_exec",
+        "bad_input_system",
+        "campaigns",
+        "clients",
+        "first_steps",
+        "job_files",
+        "remote",
+    )
 )
 """Tests of real engines that look at no figures."""
 

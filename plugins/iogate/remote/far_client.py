@@ -64,7 +64,7 @@ class Conducted:
 def facts_of(bench: LocalBench) -> ClientFacts:
     """Return what this client is. Two network namespaces of one machine are two clients."""
     boot = sysfs.text(Path("/proc/sys/kernel/random/boot_id"))
-    machine = boot or sysfs.text(Path("/etc/machine-id")) or socket.gethostname()
+    machine = boot or f"{sysfs.text(Path('/etc/machine-id'))} {socket.gethostname()}"
     try:
         network = str(os.stat("/proc/self/ns/net").st_ino)
     except OSError:

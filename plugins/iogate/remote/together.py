@@ -83,7 +83,7 @@ class Together:
         return asked, {name: client.prepared() for name, client in self.clients.items()}
 
     def _read(self, conducted: Conducted, offsets: Mapping[str, float]) -> ClientOutputs:
-        """Return what the first client's raw files say. Raises OutputError."""
+        """Return what the raw files of the first client say. Raises OutputError."""
         raw = self._within / next(iter(self.clients))
         file = raw / conducted.output
         logs = {path.name: _read(path) for path in raw.glob("*") if path.is_file() and path != file}

@@ -232,15 +232,16 @@ def _mark(folder: int, path: Path) -> Iterator[None]:
 
 
 def occupants(parent: int) -> set[str]:
-    """Return the names of the scratch folders in an open directory, whosever they are, but for those of runs
-    that are gone.
+    """Return the names of this user's scratch folders in an open directory, but for those of runs that are
+    gone.
     """
     found = set()
     with contextlib.suppress(OSError):
         for name in _names(parent):
             if name.startswith(PREFIX):
                 with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
-                    found |= set() if _is_abandoned(folder) else {name}
+                    if os.fstat(folder).st_uid == os.geteuid() and not _is_abandoned(folder):
+                        found.add(name)
     return found
 
 

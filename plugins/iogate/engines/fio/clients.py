@@ -93,6 +93,12 @@ def outputs(
         said = ", ".join(missing) or ", ".join(client for client in found.each if client not in offsets)
         raise OutputError(f"{name}: not just the clients asked for are in it: {said}")
     windows = {client: _windows(client, logs, offset, name) for client, offset in offsets.items()}
+    silent = [client for client, each in windows.items() if not each]
+    if silent and len(offsets) > 1:  # of one alone it need not be known
+        raise OutputError(
+            f"{name}: {silent[0]} has no log of its bandwidth: nothing tells when it ran",
+            remedy="a longer run: say runtime, and time_based",
+        )
     spans = {client: _span(each, found.each[client]) for client, each in windows.items()}
     common = Span(max(span.start for span in spans.values()), min(span.end for span in spans.values()))
     metrics = dict(found.whole.metrics)
@@ -116,18 +122,15 @@ def outputs(
 
 
 def _windows(client: str, logs: Mapping[str, str], offset: float, name: str) -> dict[str, list[_Window]]:
-    """Return the windows of a client's logs by direction, on our clock. Raises OutputError if it has none."""
+    """Return the windows of a client's logs by direction, on our clock; none of one too short for any. Raises
+    OutputError.
+    """
     found: dict[str, list[_Window]] = {}
     for file, text in logs.items():
         match = _LOG.fullmatch(file)
         if match and match["client"] == client:
             for direction, windows in _read_log(text, offset, f"{name}: {file}").items():
                 found.setdefault(direction, []).extend(windows)
-    if not found:
-        raise OutputError(
-            f"{name}: {client} has no log of its bandwidth: nothing tells when it ran",
-            remedy="a longer run: say runtime, and time_based",
-        )
     return found
 
 
@@ -156,11 +159,11 @@ def _first_filled(windows: list[_Window]) -> list[_Window]:
 
 
 def _span(windows: Mapping[str, list[_Window]], own: Output) -> Span:
-    """Return when a client ran: since its first window, for as long as it says, or its last window is."""
+    """Return when a client ran: since its first window, for as long as it says, or until its last window."""
     each = [window for one in windows.values() for window in one]
-    start = min(window.start for window in each)
+    start = min((window.start for window in each), default=0.0)
     seconds = max(traffic.seconds for traffic in own.traffic.values())
-    return Span(start, max(start + seconds, *(window.end for window in each)))
+    return Span(start, max([start + seconds, *(window.end for window in each)]))
 
 
 def _share(windows: Sequence[_Window], span: Span, common: Span) -> float:

@@ -82,7 +82,10 @@ def by_client(text: str, *, name: str, completed: Completed | None = None) -> By
     report, jobs = _whole(text, name, completed)
     hosts: dict[str, list[_Job]] = {}
     for job in _apart(jobs):
-        hosts.setdefault(str(job.data.get("hostname")), []).append(job)
+        hosts.setdefault(printable(str(job.data.get("hostname"))), []).append(job)
+    for host, own in hosts.items():
+        if not _did_something(own, name):
+            raise OutputError(f"{name}: {host} did no I/O{_messages(report.said, completed)}")
     return ByClient(
         _output(report, _apart(jobs), completed, together=False),
         {host: _output(report, own, completed) for host, own in hosts.items()},
@@ -180,13 +183,17 @@ def _check_jobs(report: FioReport, jobs: Sequence[_Job], completed: Completed | 
     if completed and completed.status:
         said = _messages(report.said, completed)
         raise OutputError(f"{name}: fio ended with status {completed.status}{said}")
-    if not any(
-        figures.busy(job.data, direction, name) for job in jobs for direction in (*DIRECTIONS, "mixed")
-    ):
+    if not _did_something(jobs, name):
         raise OutputError(
             f"{name}: fio did no I/O{_messages(report.said, completed)}",
             remedy="nothing was measured: did the job end within its ramp_time, or was the target refused?",
         )
+
+
+def _did_something(jobs: Sequence[_Job], name: str) -> bool:
+    return any(
+        figures.busy(job.data, direction, name) for job in jobs for direction in (*DIRECTIONS, "mixed")
+    )
 
 
 def _failure(job: _Job, report: FioReport, completed: Completed | None) -> str:

@@ -1,7 +1,9 @@
 """fio on several clients: what it is told, and what becomes of what it says of all and of each."""
 
+import contextlib
 import copy
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -105,6 +107,19 @@ def test_a_client_without_a_log_is_refused():
         outputs(BOTH, {"client_1": log()})
 
 
+def test_of_one_client_alone_nobody_asks_when_it_ran():
+    name = f"{DIRECTION}.iops"
+    found = outputs(said("client_1"), {}, client_1=0.0)
+    assert found.whole.metrics[name] == found.each["client_1"].metrics[name] == WHOLE.metrics[name]
+
+
+def test_a_client_that_did_nothing_is_refused():
+    idle = {**DONE[0][DIRECTION], "total_ios": 0, "io_bytes": 0}
+    text = said("client_1", "client_2", client_2={DIRECTION: idle})
+    with pytest.raises(OutputError, match="client_2 did no I/O"):
+        outputs(text, {"client_1": log(), "client_2": log()})
+
+
 @pytest.mark.parametrize("line", ["", "x", "1, 2", "1795332696203, -5, 0, 0, 0", "1e400, 1, 0, 0, 0"])
 def test_a_log_that_cannot_be_read_is_refused_with_its_line(line):
     with pytest.raises(OutputError, match=r"log_bw.1.log.client_2:2: is no line"):
@@ -120,6 +135,36 @@ def test_a_clock_that_goes_back_in_a_run_is_refused():
 def test_whatever_clients_say_is_an_error_in_words(text, lines):
     with pytest.raises(IogateError):
         outputs(text, {"client_1": lines, "client_2": log()})
+
+
+LEAVES = [
+    (*before, key) for before, part in [((), DONE[0]), ((DIRECTION,), DONE[0][DIRECTION])] for key in part
+]
+STRANGE = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.just([]), st.just({})
+)
+
+
+@given(st.sampled_from(LEAVES), STRANGE)
+def test_whatever_one_client_says_of_itself_is_believed_or_refused(path, value):
+    document = json.loads(BOTH)
+    part = document["client_stats"][1]
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    logs = {"client_1": log(), "client_2": log()}
+    with contextlib.suppress(OutputError):
+        found = outputs(json.dumps(document), logs)
+        assert set(found.each) == {"client_1", "client_2"}
+        assert all(math.isfinite(value) for value in found.whole.metrics.values())
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**16 - 1), st.integers(0, 10**12), st.integers(0, 2)), max_size=5))
+def test_whatever_a_log_says_is_believed_or_refused(entries):
+    text = "".join(f"{time}, {rate}, {direction}, 0, 0\n" for time, rate, direction in entries)
+    with contextlib.suppress(OutputError):
+        found = outputs(BOTH, {"client_1": log(), "client_2": text})
+        assert all(math.isfinite(value) and value >= 0 for value in found.whole.metrics.values())
 
 
 def test_the_conductor_is_told_each_client_and_no_address_of_a_network():

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
 from iogate.judge.fleet import Standing, beyond_chance, spread_of, standings
 from iogate.judge.gate import decide
+from iogate.judge.gate.distributions import student_bound
 
 BETWEEN, WITHIN, REPETITION, RUNS = 0.02, 0.007, 0.02, 5
 ALPHA, LOSS, SIZES = 0.01, -math.log1p(-0.10), (6, 10, 20)
@@ -40,7 +41,8 @@ def heavy(count: int) -> np.ndarray:
 def share(count: int, of: int) -> str:
     low = beta.ppf(0.025, count, of - count + 1) if count else 0.0
     high = beta.ppf(0.975, count + 1, of - count) if count < of else 1.0
-    return f"{count / of:.1%} ({low:.1%}-{high:.1%})"
+    digits = 2 if of >= 100_000 else 1
+    return f"{count / of:.{digits}%} ({low:.{digits}%}-{high:.{digits}%})"
 
 
 def sessions(counts: Sequence[int], devices: np.ndarray, within: float) -> list[list[float]]:
@@ -64,10 +66,20 @@ def said(counts: Sequence[int], metrics: int, shared: bool, draw: Draw, loss: fl
     return list(found.any(axis=0))
 
 
+def level(fleets: int) -> None:
+    """Count false alarms of one metric by the formula alone, of so many fleets that a tenth of 1% shows."""
+    for size in SIZES:
+        values = random.standard_normal((fleets, size))
+        others = size - 1
+        means = (values.sum(1, keepdims=True) - values) / others
+        squares = (values**2).sum(1, keepdims=True) - values**2 - others * means**2
+        distances = (values - means) / np.sqrt(squares / (others - 1) * (1 + 1 / others))
+        bound = student_bound(others - 1.0, ALPHA / size)
+        print(f"{size} devices: {share(int((distances.max(1) > bound).sum()), fleets)} of {fleets} fleets")
+
+
 def alarms(fleets: int) -> None:
-    print(
-        "\n| devices | sessions of each | metrics | devices differ | false alarm | slow one found | another said |"
-    )
+    print("\n| devices | sessions of each | metrics | devices | false alarm | the slow one | another said |")
     print("| ---: | --- | ---: | --- | ---: | ---: | ---: |")
     cases: list[tuple[int, str, int, bool, Draw]] = [
         *((size, each, 1, True, normal) for size in SIZES for each in ("1", "3")),
@@ -146,6 +158,7 @@ def acceptance(fleets: int) -> None:
 
 if __name__ == "__main__":
     fleets = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    level(100 * fleets)
     alarms(fleets)
     coverage(fleets)
     acceptance(fleets // 10)

@@ -6,14 +6,18 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree
+from pathlib import Path
 
 import pytest
 
-from conftest import ENGINES
 from places import PLUGINS
 from projects import WITHOUT_OTHERS, refused, working_in
 from waiting import eventually
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell in the background; children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+ENGINES = str(Path(__file__).parent / "engines")
 PROFILE = "target: .\nmissing: record\n"
 NOWHERE = "target: .\nhost: popen//python=/no/such/python\n"
 SLEEPS = """\
@@ -69,21 +73,25 @@ def test_each_is_measured_and_has_its_own_session_and_files_and_one_that_cannot_
 
 def test_files_that_an_ini_file_names_are_apart_too_and_so_is_what_failed_last(devices):
     (devices.path / "pytest.ini").write_text(
-        "[pytest]\nio_json = r.json\ndevice = a, b\naddopts = --io-report=x.html\n"
+        "[pytest]\nio_json = r.json\nlog_file = l.txt\ndevice = a, b\naddopts = --io-report=x.html\n"
     )
     result = devices.run_apart("suites")
     assert result.ret == 0
     found = {path.name for path in devices.path.iterdir()}
-    assert {"r-a.json", "r-b.json", "x-a.html", "x-b.html"} <= found
-    assert not {"r.json", "x.html"} & found
+    assert {"r-a.json", "r-b.json", "x-a.html", "x-b.html", "l-a.txt", "l-b.txt"} <= found
+    assert not {"r.json", "x.html", "l.txt"} & found
     assert {path.name for path in (devices.path / ".pytest_cache").iterdir()} >= {"a", "b"}
 
 
 def test_the_worst_of_them_is_the_exit_status(devices):
     devices.run_apart("suites", "--device=a")
     devices.device("b", "target: .\nmissing: fail\n")
-    result = devices.run_apart("suites", "--device=b,a", factor=0.5)
+    old = (devices.path / "r-c.json", devices.path / ".iogate/results")
+    old[0].write_text(next(old[1].glob("*/results.json")).read_text())  # of a run before
+    result = devices.run_apart("suites", "--device=b,a,c", "--io-json=r.json", factor=0.5)
     assert result.ret == 1
+    result.stdout.fnmatch_lines(["c * refused * 4 *"])
+    assert "2 recorded" not in str(result.stdout)
     result.stdout.fnmatch_lines(["b * no baseline * 11 *", "a * failed * 1 * 2 regressed (most: *"])
 
 

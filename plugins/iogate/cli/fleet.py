@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from iogate.cli.common import Commands, argument, epilog, say
+from iogate.errors import IogateError
 from iogate.units import parse_share
 
 
@@ -57,6 +58,10 @@ def add(commands: Commands) -> None:
 def _act(given: argparse.Namespace) -> int:
     from iogate.offline.fleet import fleet
 
+    if given.json and given.baseline:
+        raise IogateError("--json and --baseline say different things: one after the other")
+    if given.replace and not given.baseline:
+        raise IogateError("--replace writes over a baseline: name it by --baseline=NAME")
     text, status = fleet(
         given.results,
         tolerance=given.tolerance,

@@ -131,7 +131,11 @@ def test_results_given_twice_count_once(folder, capsys):
     assert found["sessions"] == 20
     copied = Results.read(next(folder.glob("orin-1/*/results.json")))
     copied.write(folder / "copy.json")
-    assert document(capsys, *paths, folder / "copy.json")["sessions"] == 20
+    found = document(capsys, *paths, folder / "copy.json")
+    assert found["sessions"] == 20
+    (why,) = left_out(found)
+    assert "copy.json is given beside" in why or "results.json is given beside" in why
+    assert "says the same of one session" in why
 
 
 def test_what_cannot_stand_beside_the_others_is_told_by_name_and_reason(folder, capsys):

@@ -145,6 +145,12 @@ def test_a_file_that_mixes_devices_of_a_fleet_and_sessions_is_refused(results, f
         load_baselines(file)
 
 
+@pytest.mark.parametrize("flags", [["--json", "--baseline=orin"], ["--replace"]])
+def test_flags_that_do_not_go_together_are_refused(results, file, flags):
+    assert main(["fleet", *flags, *map(str, results)]) == 2
+    assert not file.exists()
+
+
 def test_fewer_than_three_devices_make_none(project, file, capsys):
     said = write(capsys, *fleet(project / "kept", 2), status=2)
     assert "no baseline: it needs 3 devices" in said

@@ -71,6 +71,7 @@ def once(items: Sequence[Measured], said: list[LeftOut]) -> Iterator[Measured]:
         known = found.setdefault(item.session.id, item)
         if known is item:
             yield item
-        elif known.values != item.values:
-            why = f"{known.session.file} says other figures of the same session"
-            said.append(LeftOut(printable(why), item.workload, item.session.date, item.session.file))
+            continue
+        same = "the same" if known.values == item.values else "other figures"
+        why = f"{item.session.file} is given beside {known.session.file}, and says {same} of one session"
+        said.append(LeftOut(printable(why), item.workload, item.session.date, item.session.file))

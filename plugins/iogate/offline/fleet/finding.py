@@ -14,7 +14,7 @@ from iogate.judge.gate.noise import components
 from iogate.offline.fleet.alike import by_workload, of_one_definition, of_one_model, once
 from iogate.offline.fleet.evidence import ages, differing_facts
 from iogate.offline.fleet.members import members, model
-from iogate.offline.fleet.values import DeviceStanding, Evidence, Fleet, FleetMetric, Word
+from iogate.offline.fleet.values import DeviceEvidence, DeviceStanding, Fleet, FleetMetric, Word
 from iogate.report.history import Collection
 from iogate.report.history.points import points_of
 from iogate.report.history.series import gating_of
@@ -188,7 +188,7 @@ def _newest(name: str, kept: Mapping[tuple[str, str], Kept]) -> Measured:
     return max(own, key=lambda item: item.session.id)
 
 
-def _evidence(metrics: Sequence[FleetMetric], newest: Mapping[str, Measured]) -> Iterator[Evidence]:
+def _evidence(metrics: Sequence[FleetMetric], newest: Mapping[str, Measured]) -> Iterator[DeviceEvidence]:
     """Yield what is known of the slowest device, and of those that stand out, the slowest first."""
     losses: dict[str, list[float]] = {name: [] for name in newest}
     named = dict.fromkeys(newest, 0)
@@ -205,7 +205,7 @@ def _evidence(metrics: Sequence[FleetMetric], newest: Mapping[str, Measured]) ->
         facts = differing_facts(own.environment, [one.environment for one in others])
         facts = facts or ("nothing that is known of its machine and software differs from the others",)
         age = ages(own.id, [one.id for one in others])
-        yield Evidence(name, mean[name], len(losses[name]), named[name], (*facts, age))
+        yield DeviceEvidence(name, mean[name], len(losses[name]), named[name], (*facts, age))
 
 
 def _notes(metrics: Sequence[FleetMetric]) -> Iterator[str]:

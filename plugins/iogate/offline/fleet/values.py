@@ -56,7 +56,7 @@ class FleetMetric:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DeviceEvidence:
     """How a device stands in all metrics, and what is different about it.
 
     `loss` is the mean of its losses against the others (a logarithm), over `metrics` of them, in `named` of
@@ -84,7 +84,7 @@ class Fleet:
     sessions: int
     period: tuple[str, str]
     model: Mapping[str, str]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[DeviceEvidence, ...]
     alpha: float
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from iogate.judge.fleet.spread import Interval
-from iogate.offline.fleet.values import DeviceStanding, Evidence, Fleet, FleetMetric
+from iogate.offline.fleet.values import DeviceEvidence, DeviceStanding, Fleet, FleetMetric
 from iogate.report.history.words import left_out_lines
 from iogate.units import format_change, format_quantity, format_share, plural, printable
 
@@ -109,7 +109,7 @@ def _expected(one: DeviceStanding) -> str:
     return f"±{format_share(one.error)}" if one.degrees else ""
 
 
-def _said(one: Evidence, fleet: Fleet) -> Iterator[str]:
+def _said(one: DeviceEvidence, fleet: Fleet) -> Iterator[str]:
     """Yield how a device stands, in which metrics it stands out, and what is different about it."""
     loss = format_share(abs(math.expm1(-one.loss)))
     much = f"{loss} {'worse' if one.loss > 0 else 'better'} than the others"

@@ -30,7 +30,7 @@ _FILES_OF_OTHERS = {
 
 
 @dataclass(frozen=True)
-class Call:
+class DeviceCall:
     """How a device's run is started, and where it leaves its results."""
 
     argv: tuple[str, ...]
@@ -53,7 +53,7 @@ def refuse_single(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{flag} cannot be used with several devices: name one of them")
 
 
-def commands(config: pytest.Config, names: Sequence[str], folder: Path) -> dict[str, Call]:
+def commands(config: pytest.Config, names: Sequence[str], folder: Path) -> dict[str, DeviceCall]:
     """Return how each device is measured; `folder` keeps results that nobody asked for. Raises UsageError."""
     given = [str(argument) for argument in config.invocation_params.args]
     end = given.index("--") if "--" in given else len(given)
@@ -63,7 +63,7 @@ def commands(config: pytest.Config, names: Sequence[str], folder: Path) -> dict[
         results = of_device(named, name) if named else folder / f"{name}.json"
         own = [f"--device={name}", f"--io-json={results}", *_own_files(config, name)]
         argv = (sys.executable, "-m", "pytest", *given[:end], *own, *given[end:])
-        found[name] = Call(argv, results)
+        found[name] = DeviceCall(argv, results)
     return found
 
 
@@ -87,7 +87,7 @@ def _own_files(config: pytest.Config, name: str) -> Iterator[str]:
         if path and flag != "--io-json":
             yield f"{flag}={of_device(path, name)}"
     for flag, destination in _FILES_OF_OTHERS.items():
-        value = config.getoption(destination, None)
+        value = config.getoption(destination, None) or _ini_value(config, destination)
         if value:
             yield f"{flag}={of_device(Path(str(value)), name)}"
     if config.getoption("basetemp", None):
@@ -97,3 +97,11 @@ def _own_files(config: pytest.Config, name: str) -> Iterator[str]:
     if config.pluginmanager.hasplugin("cacheprovider"):  # what failed last, failed on a device
         yield "-o"
         yield f"cache_dir={config.getini('cache_dir')}/{name}"
+
+
+def _ini_value(config: pytest.Config, name: str) -> str:
+    """Return what an ini file says of an option; empty where it cannot."""
+    try:
+        return str(config.getini(name) or "")
+    except ValueError:
+        return ""

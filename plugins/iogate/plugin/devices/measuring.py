@@ -33,9 +33,11 @@ def measure_devices(config: pytest.Config) -> int:
         columns = max(len(name) for name in calls)
         runs = Runs({name: Run(name, call.argv, _environment(columns)) for name, call in calls.items()})
         queues = [[device.name for device in lane] for lane in lanes(devices)]
+        before = {name: _state(call.results) for name, call in calls.items()}
         _say(_head(queues))
         interrupted = _follow(runs, queues, config.invocation_params.dir, columns)
-        results = {name: call.results for name, call in calls.items()}
+        written = [name for name, call in calls.items() if _state(call.results) != before[name]]
+        results = {name: calls[name].results for name in written}
         _say(summary(runs, results, settings, time.monotonic() - began))
     return int(pytest.ExitCode.INTERRUPTED) if interrupted else status_of(runs)
 
@@ -55,6 +57,15 @@ def _follow(runs: Runs, queues: list[list[str]], folder: Path, columns: int) -> 
         runs.end(lambda name, line: None)  # where nobody reads what they say, as behind `| head`
         runs.close()
         interrupts.restore()
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    """Return what changes when a file is written; None if there is none. One of a run before says nothing."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _head(queues: list[list[str]]) -> str:

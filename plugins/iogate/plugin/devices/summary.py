@@ -45,7 +45,7 @@ def summary(runs: Runs, results: Mapping[str, Path], settings: Settings, seconds
     """Return a table of the devices: how each ended, what was found, and where that is kept."""
     from tabulate import tabulate
 
-    rows = [(*_ended(run), *_found(run, results[name], settings)) for name, run in runs.by_name.items()]
+    rows = [(*_ended(run), *_found(run, results.get(name), settings)) for name, run in runs.by_name.items()]
     table = tabulate(
         rows,
         ("device", "outcome", "status", "took", "found", "kept in"),
@@ -62,13 +62,13 @@ def _ended(run: Run) -> tuple[str, str, str, str]:
     return run.name, outcome, str(run.status), format_duration(run.seconds)
 
 
-def _found(run: Run, file: Path, settings: Settings) -> Iterator[str]:
+def _found(run: Run, file: Path | None, settings: Settings) -> Iterator[str]:
     """Yield what a device's results say, and their folder; where there are none, why."""
     from iogate.report.headline import headline
     from iogate.report.results import Results
 
     try:
-        results = Results.read(file) if file.is_file() else None
+        results = Results.read(file) if file else None
     except IogateError as error:
         yield from (error.message, "")
         return

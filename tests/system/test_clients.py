@@ -20,7 +20,7 @@ pytestmark = pytest.mark.system
 BUSY = "waive: {clients_together: other tests run beside these}"
 SUITE = f"""\
 defaults:
-  {{rw: randread, bs: 4k, size: 1M, direct: false, time_based: true, runtime: 2, repetitions: 1, {BUSY}}}
+  {{rw: randread, bs: 4k, size: 1M, direct: false, time_based: true, runtime: 1, repetitions: 1, {BUSY}}}
 workloads:
   alone: {{}}
   together: {{clients: all}}
@@ -42,7 +42,7 @@ def fio():
 @pytest.fixture
 def project(project):
     """One repetition is enough to be recorded here."""
-    project.conftest("from iogate.judge import recorder\nassert recorder.ENOUGH > 1\nrecorder.ENOUGH = 1\n")
+    project.conftest("from iogate.judge import enough\nassert enough.ENOUGH > 1\nenough.ENOUGH = 1\n")
     return project
 
 
@@ -103,7 +103,7 @@ def test_four_clients_on_a_file_system_of_its_own(project, tmp_path):
         format_device("ext4", device)
         target = loops.mount(device)
         project.suite(
-            "defaults: {rw: randrw, bs: 4k, size: 4M, iodepth: 4, time_based: true, runtime: 2, "
+            "defaults: {rw: randrw, bs: 4k, size: 4M, iodepth: 4, time_based: true, runtime: 1, "
             f"{BUSY}}}\n"
             "workloads: {together: {repetitions: 1, matrix: {clients: [2, 4]}}}\n"
         )
@@ -213,11 +213,10 @@ def test_a_client_without_fio_is_named(project, two, tmp_path, target):
     nothing_left(project, target, two)
 
 
-@pytest.mark.parametrize("clients, words", [("8", "has 2 hosts"), ("[1, 3]", "has 2 hosts")])
-def test_more_clients_than_hosts(project, two, target, clients, words):
-    project.suite(LONG.replace("all", clients))
+def test_more_clients_than_hosts(project, two, target):
+    project.suite(LONG.replace("all", "8"))
     project.device("lab", profile(target, [client.host for client in two]))
-    refused(project.run("suites", "--device=lab"), words, two[1].name, status=4)
+    refused(project.run("suites", "--device=lab"), "has 2 hosts", two[1].name, status=4)
     nothing_left(project, target, two)
 
 

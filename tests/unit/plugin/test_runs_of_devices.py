@@ -29,11 +29,11 @@ def test_queues_go_on_at_once_and_those_of_one_queue_one_after_another(follow):
     meet = "touch {0}; until [ -e {1} ]; do sleep 0.01; done; echo met"
     said, runs = follow(
         [["a", "c"], ["b"]],
-        a=meet.format("a", "b") + "; rm a",
+        a=meet.format("a", "b") + "; touch done",
         b=meet.format("b", "a"),
-        c="[ -e a ] && echo both; echo alone",
+        c="[ -e done ] && echo behind",
     )
-    assert sorted(said) == [("a", "met"), ("b", "met"), ("c", "alone")]
+    assert sorted(said) == [("a", "met"), ("b", "met"), ("c", "behind")]
     assert [run.status for run in runs.values()] == [0, 0, 0]
 
 

@@ -65,6 +65,13 @@ def test_an_empty_value_of_an_option_is_refused(project, option):
     assert not project.baseline("local").exists()
 
 
+def test_what_is_no_host_is_told_with_its_place(project):
+    project.device("lab", "# a board\ntarget: .\nhost: orin.lab\nmissing: record\n")
+    words = "'orin.lab' is no host: it begins with ssh= or popen"
+    refused(project.run("suites", "--device=lab"), f"baselines/lab/device.yaml:2:1: {words}", status=4)
+    refused(project.run("suites", "--device=lab", "--io-host=ssh"), "'ssh' is no host: ssh= is", status=4)
+
+
 def test_a_device_of_another_machine_gives_no_verdict(project):
     project.device("orin", "target: .\nidentity: {machine: '*Jetson AGX Orin*'}\n")
     refused(project.run("suites", "--device=orin"), "is not the device orin", "Jetson AGX Orin", status=4)

@@ -10,7 +10,7 @@ import pytest
 
 from loops import need
 from places import ROOT
-from projects import Project
+from projects import Project, refused
 from wheels import install
 
 pytestmark = pytest.mark.system
@@ -56,6 +56,12 @@ def test_a_suite_runs_with_it(dd):
     assert copy["engine"] == "dd" and copy["definition"]["bs"] == "64k"
     values = copy["metrics"]["read.bandwidth"]["values"]
     assert copy["repetitions"] == len(values) >= 3 and min(values) > 0
+    assert not dd.leftovers
+
+
+def test_it_is_not_sent_to_another_machine(dd):
+    done = dd.run("suites", "--device=here", "--io-host=popen")
+    refused(done, "popen: the engine dd of another package cannot be sent to another machine", status=4)
     assert not dd.leftovers
 
 

@@ -72,7 +72,7 @@ def quiet(project, result):
 
 def repeating(project, number=1):
     """Wait until the repetition of that number begins."""
-    eventually(lambda: list(project.path.glob(f".iogate/results/*/*/{number}/stdout")))
+    eventually(lambda: list(project.path.rglob(f"{number}/stdout")))
 
 
 def working(project):

@@ -63,7 +63,6 @@ def test_job_files_of_others_run_as_they_are(files):
     assert not files.leftovers and not list(files.path.rglob("*_bw*.log"))
 
 
-@everywhere
 def test_the_plan_says_what_has_no_effect(files):
     result = files.run("suites", "--io-plan")
     assert "note: ssd.fio:7: filename=ssd.test.file has no effect here" in result.text

@@ -264,7 +264,7 @@ def test_a_pair_goes_on_after_ctrl_c(project):
     project.suite(READING)
     arguments = ("suites", "--io-against=same", "--io-max-blocks=2", SLICE)
     process = project.start(*arguments)
-    eventually(lambda: list(project.path.glob(".iogate/results/*/*/2/A/stdout")))
+    eventually(lambda: list(project.path.rglob("2/A/stdout")))
     alternating(project)
     process.send_signal(signal.SIGINT)
     interrupted = project.finish(process)

@@ -11,6 +11,9 @@ from pathlib import Path
 from iogate.host.mounts import PROC, number_text
 from iogate.units import printable
 
+_FAR = "import sys;exec(eval(sys.stdin.readline()))"
+"""What execnet has Python begin with at a host; who runs it follows."""
+
 
 def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
     """Return the other processes that have files below a folder open."""
@@ -37,11 +40,12 @@ def openers_of_file(descriptor: int, proc: Path = PROC) -> list[int]:
 
 
 def process_text(pid: int, proc: Path = PROC) -> str:
-    """Return a process as messages name it: `pid 4711 (pytest suites)`."""
+    """Return a process as messages name it: `pid 4711 (pytest suites)`; of a far side who runs it."""
     try:
         words = (proc / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         words = []
+    words = words[words.index(_FAR) + 1 :] if _FAR in words else words
     line = " ".join(printable(" ".join(words)).split())
     return f"pid {pid} ({line[:80]})" if line else f"pid {pid}"
 

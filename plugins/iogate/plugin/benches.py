@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from iogate.errors import InputError
 from iogate.plugin.options import value_of
 from iogate.plugin.time_limit import TimeLimit, timed, timeout_settings
 
@@ -65,7 +66,12 @@ def bench_of(
 
         kind = LocalBench
     limits = timeout_settings(config)
-    bench = (timed(kind) if limits else kind)(settings, device, folder, watcher)
+    try:
+        bench = (timed(kind) if limits else kind)(settings, device, folder, watcher)
+    except InputError as error:
+        if host == device.host:
+            error.position = error.position or device.position  # the profile says so
+        raise
     if limits and isinstance(bench, TimeLimit):
         bench.limit(items, limits)
     return bench

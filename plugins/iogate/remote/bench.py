@@ -26,6 +26,7 @@ from iogate.units import printable
 
 _STOPPING = 20.0  # seconds that the far side gets to stop its engines
 _MOST = 2**30  # bytes of raw files of one repetition
+_BLOCK = 4096  # what a file takes at least
 
 
 class FarCalls:
@@ -165,7 +166,7 @@ class FarCalls:
     def _keep(self, name: str, data: Any, first: bool) -> None:
         """Keep a part of a raw file of this repetition. Raises ValueError for any other file."""
         path = self._path(name)
-        self._received += len(data)
+        self._received += max(len(data), _BLOCK)
         if not isinstance(data, bytes) or self._received > _MOST:
             raise ValueError(f"a raw file {name[:200]!r}")
         try:

@@ -7,7 +7,9 @@ which also keeps Ctrl-C from it, so that the far side can still be told to clean
 from __future__ import annotations
 
 import contextlib
+import getpass
 import os
+import platform
 import re
 import shlex
 import signal
@@ -157,8 +159,8 @@ class Connection:
 
     def _version(self) -> str:
         """Return what Python says its version is, asked once more: the one that failed could not say."""
-        if "-u" in self._argv:  # python -u -c ..., as popen_args has it
-            argv = [*self._argv[:-3], "--version"]
+        if "-u" in self._argv:  # python -u -c ... and who this is
+            argv = [*self._argv[:-4], "--version"]
         else:
             argv = [*self._argv[:-1], self._argv[-1].split(" -c ")[0] + " --version"]
         try:
@@ -226,10 +228,21 @@ def _end_text(status: int, said: str) -> str:
 
 
 def _argv(spec: XSpec) -> list[str]:
-    """Return the command that leads to Python there."""
+    """Return the command that leads to Python there; its last word says to people there who runs it."""
     if spec.popen:
         spec.python = spec.python or shlex.quote(sys.executable)
-        return popen_args(spec)
+        return [*popen_args(spec), _runner()]
     spec.python = spec.python or "python3"
     spec.ssh = f"-o BatchMode=yes {spec.ssh}"
-    return ssh_args(spec)
+    *argv, line = ssh_args(spec)
+    return [*argv, f"{line} {shlex.quote(_runner())}"]
+
+
+def _runner() -> str:
+    """Return who this is, in words that no shell takes for others."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a number without a name
+        user = str(os.geteuid())
+    who = re.sub(r"[^\w.@-]", "_", f"{user}@{platform.node()}", flags=re.ASCII)
+    return f"iogate of {who} pid {os.getpid()}"

@@ -1,8 +1,8 @@
 """What the far side runs first: it is sent as text, and may meet any Python that execnet starts on.
 
 It unpacks what it is sent into a private folder, which is gone at the end: a guard process removes it, and
-what was laid out, if this one is killed. Both hold a lock of that folder: of whose nobody does, as after a
-power cut, the next far side removes.
+what was laid out, if this one is killed. That folder is locked: those of whom nobody is left to hold the
+lock, as after a power cut, the next far side removes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ from typing import Any
 
 # Waits for the end of the far side; what it was told last is what is left to do then.
 _GUARD = """
-import json, os, shutil, sys, time
-folder = sys.argv[1]
+import fcntl, json, os, shutil, sys, time
+unnamed, folder = sys.argv[1:]
 told = [json.loads(line) for line in sys.stdin]
+try:
+    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    pass
 if "done" not in told:
     sys.path.insert(0, folder)
     try:
@@ -34,6 +38,7 @@ if "done" not in told:
     except Exception:
         pass
 for look in range(100):
+    shutil.rmtree(unnamed, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
     if not os.path.exists(folder):
         break
@@ -41,16 +46,14 @@ for look in range(100):
 """
 
 
-def own_folder(around: str) -> tuple[str, int]:
-    """Make a folder that only this user can enter; return its path and a descriptor that holds its lock."""
-    name = os.urandom(8).hex()
-    made, path = os.path.join(around, ".iogate-" + name), os.path.join(around, "iogate-" + name)
-    os.mkdir(made, 0o700)
-    held = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+def own_folder(unnamed: str, path: str) -> int:
+    """Make a folder that only this user can enter, locked before it has its name; return what holds it."""
+    os.mkdir(unnamed, 0o700)
+    held = os.open(unnamed, os.O_RDONLY | os.O_DIRECTORY)
     with contextlib.suppress(OSError):  # a file system without locks
         fcntl.flock(held, fcntl.LOCK_EX)
-    os.rename(made, path)
-    return path, held
+    os.rename(unnamed, path)
+    return held
 
 
 def remove_abandoned(around: str) -> None:
@@ -81,18 +84,18 @@ def start(channel: Any) -> None:
     try:
         os.environ.update(variables)
         os.chdir(folder or ".")
-        around = tempfile.gettempdir()
+        around, name = tempfile.gettempdir(), "iogate-" + os.urandom(8).hex()
+        unnamed, private = os.path.join(around, "." + name), os.path.join(around, name)
         remove_abandoned(around)
-        private, held = own_folder(around)
         guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", "-c", _GUARD, private],
+            [sys.executable, "-I", "-S", "-B", "-c", _GUARD, unnamed, private],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",
             start_new_session=True,
-            pass_fds=(held,),
         )
+        own_folder(unnamed, private)
         with zipfile.ZipFile(io.BytesIO(parcel)) as archive:
             archive.extractall(private)
     except OSError as error:

@@ -4,12 +4,12 @@ import os
 import shlex
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
 from hosts import sshd
 from iogate.errors import InputError, TargetError
+from iogate.host.openers import process_text
 from iogate.remote.connection import Connection, _argv, specification
 from iogate.remote.post import Lost
 from iogate.remote.start import own_folder, remove_abandoned
@@ -50,6 +50,18 @@ def test_ssh_asks_for_nothing_and_the_users_options_hold():
     argv = _argv(specification("ssh=-p 2222 root@orin.lab//python=/opt/python3.12"))
     assert argv[:-1] == ["ssh", "-C", "-o", "BatchMode=yes", "-p", "2222", "root@orin.lab"]
     assert argv[-1].startswith("/opt/python3.12 -c ")
+
+
+def test_who_runs_it_can_be_seen_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("LOGNAME", "o'neill; rm")
+    monkeypatch.setattr("platform.node", lambda: "lab top")
+    who = f"iogate of o_neill__rm@lab_top pid {os.getpid()}"
+    assert _argv(specification("popen"))[-1] == who
+    assert _argv(specification("ssh=orin"))[-1].endswith(f" '{who}'")
+    connection = Connection(f"popen//python={sys.executable}//env:TMPDIR={tmp_path}")
+    assert process_text(connection._process.popen.pid).endswith(f" ({who})")
+    connection.end(0)
+    eventually(lambda: not list(tmp_path.iterdir()))
 
 
 def test_a_command_is_one():
@@ -113,10 +125,11 @@ def test_what_a_power_cut_left_is_removed_and_nothing_else(tmp_path):
     others.mkdir()
     link = tmp_path / f"iogate-{'2' * 16}"
     link.symlink_to(others)
-    used, held = own_folder(str(tmp_path))
+    used = tmp_path / f"iogate-{'3' * 16}"
+    held = own_folder(str(tmp_path / "unnamed"), str(used))
     try:
         remove_abandoned(str(tmp_path))
-        assert sorted(tmp_path.iterdir()) == sorted([others, link, Path(used)])
+        assert sorted(tmp_path.iterdir()) == sorted([others, link, used])
     finally:
         os.close(held)
     remove_abandoned(str(tmp_path))

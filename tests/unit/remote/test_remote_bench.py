@@ -118,6 +118,14 @@ def test_what_cannot_be_meant_ends_it(bench, tmp_path, said):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize("data", [b"", b"x" * 5000])
+def test_raw_files_without_end_end_it(bench, monkeypatch, data):
+    monkeypatch.setattr("iogate.remote.bench._MOST", 14000)
+    files = [("file", f"{WITHIN}/{number}", data, True) for number in range(4)]
+    with pytest.raises(MeasurementError, match="bench said what cannot be understood"):
+        measured(bench, *files, ("done", "#", packed(DONE)))
+
+
 def test_figures_are_read_at_home_and_what_is_wrong_names_the_file_at_home(bench, tmp_path):
     completed = '{"status": 0, "stdout": "", "stderr": "", "seconds": 1.0}'
     asked = ("ask", "parse", "fio", "no JSON", f"{WITHIN}/output.json", completed)

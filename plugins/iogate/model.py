@@ -383,7 +383,8 @@ class Baseline:
     `metrics` maps a name to replicate values `[session][repetition]`, or to a single number where the
     baseline is a published one; `sessions` are the identifiers of those sessions, `source` says where
     published figures come from. `environment` is that of the newest session. `devices` are those of a fleet,
-    one a session: what differs between sessions is then what differs between devices.
+    one a session: what differs between sessions is then what differs between devices. `partial` has the
+    sessions of the metrics that were not measured in all of them.
     """
 
     workload: str
@@ -393,6 +394,7 @@ class Baseline:
     source: str = ""
     environment: Environment = field(default_factory=Environment)
     devices: tuple[str, ...] = ()
+    partial: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def published(self) -> bool:

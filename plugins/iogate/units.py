@@ -16,7 +16,7 @@ _RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*/\s*s\s*", re.IGNOREC
 _DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
 _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def parse_size(text: str | int) -> int:
@@ -182,7 +182,7 @@ def ordinal(number: int) -> str:
 def printable(text: str) -> str:
     """Return `text` without control characters: what comes from files of others must not steer a terminal.
 
-    Newlines and tabs stay; anything else below U+0020, DEL, C1 controls, bidirectional overrides and lone
-    surrogates, which no encoding can write, become `?`.
+    Newlines and tabs stay; anything else below U+0020, DEL, C1 controls, other separators of lines,
+    bidirectional overrides and lone surrogates, which no encoding can write, become `?`.
     """
     return _UNPRINTABLE.sub("?", text)

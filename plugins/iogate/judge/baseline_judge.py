@@ -278,7 +278,7 @@ class BaselineJudge:
         known = self.baseline.metrics[name]
         if not isinstance(known, tuple):
             return {}
-        return dict(zip(self.baseline.sessions, known, strict=False))
+        return dict(zip(self.baseline.partial.get(name, self.baseline.sessions), known, strict=False))
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

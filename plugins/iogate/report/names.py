@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import Field, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from iogate.report.results import Results
 
 
-class _InSuite(Protocol):
-    """What tells of a workload; a dataclass."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+class _OfWorkload(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def suite(self) -> str: ...
@@ -21,7 +19,7 @@ class _InSuite(Protocol):
     def workload(self) -> str: ...
 
 
-_Named = TypeVar("_Named", bound=_InSuite)
+_Shown = TypeVar("_Shown", bound=_OfWorkload)
 
 
 def names_told_apart(results: Results) -> Results:
@@ -29,7 +27,7 @@ def names_told_apart(results: Results) -> Results:
     return replace(results, workloads=tuple(told_apart(results.workloads)))
 
 
-def told_apart(items: Sequence[_Named]) -> list[_Named]:
+def told_apart(items: Sequence[_Shown]) -> list[_Shown]:
     """Return what is shown of workloads: where their name is one of another suite's, too, they are called
     `suite: name`, as the progress calls them.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,7 +63,12 @@ def session_table(workloads: Sequence[WorkloadRecord], look: Look, *, pairs: boo
         below.append(f"and {plural(len(hidden), 'workload')} more that passed; -v shows all")
     if left_out:
         below.append(f"no room for: {', '.join(titles.get(name, name) for name in left_out)}")
-    return "\n".join([text, *below])
+    return "\n".join([text, *(line for each in below for line in wrapped(each, look))])
+
+
+def wrapped(text: str, look: Look) -> list[str]:
+    """Return a sentence on lines that fit, if there is a limit."""
+    return textwrap.wrap(text, look.width, break_on_hyphens=False) if look.width else [text]
 
 
 def _rows(workload: WorkloadRecord, everything: bool) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from iogate.report.findings import findings_told
 from iogate.report.headline import effort, headline
 from iogate.report.names import names_told_apart
 from iogate.report.results import Results, WorkloadRecord
-from iogate.report.table import Look, session_table
+from iogate.report.table import Look, session_table, wrapped
 from iogate.report.together import moved_together
 from iogate.units import printable
 
@@ -37,7 +37,8 @@ class TerminalSummary:
             self.line(printable(f"{results.device}: {headline(results)}; {effort(results)}"))
             return
         self.section(printable(f"storage performance of {results.device}"))
-        self.line(headline(results))
+        for line in wrapped(headline(results), self.look):
+            self.line(line)
         self.line("")
         self.line(results_table(results, self.look))
         self.line("")
@@ -59,7 +60,8 @@ def results_table(results: Results, look: Look | None = None) -> str:
     others = [workload for workload in results.workloads if not workload.pair]
     tables = [session_table(others, look)] if others else []
     if pairs:
-        tables += [session_table(pairs, look, pairs=True), "\n".join(_ways(pairs))]
+        ways = [line for text in _ways(pairs) for line in wrapped(text, look)]
+        tables += [session_table(pairs, look, pairs=True), "\n".join(ways)]
     return "\n\n".join(tables)
 
 

@@ -120,3 +120,12 @@ def test_bounds_that_no_device_reaches_are_not_told_as_figures():
     reason = wild.verdict(measured, "cut short").reason
     assert "nothing plausible passes" in reason
     assert "E" not in reason and "000000" not in reason
+
+
+def test_values_are_shown_under_the_sessions_that_they_are_of():
+    known = Baseline("w", {}, {IOPS: QUIET[1:]}, ("a", "b", "c"), partial={IOPS: ("b", "c")})
+    one = BaselineJudge(
+        workload("fio", options={}, gate={IOPS: Tolerance(0.05)}), known, (IOPS,), GateOptions()
+    )
+    verdict, _ = decided(one, repetitions(**{IOPS: (1000.0, 1001.0, 999.0)}))
+    assert verdict.metrics[0].sessions == {"b": QUIET[1], "c": QUIET[2]}

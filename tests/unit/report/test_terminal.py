@@ -1,18 +1,23 @@
 """What the table at the end of a run does not say: each finding once, in words that people read."""
 
+from dataclasses import replace
+
 from iogate.errors import Position
 from iogate.judge.judge import GateOptions
 from iogate.model import (
     Environment,
     Finding,
     MetricVerdict,
+    PairFacts,
     Verdict,
     Workload,
     WorkloadResult,
     metric,
 )
 from iogate.report.recording import record_workload, results_of
-from iogate.report.terminal import results_table, summary_lines
+from iogate.report.table import Look
+from iogate.report.terminal import TerminalSummary, results_table, summary_lines
+from sessions import session, workload
 
 
 def results(*measured):
@@ -58,3 +63,12 @@ def test_what_is_beyond_tenfold_has_no_digits():
     said = {"change": 2.0, "interval": (-0.5, 1e38), "tolerance": 85683.92}
     text = results_table(results(("a", [], said)))
     assert "+200.0%  [-50.0%, more than 10 times]  more than 10 times" in text
+
+
+def test_no_sentence_is_longer_than_the_terminal_is_wide():
+    long = workload("throughput[bs=8k,rw=randread,numjobs=4]", "quick")
+    base = "a place with a name of some length below /mnt/old/images"
+    lines: list[str] = []
+    for one in (long, replace(long, pair=PairFacts(base, "targets"))):
+        TerminalSummary(lambda title: None, lines.append, Look(60)).write(session(one))
+    assert max(len(line) for text in lines for line in text.splitlines()) <= 60

@@ -233,6 +233,11 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
         source=printable(entry.get("source") or ""),
         environment=environment_of(sessions[ids[-1]]) if ids else Environment(),
         devices=tuple(filter(None, (sessions[id].get("device") for id in ids))),
+        partial={
+            key: tuple(id for id, row in zip(ids, value, strict=True) if row)
+            for key, value in entry["metrics"].items()
+            if ids and not all(value)
+        },
     )
 
 

@@ -13,15 +13,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from iogate.errors import InputError
-from iogate.judge.history.chance import NoiseModel, chance_of, noise_model
+from iogate.judge.history.chance import NoiseModel, Spikes, chance_of, noise_model
 from iogate.judge.history.fit import PRICE, best_edges, noise_of, price_to_describe
 from iogate.judge.history.levels import Levels, best_place, levels_between, noise_around
 from iogate.judge.history.scan import SHORTEST, Array, Stretch
-from iogate.judge.history.spikes import FLOOR, scale_of, without_spikes
+from iogate.judge.history.spikes import FLOOR, scale_of, spike_limit, without_spikes
 
 CHANCE = 1 / 4000
-"""How often a series without a change may be said to have one, at each look at it. Whoever looks again after
-each session has at most so many false alarms a session.
+"""How often, at most, a series without a change is said to have one, at each look at it."""
+_EARLY = 16
+"""Sessions from which on there is enough to tell a change by, so that less is left to chance at each further
+look: as the square of their number, whose sum is finite however long one goes on looking.
 """
 _LEAST = 2 * FLOOR  # changes of less are none of storage's
 _DIGITS = 9
@@ -44,14 +46,17 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
     centre = float(np.median(given))
     plain = np.round(given - centre, _DIGITS)
     scale = scale_of(plain, doubts)
-    calm, spikes = without_spikes(plain, scale)
+    limit = spike_limit(scale, len(plain))
+    calm = without_spikes(plain, limit)
     weights = _weights(doubts, scale)
     # Which way a series is read must matter neither to chance nor where two places are equally good.
     turn = -1 if plain.tolist() > plain[::-1].tolist() else 1
     edges = best_edges(calm[::turn], weights[::turn], PRICE * scale**2)
     left = noise_of(calm[::turn], weights[::turn], edges)
-    noise = noise_model(left * np.sqrt(weights[::turn]), len(edges) - 1)
-    points = _change_points(calm[::turn], weights[::turn], noise, chance)
+    spikes = Spikes((plain - calm)[::turn], limit)
+    noise = noise_model(left * np.sqrt(weights[::turn]), len(edges) - 1, spikes)
+    allowed = chance * min(1.0, _EARLY / len(given)) ** 2
+    points = _change_points(calm[::turn], weights[::turn], noise, allowed)
     if turn < 0:
         points = {len(calm) - place: points[place] for place in sorted(points, reverse=True)}
     spread = noise_around(calm, weights, list(points))
@@ -63,7 +68,7 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
         levels_between(*around, dict.fromkeys(described, 1.0), spread, noise.correlation),
         spread,
         noise.correlation,
-        spikes,
+        tuple(int(index) for index in np.flatnonzero(calm != plain)),
     )
 
 
@@ -112,7 +117,7 @@ def _split(
     if stop - start < 2 * SHORTEST:
         return
     own, weight = values[start:stop], weights[start:stop]
-    stretch, probability = chance_of(own, weight, noise, chance)
+    stretch, probability = chance_of(own, weight, noise)
     if probability > chance or abs(_difference(own, weight, stretch)) < _LEAST:
         return
     edges = sorted({start, start + stretch.start, start + stretch.stop, stop})

@@ -140,7 +140,8 @@ def _notes(histories: Sequence[MetricHistory]) -> Iterator[str]:
         yield f"{few}: only large changes can be told there, and none of fewer than {2 * SHORTEST} sessions"
     looks = round(1 / (CHANCE * max(1, len(histories))))
     every = f"; any of these {count}: in {looks}" if len(histories) > 1 else ""
-    yield f"by chance alone a metric is said to have changed at one look in {round(1 / CHANCE)}{every}"
+    at_most = f"at one look in {round(1 / CHANCE)} at most"
+    yield f"by chance alone a metric is said to have changed {at_most}{every}"
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> Iterator[str]:

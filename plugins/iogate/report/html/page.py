@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -21,11 +22,13 @@ from iogate.report.results import Results
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 MARK = '<meta name="generator" content="iogate report">'
 """What a file begins with that may be replaced by another report."""
 
 _LEVEL = 6
+_NAME_PARTS = re.compile(r"[^\[,]*[\[,]|[^\[,]+")
 _FOLDER = Path(__file__).with_name("template")
 
 
@@ -114,10 +117,19 @@ def _own(name: str) -> str:
 def _templates() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
+    templates = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["breakable"] = _breakable
+    return templates
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name, escaped, that is broken into lines where its parts end rather than within one."""
+    from markupsafe import Markup
+
+    return Markup("<wbr>").join(_NAME_PARTS.findall(name))

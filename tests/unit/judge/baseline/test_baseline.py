@@ -166,7 +166,9 @@ class TestStoring:
     def test_a_metric_that_a_session_lacks_has_no_values_of_it(self, path):
         store(path, {"write.bandwidth": [1e9, 1e9], "write.clat.p99": [1e6, 1e6]})
         store(path, {"write.bandwidth": [2e9], "write.iops": [500.0]}, "s2", mode="append")
-        metrics = load_baselines(path)["seq"].metrics
+        known = load_baselines(path)["seq"]
+        metrics = known.metrics
+        assert known.partial == {"write.clat.p99": (known.sessions[0],), "write.iops": (known.sessions[1],)}
         assert metrics["write.bandwidth"] == ((1e9, 1e9), (2e9,))
         assert metrics["write.clat.p99"] == ((1e6, 1e6),)
         assert metrics["write.iops"] == ((500.0,),)

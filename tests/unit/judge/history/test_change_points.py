@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from iogate.errors import InputError
 from iogate.judge.history import CHANCE, find_levels
+from iogate.judge.history.spikes import without_spikes
 
 noises = st.integers(0, 10_000)
 
@@ -111,3 +112,43 @@ def test_few_false_alarms_of_independent_and_of_correlated_sessions():
             values[index] += 0.3 * values[index - 1]
         alarms += len(find_levels(0.01 * values[30:]).change_points)
     assert alarms <= 2
+
+
+def test_what_follows_a_dip_at_the_end_is_not_the_spike():
+    values = np.array([0.1, -0.2, 0.3, 0.0, -0.1, 0.2, -0.7, -2.2, -2.8, 0.0, -0.3])
+    assert without_spikes(values, 2.2)[-2:].tolist() == [0.0, -0.3]
+    assert without_spikes(values[::-1], 2.2)[:2].tolist() == [-0.3, 0.0]
+
+
+def test_where_sessions_often_stand_out_three_in_a_row_are_chance():
+    values = noise(7, 32) * 0.4
+    values[[6, 15, 18, 22]] -= 0.03
+    values[29:] -= 0.022
+    found = find_levels(values)
+    assert found.spikes and found.change_points == ()
+
+
+def test_what_comes_at_once_is_told_from_what_wanders():
+    random = np.random.default_rng(5)
+    missed = 0
+    for _ in range(20):
+        values = random.standard_normal(27)
+        for index in range(1, 27):
+            values[index] = 0.5 * values[index - 1] + math.sqrt(0.75) * values[index]
+        values *= 0.01
+        values[22:] += math.log(0.95)
+        missed += not any(abs(point - 22) <= 3 for point in find_levels(values).change_points)
+    assert missed <= 4
+
+
+def test_less_is_left_to_chance_the_longer_one_looks():
+    def told(count):
+        values = noise(13, count)
+        for share in np.arange(0.005, 0.1, 0.0005):
+            values[-4:] -= 0.0005
+            if found := find_levels(values).levels[1:]:
+                return found[0].chance, share
+        raise AssertionError
+
+    assert told(14)[0] <= CHANCE
+    assert told(64)[0] <= CHANCE / 16

@@ -4,10 +4,13 @@ import csv
 import io
 import json
 import os
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from datetime import datetime, timezone
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,7 +143,42 @@ def test_any_name_is_valid_openmetrics(device, suite, name):
     assert verdict.labels["workload"] == printable(name)
 
 
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool, of the package prometheus")
+def test_promtool_takes_one_session_and_makes_blocks_of_two(tmp_path):
+    one = export([session(device='a"b\\c')], "openmetrics")
+    said = subprocess.run(
+        ["promtool", "check", "metrics"], input=one.encode(), capture_output=True, check=False
+    )
+    assert (said.returncode, said.stdout, said.stderr) == (0, b"", b"")
+    two = tmp_path / "two.om"
+    two.write_text(export([session(), session(name=LATER)], "openmetrics"))
+    command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(two), str(tmp_path / "blocks")]
+    subprocess.run(command, capture_output=True, check=True)
+    assert len(list((tmp_path / "blocks").glob("*/meta.json"))) == 2
+
+
 # ------------------------------------------------------------ benchstat, Bencher
+
+BENCHER = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {name: {"type": "number"} for name in ("value", "lower_value", "upper_value")},
+            "additionalProperties": False,
+            "required": ["value"],
+        },
+    },
+}
+"""What https://bencher.dev/docs/reference/bencher-metric-format says, and nothing beyond."""
+
+
+@given(NAMES, NAMES)
+def test_any_name_is_in_benchers_format(name, suite):
+    made = json.loads(export([session(workload(name, suite))], "bencher"))
+    jsonschema.validate(made, BENCHER)
+    assert len(made) == 1
 
 
 def test_benchstat_has_a_line_for_each_repetition():

@@ -64,6 +64,11 @@ def test_the_worst_come_first_and_every_workload_has_a_place_of_its_own():
     assert ids == ["w-acceptance-x-1", "w-acceptance-x-1--2", "w-acceptance-x-1--3"]
 
 
+def test_long_names_are_broken_where_their_parts_end_and_are_text():
+    made = page([session(mixed("random[rw=randread,bs=4k,<b>]", Random(1)))])
+    assert "random[<wbr>rw=randread,<wbr>bs=4k,<wbr>&lt;b&gt;]" in made and "<b>]" not in made
+
+
 def test_the_page_holds_no_address_that_a_browser_would_load():
     text = page([verdicts("pass")])
     head = unescape(text[: text.index("<script")])

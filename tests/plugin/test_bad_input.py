@@ -106,6 +106,8 @@ def test_a_baseline_of_another_machine_gives_no_verdict(project):
     [
         "--io-tolerance=much",
         "--io-alpha=2",
+        "--io-alpha=50%",
+        "--io-beta=0.99",
         "--io-missing=perhaps",
         "--io-max-repetitions=1",
         "--io-budget=soon",

@@ -27,6 +27,12 @@ def test_a_file_of_the_project_is_refused_before_anything_is_measured(project, n
     assert sorted((project.path / ".iogate/results").iterdir()) == sessions
 
 
+def test_one_file_for_two_outputs_is_refused_before_anything_is_measured(project):
+    result = project.run("suites", "--io-json=out", "--io-report=./out")
+    refused(result, "--io-json and --io-report name the same file", status=4)
+    assert not (project.path / "out").exists()
+
+
 def test_a_device_node_survives(project):
     if os.geteuid():
         pytest.skip("needs root")

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,6 +95,8 @@ def load_suite(
     suite = suite or path.stem
     mistakes: list[InputError] = []
     workloads: list[Workload] = []
+    overrides = overrides or Overrides()
+    instead = {**overrides.options, **(cli_overrides or {})}
     declare = partial(
         declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=path.parent
     )
@@ -102,7 +104,7 @@ def load_suite(
     for key, entry in entries.workloads.items():
         declaration = _merge(key, entries.defaults, entry or {})
         try:
-            for workload in _expand(suite, document, declaration, overrides or Overrides(), declare, parts):
+            for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):
                 workloads.append(workload)
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
@@ -151,10 +153,13 @@ def _expand(
     document: Document,
     declaration: _Declaration,
     overrides: Overrides,
+    instead: Mapping[str, Any],
     declare: Callable[..., Workload],
     parts: Callable[[Mapping[str, Any]], list[tuple[str, Mapping[str, Any]]]],
 ) -> Iterator[Workload]:
-    """Yield the workloads of one declaration. Raises InputErrors with positions."""
+    """Yield the workloads of one declaration; `instead` is what holds whatever it says. Raises InputErrors
+    with positions.
+    """
     name = declaration.name
     where = document.position(("workloads", name), key=True)
     if not _NAME.fullmatch(name):
@@ -166,10 +171,18 @@ def _expand(
         try:
             for part, keys in parts(data):
                 label = ",".join([*labels, *([_label(part)] if part else [])])
-                yield declare(f"{name}[{label}]" if label else name, suite, keys, where)
+                workload = declare(f"{name}[{label}]" if label else name, suite, keys, where)
+                yield replace(workload, notes=(*workload.notes, *_misnamed(chosen, instead)))
         except InputErrors as errors:
             places = [_place(error, document, declaration, chosen, overrides) for error in errors.errors]
             raise InputErrors(places) from None
+
+
+def _misnamed(chosen: Mapping[str, Any], instead: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the name of a point of a matrix says and does not hold."""
+    for key, value in chosen.items():
+        if key in instead and _label(instead[key]) != _label(value):
+            yield f"{key} is {_label(instead[key])}, as profile or command line say, whatever the name says"
 
 
 def _points(document: Document, declaration: _Declaration) -> Iterator[dict[str, Any]]:

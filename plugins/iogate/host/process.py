@@ -250,6 +250,10 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 def _read(path: Path) -> str:
-    with path.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size  # what is asked for is allocated at once
-        return stream.read(min(size, _OUTPUT_LIMIT)).decode("utf-8", errors="replace")
+    """Return what a program said; nothing if somebody removed it meanwhile."""
+    try:
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size  # what is asked for is allocated at once
+            return stream.read(min(size, _OUTPUT_LIMIT)).decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""

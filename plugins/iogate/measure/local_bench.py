@@ -18,6 +18,7 @@ from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
 from iogate.audit.snapshot import Snapshot
 from iogate.errors import EngineError, InputError, IogateError, TargetError
+from iogate.formats.reading import read_at_once
 from iogate.host import process
 from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
 from iogate.host.blockdevice import BlockDevice
@@ -432,10 +433,11 @@ def _put(folder: Path, files: Mapping[str, str], remedy: str) -> None:
 def _read(path: Path) -> str:
     """Return an engine's output file; empty if it wrote none. Raises EngineError if it is absurdly large."""
     try:
-        if path.stat().st_size > _OUTPUT_LIMIT:
-            raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
-        return path.read_bytes().decode("utf-8", errors="replace")
+        data = read_at_once(path, _OUTPUT_LIMIT + 1)
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise EngineError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > _OUTPUT_LIMIT:
+        raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
+    return data.decode("utf-8", errors="replace")

@@ -70,6 +70,13 @@ def _repetitions(text: str) -> int:
     return int(text)
 
 
+def _rate(text: str) -> float:
+    value = parse_share(text)
+    if value >= 0.5:
+        raise ValueError(f"{text!r} is no error rate: below 50% is")
+    return value
+
+
 OPTIONS = (
     _Option("--device", "whose profile and baselines (default: local); NAME,NAME measures each", "NAME"),
     _Option("--io-host", "where the device is, instead of the profile's host: ssh=root@orin.lab", "SPEC"),
@@ -94,8 +101,8 @@ OPTIONS = (
     ),
     _Option("--io-inconclusive", "an undecided workload (default: fail)", "fail|skip", str, ("fail", "skip")),
     _Option("--io-tolerance", "the smallest change that matters, for every gating metric", "5%", parse_share),
-    _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", parse_share),
-    _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", parse_share),
+    _Option("--io-alpha", "rate of false alarms (default: 1%%)", "1%", _rate),
+    _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", _rate),
     _Option(
         "--io-max-repetitions",
         "the most repetitions of a workload (default: 12; 48 of noisy ones)",

@@ -6,12 +6,16 @@ import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from iogate.errors import InputError
+from iogate.formats.streams import is_stream
 from iogate.plugin.options import path_of
+from iogate.units import printable
 
 if TYPE_CHECKING:
     from iogate.report.progress import Progress, Screen
@@ -25,16 +29,27 @@ def named_reporters(config: pytest.Config, json_path: Path | None) -> list[Repor
     from iogate.report.json_file import json_at
     from iogate.report.markdown_file import MarkdownFile, step_summary
 
+    markdown, html = path_of(config, "--io-markdown"), path_of(config, "--io-report")
+    _refuse_one_place({"--io-json": json_path, "--io-markdown": markdown, "--io-report": html})
     found: list[Reporter] = [json_at(json_path)] if json_path else []
-    if markdown := path_of(config, "--io-markdown"):
+    if markdown:
         found.append(MarkdownFile(markdown))
     if step := step_summary():
         found.append(step)
-    if html := path_of(config, "--io-report"):
+    if html:
         from iogate.report.html.place import HtmlFile
 
         found.append(HtmlFile(html))
     return found
+
+
+def _refuse_one_place(places: Mapping[str, Path | None]) -> None:
+    """Raise InputError if two options name one file: at the end the second would be refused."""
+    known: dict[str, str] = {}
+    for flag, path in places.items():
+        other = known.setdefault(os.path.realpath(path), flag) if path else flag
+        if path and other != flag and not is_stream(path):
+            raise InputError(printable(f"{other} and {flag} name the same file: {path}"))
 
 
 def progress_of(config: pytest.Config) -> Progress:

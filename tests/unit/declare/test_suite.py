@@ -26,6 +26,14 @@ def mistakes(tmp_path: Path, text: str, **options) -> list[str]:
     return [str(error) for error in caught.value.errors]
 
 
+def test_what_the_name_of_a_point_says_and_the_profile_changes_is_told(tmp_path):
+    text = "workloads:\n  a: {rw: read, size: 4M, matrix: {iodepth: [1, 8]}}\n"
+    one, eight = load(tmp_path, text, overrides=Overrides({"iodepth": 8})).workloads
+    assert one.name == "a[iodepth=1]" and one.options["iodepth"] == 8
+    assert one.notes == ("iodepth is 8, as profile or command line say, whatever the name says",)
+    assert eight.notes == ()
+
+
 def test_a_workload_that_excludes_all_of_itself_is_refused(tmp_path):
     text = "workloads:\n  a: {rw: read, size: 4M, matrix: {bs: [4k, 8k]}, exclude: [{bs: 4k}, {bs: 8k}]}\n"
     assert mistakes(tmp_path, text) == ["demo.yaml:2:60: exclude leaves nothing of this workload"]

@@ -110,6 +110,13 @@ def test_a_program_that_cannot_start_is_told(tmp_path):
         run(["/nonexistent/engine"], folder=tmp_path, timeout=1)
 
 
+def test_a_folder_that_is_removed_while_a_program_works_leaves_nothing_to_read(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    done = run(["sh", "-c", f"echo said; rm -r {folder}"], folder=folder, timeout=60)
+    assert (done.status, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_missing_program_names_its_package():
     with pytest.raises(EngineError, match="apt-get install fio-package"):
         find_program("no-such-program", "fio-package")

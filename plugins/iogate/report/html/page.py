@@ -6,9 +6,10 @@ import base64
 import gzip
 import hashlib
 import json
+import math
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,9 +76,22 @@ def _data(views: Sequence[SessionView], past: Sequence[HistoryView]) -> dict[str
     }
 
 
+def _finite(value: Any) -> Any:
+    """Return plain data in which a figure that is not finite is missing."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def packed(value: Any) -> str:
     """Return JSON as gzip in base 64: a quarter as long, and no text of others within a `script` element."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    form = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text = form(value)
+    except ValueError:  # bytes in next to no time, as a damaged document may have them
+        text = form(_finite(value))
     return base64.b64encode(gzip.compress(text.encode(errors="replace"), _LEVEL, mtime=0)).decode()
 
 

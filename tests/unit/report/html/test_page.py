@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import math
 import re
 import sys
 from dataclasses import replace
@@ -15,7 +16,7 @@ from iogate.cli import main
 from iogate.errors import InputError, IogateError
 from iogate.model import Histogram
 from iogate.report.html.band import WIDTH, band_of
-from iogate.report.html.page import drawing_library, page
+from iogate.report.html.page import drawing_library, packed, page
 from iogate.report.html.place import HtmlFile, is_report
 from iogate.report.html.plot import DisplayUnit, short
 from iogate.report.html.session import session_view
@@ -28,8 +29,8 @@ from places import DATA
 
 def data(text):
     """The data of a page."""
-    packed = re.search(r'id="data">([^<]*)<', text)[1]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
+    found = re.search(r'id="data">([^<]*)<', text)[1]
+    return json.loads(gzip.decompress(base64.b64decode(found)))
 
 
 def verdicts(*names, open=()):
@@ -38,6 +39,12 @@ def verdicts(*names, open=()):
         *(replace(item, workload=f"w{i}", id=f"w{i}", verdict=name) for i, name in enumerate(names)),
         open=open,
     )
+
+
+def test_a_figure_that_is_not_finite_is_missing():
+    assert json.loads(gzip.decompress(base64.b64decode(packed({"a": [1.0, math.inf, (math.nan,)]})))) == {
+        "a": [1.0, None, [None]]
+    }
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,6 @@ def ended(project, process, number):
     eventually(lambda: not project.processes(), patience=10)
 
 
-@everywhere
 def test_a_pair_goes_on_after_ctrl_c(project):
     """A workload that was not decided begins anew."""
     project.suite(READING)

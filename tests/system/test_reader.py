@@ -17,8 +17,8 @@ import pytest
 
 from iogate.audit import Evidence, audit, snapshot
 from iogate.engines import reader
+from iogate.engines.common.scaling import serial_fraction
 from iogate.engines.reader.engine import engine
-from iogate.engines.reader.output import serial_fraction
 from iogate.errors import OutputError
 from iogate.host.native import FLAGS, compile_program
 from iogate.host.process import run

@@ -45,7 +45,8 @@ def process_text(pid: int, proc: Path = PROC) -> str:
         words = (proc / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         words = []
-    words = words[words.index(_FAR) + 1 :] if _FAR in words else words
+    runner = words[words.index(_FAR) + 1 :] if _FAR in words else []
+    words = runner if any(runner) else words
     line = " ".join(printable(" ".join(words)).split())
     return f"pid {pid} ({line[:80]})" if line else f"pid {pid}"
 

@@ -10,9 +10,10 @@ import places
 import workloads
 from iogate import engines
 from iogate.audit import CHECKS, RULES, Evidence, audit
+from iogate.audit.evidence import ClientRun
 from iogate.audit.rules import completeness, figures
 from iogate.audit.snapshot import Snapshot
-from iogate.model import Needs, Output, Traffic
+from iogate.model import Needs, Output, Span, Traffic
 
 DATA = places.DATA / "fio"
 SOUND = sorted(
@@ -256,6 +257,15 @@ def test_a_queue_that_was_not_filled_is_suspect_unless_the_workload_holds_it_bac
     assert [severity for severity, _ in said(figures.little_law, run(slow))] == ["suspect"]
     assert said(figures.little_law, run(slow, options={"rate_iops": "10000"})) == []
     assert said(figures.little_law, run(slow, options={"thinktime": "100"})) == []
+
+
+def test_several_clients_are_asked_one_by_one():
+    """Rates of all are those of the time when all ran; latencies are of all of it."""
+    span = Span(0.0, 1.0)
+    clients = [ClientRun(f"client_{one}", "c", "fio-3.33", span, 0.01, 0.0, 0.0, 1.0) for one in (1, 2)]
+    together = replace(run(output(latency=6.4e6)), clients=clients)
+    assert said(figures.little_law, together) == []
+    assert said(figures.little_law, replace(together, clients=clients[:1]))
 
 
 def test_ios_of_the_ramp_may_put_more_in_flight_than_asked_for():

@@ -62,12 +62,15 @@ def little_law(evidence: Evidence) -> Findings:
     latencies): rate and latency do not belong together. `suspect` if fewer than a third of it were: the queue
     depth was ignored, or the processor could not fill the queue. The second is not asked of workloads with a
     limited rate or pauses, of buffered writes whose time includes their flush, nor of fewer I/Os than ten
-    times the depth.
+    times the depth. Of several clients it is asked one by one: the rates of all are those of the time when
+    all ran, and their latencies are not.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.
     """
     if not evidence.possible or evidence.in_flight is None or evidence.duration <= 0:
+        return
+    if len(evidence.clients) > 1:
         return
     # I/Os that began before the counted time (ramp) are counted with all of their latency.
     edge = 1 + (evidence.longest + 0.002) / evidence.duration

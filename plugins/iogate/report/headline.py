@@ -41,9 +41,14 @@ def headline(results: Results) -> str:
 
 
 def undecided(results: Results) -> str:
-    """Return that a session broke off, and how many workloads it left undecided; empty if it did not."""
-    count = len(results.run.open) if results.run else 0
-    return f"the session broke off, {plural(count, 'workload')} not decided" if count else ""
+    """Return that a session broke off, and how many workloads it left undecided; empty if it did not.
+
+    Those of them that were begun are among the verdicts, too, so it says how many they are.
+    """
+    left = set(results.run.open) if results.run else set()
+    begun = sum(workload.id in left for workload in results.workloads)
+    text = f"the session broke off, {plural(len(left), 'workload')} not decided" if left else ""
+    return f"{text}, {begun} of them begun" if begun else text
 
 
 def verdict_counts(results: Results) -> str:

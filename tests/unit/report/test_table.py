@@ -1,5 +1,7 @@
 """The table of a session: worst first, in the room that there is, in colour where there is some."""
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -108,3 +110,6 @@ def test_the_headline_counts_verdicts_and_names_the_greatest_loss():
 def test_the_headline_says_that_a_session_broke_off():
     run = RunRecord({"a": "1", "b": "2"}, open=("b",))
     assert headline(results(workload(), run=run)) == "1 pass; the session broke off, 1 workload not decided"
+    begun = replace(workload(), id="b", verdict="inconclusive")
+    told = "1 inconclusive; the session broke off, 1 workload not decided, 1 of them begun"
+    assert headline(results(begun, run=run)) == told

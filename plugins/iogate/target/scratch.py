@@ -10,6 +10,7 @@ removes it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -31,6 +32,7 @@ _MARKER = "iogate"
 _MAGIC = b"A folder of iogate: removed by the run that made it, or by the next one.\n"
 _OWN = re.compile(rf"{_MARKER}|engine|data-\d+")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOT_THAT_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # what its name leads to by now
 _TRIES = 100  # to remove a folder that somebody renames over and over
 _RESERVE = 0.05  # of the file system stays free, within the bounds below
 _LEAST_RESERVE, _MOST_RESERVE = 16 * 2**20, 2**30
@@ -180,17 +182,11 @@ def scratch_folder(parent: int, path: Path, *, owners: bool = True) -> Iterator[
     `owners` is False for a file system whose files have none, and no links. Raises TargetError.
     """
     name = PREFIX + secrets.token_hex(4)
-    try:
-        os.mkdir(name, 0o700, dir_fd=parent)
-        folder = os.open(name, _FOLDER, dir_fd=parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.rmdir(name, dir_fd=parent)
-        raise refusal(error, f"cannot make a folder in {path}") from error
+    folder = _make_folder(parent, path / name)
     try:
         _check_made(parent, folder, path / name, owners)
         try:
-            with _mark(folder, path):
+            with _mark(folder, path / name):
                 yield Home(parent, folder, path / name, os.getpid())
         finally:
             _remove_quietly(parent, folder, name)
@@ -198,12 +194,33 @@ def scratch_folder(parent: int, path: Path, *, owners: bool = True) -> Iterator[
         os.close(folder)
 
 
+def _make_folder(parent: int, path: Path) -> int:
+    """Make a folder called `path` in the open directory `parent`, and return it open. Raises TargetError."""
+    try:
+        os.mkdir(path.name, 0o700, dir_fd=parent)
+    except OSError as error:
+        raise refusal(error, f"cannot make a folder in {path.parent}") from error
+    try:
+        return os.open(path.name, _FOLDER, dir_fd=parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.rmdir(path.name, dir_fd=parent)
+        if error.errno in _NOT_THAT_FOLDER:
+            raise _replaced(path) from error
+        raise refusal(error, f"cannot open the new folder {path}") from error
+
+
+def _replaced(path: Path) -> TargetError:
+    message = f"{path} was renamed, replaced or removed in the moment in which it was made"
+    remedy = "find out who did it, or choose another target"
+    return TargetError(message, rule="changed", remedy=remedy)
+
+
 def _check_made(parent: int, folder: int, path: Path, owners: bool) -> None:
     """Raise TargetError for a folder that is not the new one, or not this user's alone."""
     status, around = os.fstat(folder), os.fstat(parent)
     if os.listdir(folder) or status.st_dev != around.st_dev:
-        message = f"{path} was replaced in the moment in which it was made"
-        raise TargetError(message, rule="changed", remedy="find out who did it, or choose another target")
+        raise _replaced(path)
     if owners and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
         with contextlib.suppress(OSError):
             os.rmdir(path.name, dir_fd=parent)
@@ -217,6 +234,8 @@ def _mark(folder: int, path: Path) -> Iterator[None]:
     """Mark a new folder as iogate's; the marker is locked as long as this process lives in the folder."""
     try:
         marker = os.open(_MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    except FileNotFoundError as error:  # it was empty, so that who owns the directory could remove it
+        raise _replaced(path) from error
     except OSError as error:
         raise refusal(error, f"cannot make files in {path}") from error
     try:

@@ -448,3 +448,35 @@ def test_the_folder_of_a_client_stays_even_where_its_lock_is_not_seen(folder):
         assert name in scratch_names(folder)
     with use(folder):
         assert name not in scratch_names(folder)
+
+
+@pytest.mark.parametrize("harm", ["renamed", "removed", "a file", "a link"])
+def test_whoever_takes_the_new_folder_away_before_it_is_held_is_told_of(folder, monkeypatch, harm):
+    make = os.mkdir
+
+    def make_and_harm(name, *arguments, **more):
+        make(name, *arguments, **more)
+        made = folder / name
+        made.rename(folder / "aside") if harm == "renamed" else made.rmdir()
+        if harm == "a file":
+            made.touch()
+        elif harm == "a link":
+            made.symlink_to(folder)
+
+    monkeypatch.setattr(os, "mkdir", make_and_harm)
+    with pytest.raises(TargetError, match="renamed, replaced or removed") as caught, use(folder):
+        pass
+    assert caught.value.rule == "changed"
+
+
+def test_whoever_removes_the_new_folder_while_it_is_empty_is_told_of(folder, monkeypatch):
+    check = scratch._check_made
+
+    def check_and_remove(*arguments):
+        check(*arguments)
+        next(folder.glob(PREFIX + "*")).rmdir()
+
+    monkeypatch.setattr(scratch, "_check_made", check_and_remove)
+    with pytest.raises(TargetError, match="renamed, replaced or removed") as caught, use(folder):
+        pass
+    assert caught.value.rule == "changed"

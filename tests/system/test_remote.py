@@ -391,3 +391,13 @@ def test_a_machine_without_a_compiler_is_sent_the_reader(project, tmp_path, tmp,
     result = project.run("suites", f"--io-host=popen//python={python}", f"--io-target={target}")
     assert set(result.verdicts.values()) == {"recorded"}, result.text
     nothing_left(project, target, tmp)
+
+
+def test_an_empty_environment_there_is_enough(project, tmp, target):
+    if not shutil.which("python3", path=os.defpath):
+        pytest.skip("needs a python3 that is found without PATH")
+    project.suite(SUITE.partition("  reader:")[0])
+    host = f"popen//python=env -i TMPDIR={tmp} python3"
+    result = project.run("suites", f"--io-host={host}", f"--io-target={target}")
+    assert set(result.verdicts.values()) == {"recorded"}, result.text
+    nothing_left(project, target, tmp)

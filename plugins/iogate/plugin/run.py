@@ -1,10 +1,7 @@
-"""One pytest run: the settings, the device, the measuring session behind the tests, and what is kept of
-it.
-"""
+"""One pytest run: the settings, the device, and the measuring session behind the tests."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -22,6 +19,7 @@ from iogate.plugin.benches import bench_of, is_elsewhere
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.junit import JUnitNotes
+from iogate.plugin.keeping import Keeping
 from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
 from iogate.plugin.status import FailureStatus
@@ -34,9 +32,7 @@ if TYPE_CHECKING:
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
     from iogate.plugin.resume import Resumption
-    from iogate.report.protocol import Reporter
-    from iogate.report.results import Results, RunRecord, WorkloadRecord
-    from iogate.report.session_folders import SessionFolder
+    from iogate.report.results import Results, RunRecord
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -51,7 +47,6 @@ class PytestRun:
         self.settings = settings
         self.gate = Gate(settings.inconclusive, settings.missing or "fail")
         self.json_path = json_path
-        self.reporters: list[Reporter] = []
         self.changes: list[str] = []
         self.status = FailureStatus()
         self.machine = MachineInfo(settings.device)
@@ -60,18 +55,15 @@ class PytestRun:
         self.gaps: list[str] = []
         self.deselected = ""
         self.notice = ""
-        self._unwritten: dict[Reporter, IogateError] = {}
+        self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._device: Device | None = None
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
-        self._folder: SessionFolder | None = None
         self._trials: dict[str, Trial] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
         self._resumed: Resumption | None = None
-        self._results: list[WorkloadResult] = []
-        self._records: list[WorkloadRecord] = []
         self._ended = False
 
     @property
@@ -147,9 +139,7 @@ class PytestRun:
     def _begin(self) -> None:
         from iogate.measure.session import Session, new_session_id
         from iogate.plugin.reporters import named_reporters, progress_of
-        from iogate.report.json_file import NAME, JsonFile
         from iogate.report.places import require_folder
-        from iogate.report.session_folders import SessionFolder
 
         if self.settings.strict and self._implicit:
             raise InputError(coverage.refusal_text(self._implicit))
@@ -164,16 +154,7 @@ class PytestRun:
         if budget is not None and self._resumed:
             budget -= self._resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
-        self.reporters = [JsonFile(folder / NAME), *named]
-        if not self.config.option.io_plan:
-            self._folder = SessionFolder(folder)
-        ignore = self.settings.results.parent / ".gitignore"
-        own = ignore.parent.name == ".iogate" and not ignore.parent.is_symlink()  # else a link chose it
-        if own and not self.config.option.io_plan:
-            with contextlib.suppress(OSError):  # it is there, or a full disk shows where something matters
-                ignore.parent.mkdir(parents=True, exist_ok=True)
-                with open(ignore, "x", encoding="utf-8") as stream:
-                    stream.write("*\n")
+        self._kept.begin(folder, named, plan=self.config.option.io_plan)
 
     @cached_property
     def _judges(self) -> BaselineJudges:
@@ -220,7 +201,7 @@ class PytestRun:
     def silent(self) -> list[str]:
         """What was left out, or made up, and nobody asked for."""
         asked = bool(self.settings.update or self.settings.missing == "record")
-        count = sum(_is_new(result) for result in self._results)
+        count = sum(_is_new(result) for result in self._kept.results)
         return [*self.gaps, *(coverage.recorded_text(count) if count and not asked else ())]
 
     # ------------------------------------------------------------ the tests
@@ -255,8 +236,7 @@ class PytestRun:
             resumed.clear(trials)
         self.session.know(resumed.known.environment)
         for result, record in resumed.take_over(trials):
-            self._results.append(result)
-            self._records.append(record)
+            self._kept.take_over(result, record)
         self.notice = resumed.text(trials)
 
     @property
@@ -369,7 +349,7 @@ class PytestRun:
         from iogate.plugin.others import tell
 
         self.machine.environment = self.session.environment
-        tell(item, next(record for record in self._records if record.id == result.id), name)
+        tell(item, self._kept.record(result.id), name)
 
     def baseline_of(self, item: pytest.Item) -> Baseline | None:
         """Return the baseline of a workload's test, if it is judged by one."""
@@ -420,7 +400,7 @@ class PytestRun:
     @property
     def results(self) -> Results | None:
         """The results document of what is decided so far, or None."""
-        if self._session is None or not self._records:
+        if self._session is None or not self._kept.records:
             return None
         from iogate.report.recording import engine_versions, results_of
 
@@ -428,35 +408,15 @@ class PytestRun:
             self.device.name,
             self._session.id,
             self._session.environment,
-            self._records,
+            self._kept.records,
             self._judges.options,
-            {"pytest": pytest.__version__, **engine_versions(self._results)},
+            {"pytest": pytest.__version__, **engine_versions(self._kept.results)},
             self._run_record,
         )
 
     def _keep(self, trial: Trial) -> None:
-        if trial.result and all(result.id != trial.id for result in self._results):
-            self._add(trial.result)
-
-    def _add(self, result: WorkloadResult) -> None:
-        """Keep a result, and have it reported. That it could not be is told at the end, if no later one
-        could be: what is measured should not be lost to a disk that is full for a while.
-        """
-        from iogate.report.recording import record_workload
-
-        self._results.append(result)
-        self._records.append(record_workload(result, self.settings.gate_options))
-        self._report()
-
-    def _report(self) -> None:
-        results = self.results
-        assert results is not None
-        for reporter in self.reporters:
-            try:
-                reporter.write(results)
-                self._unwritten.pop(reporter, None)
-            except IogateError as error:
-                self._unwritten[reporter] = error
+        if trial.result and not self._kept.knows(trial.id):
+            self._kept.add(trial.result)
 
     def interruption(self, reason: str) -> str:
         """Return what is known of a session that was interrupted, for people."""
@@ -481,39 +441,22 @@ class PytestRun:
     def leave(self) -> None:
         """Note that the run came to its end, which by now has been told, and let signals do what they did."""
         if self._ended:
-            self._report()
+            self._kept.report()
         self._interrupts.restore()
 
     def _conclude(self, session: Session) -> None:
         session.close()
         for result in session.interrupt(self._trials.values()):
-            self._add(result)
+            self._kept.add(result)
         from iogate.plugin.baselines import write_baselines
 
         changes = bool(self.settings.update) or self.config.getoption("verbose", 0) > 0
         texts = write_baselines(
-            self._results, session, self.settings, self._judges, self.device.name, changes=changes
+            self._kept.results, session, self.settings, self._judges, self.device.name, changes=changes
         )
         self.changes += filter(None, texts)
-        for reporter in self.reporters:
-            reporter.close()
-        self._prune()
-        if self._unwritten:
-            raise next(iter(self._unwritten.values()))
-        self._ended = bool(self._records) and not (self._interrupts.came or self.config.option.io_plan)
-
-    def _prune(self) -> None:
-        """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""
-        from iogate.report.session_folders import USUAL, prune
-
-        if self._folder is None:
-            return
-        settings = self.settings
-        usual = settings.results == settings.root / ".iogate" / "results"
-        linked = settings.results.is_symlink() or settings.results.parent.is_symlink()  # chosen by a link
-        if settings.keep or (usual and not linked):
-            prune(settings.results, settings.keep or USUAL)
-        self._folder.close()
+        self._kept.close()
+        self._ended = bool(self._kept.records) and not (self._interrupts.came or self.config.option.io_plan)
 
 
 def _is_new(result: WorkloadResult) -> bool:

@@ -87,8 +87,9 @@ def start(channel: Any) -> None:
         around, name = tempfile.gettempdir(), "iogate-" + os.urandom(8).hex()
         unnamed, private = os.path.join(around, "." + name), os.path.join(around, name)
         remove_abandoned(around)
+        python = sys.executable or os.path.realpath("/proc/self/exe")  # unknown to it in an empty environment
         guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", "-c", _GUARD, unnamed, private],
+            [python, "-I", "-S", "-B", "-c", _GUARD, unnamed, private],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -1,0 +1,105 @@
+"""What is kept of a run: each result as it is decided, in the session's folder and where somebody named."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iogate.errors import IogateError
+from iogate.model import WorkloadResult
+
+if TYPE_CHECKING:
+    from iogate.measure.settings import Settings
+    from iogate.report.protocol import Reporter
+    from iogate.report.results import Results, WorkloadRecord
+    from iogate.report.session_folders import SessionFolder
+
+
+class Keeping:
+    """The results of a run, and those who write them; `document` makes one of all that is kept so far."""
+
+    def __init__(self, settings: Settings, document: Callable[[], Results | None]) -> None:
+        self.results: list[WorkloadResult] = []
+        self.records: list[WorkloadRecord] = []
+        self._settings = settings
+        self._document = document
+        self._reporters: list[Reporter] = []
+        self._unwritten: dict[Reporter, IogateError] = {}
+        self._folder: SessionFolder | None = None
+
+    def begin(self, folder: Path, named: Iterable[Reporter], *, plan: bool) -> None:
+        """Keep results in the session's `folder`, of which a `plan` makes nothing, and by the reporters that
+        somebody `named`.
+        """
+        from iogate.report.json_file import NAME, JsonFile
+        from iogate.report.session_folders import SessionFolder
+
+        self._reporters = [JsonFile(folder / NAME), *named]
+        if not plan:
+            self._folder = SessionFolder(folder)
+            self._hide_from_git()
+
+    def take_over(self, result: WorkloadResult, record: WorkloadRecord) -> None:
+        """Keep what an earlier part of the session has decided and reported."""
+        self.results.append(result)
+        self.records.append(record)
+
+    def add(self, result: WorkloadResult) -> None:
+        """Keep a result, and have it reported. That it could not be is told at the end, if no later one
+        could be: what is measured should not be lost to a disk that is full for a while.
+        """
+        from iogate.report.recording import record_workload
+
+        self.take_over(result, record_workload(result, self._settings.gate_options))
+        self.report()
+
+    def knows(self, id: str) -> bool:
+        """Return whether the result of that test is kept."""
+        return any(result.id == id for result in self.results)
+
+    def record(self, id: str) -> WorkloadRecord:
+        """Return what the document says of that test."""
+        return next(record for record in self.records if record.id == id)
+
+    def report(self) -> None:
+        """Have the document as it is now written."""
+        document = self._document()
+        assert document is not None
+        for reporter in self._reporters:
+            try:
+                reporter.write(document)
+                self._unwritten.pop(reporter, None)
+            except IogateError as error:
+                self._unwritten[reporter] = error
+
+    def close(self) -> None:
+        """End the reporting, and remove old sessions. Raises IogateError for what could not be written."""
+        for reporter in self._reporters:
+            reporter.close()
+        self._prune()
+        if self._unwritten:
+            raise next(iter(self._unwritten.values()))
+
+    def _hide_from_git(self) -> None:
+        ignore = self._settings.results.parent / ".gitignore"
+        if ignore.parent.name != ".iogate" or ignore.parent.is_symlink():  # a link may have chosen it
+            return
+        with contextlib.suppress(OSError):  # it is there, or a full disk shows where something matters
+            ignore.parent.mkdir(parents=True, exist_ok=True)
+            with open(ignore, "x", encoding="utf-8") as stream:
+                stream.write("*\n")
+
+    def _prune(self) -> None:
+        """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""
+        from iogate.report.session_folders import USUAL, prune
+
+        if self._folder is None:
+            return
+        settings = self._settings
+        usual = settings.results == settings.root / ".iogate" / "results"
+        linked = settings.results.is_symlink() or settings.results.parent.is_symlink()  # chosen by a link
+        if settings.keep or (usual and not linked):
+            prune(settings.results, settings.keep or USUAL)
+        self._folder.close()

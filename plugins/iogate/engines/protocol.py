@@ -202,6 +202,12 @@ class Alternates(Protocol):
         """Return of how many processes a run consists while it is at work."""
         ...
 
+    def processors(self, options: Mapping[str, Any]) -> int:
+        """Return how many processors a run can keep busy at most; 0 if it chooses them itself, or starts
+        threads of its own, so that nobody knows.
+        """
+        ...
+
 
 @runtime_checkable
 class RunsOnClients(Protocol):

@@ -4,6 +4,11 @@ Whatever the machine does in such a short time befalls both, and cancels in the 
 are stopped by SIGSTOP: it takes effect within 0.1 ms, needs neither root nor a cgroup, and a stopped process
 still dies of SIGKILL, which one in a frozen cgroup of version 1 does not. What each moved is in
 /proc/PID/io (proc(5)): direct I/O counts when it is submitted, in the process that submits it.
+
+A process is luckier than another for as long as it lives, for two reasons that were found: the processor
+that it is on, and how its buffers lie in memory, since a request of 1 MiB in scattered pages has more
+segments than a device takes at once. So both keep to the same processors, as many as they can keep busy,
+drawn for each block; and malloc asks for huge pages.
 """
 
 from __future__ import annotations
@@ -32,8 +37,8 @@ _LEAST = 3  # balanced turns of a block, below which it says nothing
 class Call:
     """A program to run: `argv` in a `folder`.
 
-    At work it is `processes` processes; it ends by itself `lasting` seconds after it has begun, within
-    `timeout` of its start.
+    At work it is `processes` processes, which keep `processors` processors busy at most (0: nobody knows); it
+    ends by itself `lasting` seconds after it has begun, within `timeout` of its start.
     """
 
     argv: Sequence[str]
@@ -41,6 +46,7 @@ class Call:
     processes: int
     lasting: float
     timeout: float
+    processors: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,11 @@ def alternate(
     """
     order = random.Random(seed)
     turned = 1 - 2 * order.randrange(2)  # 1: as given; -1: the other way round
-    with start([(call.argv, call.folder) for call in calls[::turned]]) as started:
-        programs = started[::turned]
-        trees = tuple(_Tree(program, call) for program, call in zip(programs, calls, strict=True))
+    same = shared_processors([call.processors for call in calls], order)
+    programs = [(call.argv, call.folder) for call in calls[::turned]]
+    with start(programs, processors=same, environment=_huge_pages()) as started:
+        arms = started[::turned]
+        trees = tuple(_Tree(program, call) for program, call in zip(arms, calls, strict=True))
         begun = started[0].started
         try:
             end = _wait_for_io(trees, begun) + min(call.lasting for call in calls)
@@ -106,9 +114,9 @@ def alternate(
         finally:
             for tree in trees:
                 tree.resume()
-        for program, call, tree in zip(programs, calls, trees, strict=True):
+        for program, call, tree in zip(arms, calls, trees, strict=True):
             program.wait(call.timeout, tick=tree.wake)
-    first, second = (program.completed() for program in programs)
+    first, second = (program.completed() for program in arms)
     if len(slices) < 4 * _LEAST and not (first.status or second.status):
         raise TooFewSlices(
             f"only {len(slices)} slices of {turns.slice * 1000:.0f} ms came about: the engines began too "
@@ -116,6 +124,22 @@ def alternate(
             remedy="is the machine overloaded? See stdout and stderr in the folders of both arms",
         )
     return Alternated((first, second), slices, time.monotonic() - begun)
+
+
+def shared_processors(wanted: Sequence[int], order: random.Random) -> list[int]:
+    """Return the processors that programs share which keep so many busy at most (0: nobody knows), drawn by
+    `order` from those that this process may use; none where they need them all, or where it is not known.
+    """
+    usable = sorted(os.sched_getaffinity(0))
+    return order.sample(usable, max(wanted)) if all(wanted) and max(wanted) < len(usable) else []
+
+
+def _huge_pages() -> dict[str, str]:
+    """Return the environment in which glibc's malloc (2.35 or newer) asks for huge pages, see
+    "Memory Allocation Tunables" in its manual.
+    """
+    own = os.environ.get("GLIBC_TUNABLES")
+    return {"GLIBC_TUNABLES": ":".join(filter(None, ("glibc.malloc.hugetlb=1", own)))}
 
 
 def _slices(

@@ -16,10 +16,11 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from iogate.errors import EngineError
 
@@ -28,6 +29,7 @@ _GRACE_SECONDS = 5.0
 _TICK_SECONDS = 0.25
 _EXECUTION_SECONDS = 0.5
 _OUTPUT_LIMIT = 64 * 2**20
+NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def run(
 class Program:
     """A program that was started, in a session of its own; see `start`."""
 
-    def __init__(self, argv: Sequence[str], folder: Path, mark: str) -> None:
+    def __init__(self, argv: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
         self.started = time.monotonic()
         self._folder = folder
         self._timed_out = False
@@ -87,7 +89,7 @@ class Program:
                     stdout=out,
                     stderr=err,
                     cwd=folder,
-                    env={**os.environ, _MARK: mark},
+                    env={**os.environ, **environment},
                     start_new_session=True,
                 )
         except OSError as error:
@@ -111,19 +113,26 @@ class Program:
 
 
 @contextlib.contextmanager
-def start(calls: Sequence[tuple[Sequence[str], Path]]) -> Iterator[tuple[Program, ...]]:
+def start(
+    calls: Sequence[tuple[Sequence[str], Path]],
+    *,
+    processors: Collection[int] = (),
+    environment: Mapping[str, str] = NOTHING_MORE,
+) -> Iterator[tuple[Program, ...]]:
     """Start programs side by side, each given by its argv and folder; at the end of the context, however it
     comes, they and all that they started are gone.
 
-    stdout and stderr are written to files of those names in the folders. Raises EngineError if one cannot be
-    started.
+    stdout and stderr are written to files of those names in the folders. All of them keep to the `processors`
+    that are named, if any are, and see `environment` beside this process's own. Raises EngineError if one
+    cannot be started.
     """
     guard, mark = _guard(), secrets.token_hex(12)
     programs: list[Program] = []
     try:
         _tell(guard, mark)
-        for argv, folder in calls:
-            programs.append(Program(argv, folder, mark))
+        with _keeping_to(processors):
+            for argv, folder in calls:
+                programs.append(Program(argv, folder, {**environment, _MARK: mark}))
         yield tuple(programs)
     finally:
         for program in programs:
@@ -131,6 +140,20 @@ def start(calls: Sequence[tuple[Sequence[str], Path]]) -> Iterator[tuple[Program
         if len(programs) != len(calls) or any(program.process.returncode for program in programs):
             _end_marked(mark)
         _tell(guard, "")
+
+
+@contextlib.contextmanager
+def _keeping_to(processors: Collection[int]) -> Iterator[None]:
+    """Let what is started meanwhile, and all that it starts, run on these processors only."""
+    usual = os.sched_getaffinity(0)
+    if processors:
+        with contextlib.suppress(OSError):  # one was switched off
+            os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        if processors:
+            os.sched_setaffinity(0, usual)
 
 
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:

@@ -384,8 +384,15 @@ def _disks(number: str | None) -> set[str]:
 def _call(run: Invocation, lasting: float) -> Call:
     engine = engines.load(run.workload.engine)
     assert isinstance(engine, engines.Alternates)
-    processes = engine.processes(run.workload.options)
-    return Call(run.command.argv, run.folder, processes, lasting, run.command.timeout)
+    options = run.workload.options
+    return Call(
+        run.command.argv,
+        run.folder,
+        engine.processes(options),
+        lasting,
+        run.command.timeout,
+        engine.processors(options),
+    )
 
 
 def _together(runs: Sequence[Repetition], folder: Path) -> Repetition:

@@ -1,6 +1,7 @@
 """Two programs by turns: one works while the other is stopped, and none is left, stopped or not."""
 
 import os
+import random
 import sys
 import time
 from collections import Counter
@@ -28,6 +29,14 @@ while time.monotonic() < end:
     os.fsync(file)
 """
 FORKING = "import os, sys\nif os.fork():\n    os.wait()\n    sys.exit()\n" + WORKER
+PLACED = (
+    """
+import os
+with open("placed", "w") as file:
+    print(sorted(os.sched_getaffinity(0)), os.environ["GLIBC_TUNABLES"], file=file)
+"""
+    + WORKER
+)
 IDLE = "import time; time.sleep(60)"
 
 
@@ -50,6 +59,13 @@ def worker(folder, seconds=60.0, *, block=4096, program=WORKER, processes=1, las
 def by_turns(folders, seconds=1.2, lasting=1.0, **more) -> Alternated:
     calls = tuple(worker(folder, seconds, lasting=lasting, **more) for folder in folders)
     return alternate(calls, TURNS, seed=7)
+
+
+def placed(folders, processors):
+    """On which processors both ran."""
+    calls = [replace(worker(folder, 1.2, program=PLACED), processors=processors) for folder in folders]
+    alternate((calls[0], calls[1]), TURNS, seed=7)
+    return [(folder / "placed").read_text() for folder in folders]
 
 
 def gone(folders):
@@ -205,3 +221,30 @@ def test_a_handicap_takes_its_share_of_each_slice(folders):
 def test_programs_last_as_long_as_their_turns_and_a_margin():
     assert TURNS.seconds == pytest.approx(0.023)
     assert TURNS.lasting(100) > 100 * TURNS.seconds
+
+
+# ------------------------------------------------------------ the luck of a process
+
+
+def test_both_keep_to_the_same_processor_and_ask_for_huge_pages(folders, monkeypatch):
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=0")
+    usable = os.sched_getaffinity(0)
+    first, second = placed(folders, processors=1)
+    assert first == second
+    if len(usable) > 1:
+        assert first.partition("]")[0].count(",") == 0
+    assert first.endswith("glibc.malloc.hugetlb=1:glibc.malloc.check=0\n")
+    assert os.sched_getaffinity(0) == usable
+
+
+def test_who_chooses_its_processors_itself_may_use_all(folders):
+    assert placed(folders, processors=0)[0].startswith(str(sorted(os.sched_getaffinity(0))))
+
+
+def test_the_processors_are_as_many_as_both_need_and_drawn_anew_for_each_block(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {2, 3, 5, 7})
+    drawn = [alternation.shared_processors([1, 2], random.Random(seed)) for seed in range(40)]
+    assert {len(set(processors)) for processors in drawn} == {2}
+    assert set().union(*drawn) == {2, 3, 5, 7}
+    assert alternation.shared_processors([1, 4], random.Random(1)) == []
+    assert alternation.shared_processors([0, 1], random.Random(1)) == []

@@ -11,6 +11,9 @@ from iogate.units import parse_size, size_text
 
 _COUNTED = frozenset({"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2"})
 """The ioengines whose direct I/O the kernel counts for the process that submits it."""
+_ONE_THREAD = _COUNTED - {"posixaio"}
+"""The ioengines that start no threads: io_uring's workers belong to the kernel, and keep to no affinity."""
+_PLACED = ("cpus_allowed", "cpumask", "numa_", "sqthread_poll")
 _PACED = (
     "rate",
     "thinktime",
@@ -82,6 +85,15 @@ def processes(options: Mapping[str, Any]) -> int:
     """Return the number of processes: fio itself, and one for each job that is no thread."""
     each = jobs(options).values()
     return 1 + sum(0 if _flag(job, "thread") else int(job["numjobs"]) for job in each)
+
+
+def processors(options: Mapping[str, Any]) -> int:
+    """Return how many processors a run can keep busy; see `iogate.engines.protocol.Alternates`."""
+    each = jobs(options).values()
+    for job in each:
+        if job["ioengine"] not in _ONE_THREAD or any(key.startswith(_PLACED) for key in job.get("fio", {})):
+            return 0
+    return sum(int(job["numjobs"]) for job in each)
 
 
 def _each(options: Mapping[str, Any], change: Any) -> dict[str, Any]:

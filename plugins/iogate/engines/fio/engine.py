@@ -177,6 +177,9 @@ class Fio:
     def processes(self, options: Mapping[str, Any]) -> int:
         return alternation.processes(options)
 
+    def processors(self, options: Mapping[str, Any]) -> int:
+        return alternation.processors(options)
+
     def clients(self, options: Mapping[str, Any]) -> tuple[int, ...] | Literal["all"] | None:
         return _clients.clients(options)
 

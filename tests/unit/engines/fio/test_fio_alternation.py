@@ -181,3 +181,20 @@ def test_a_run_that_its_size_bounds_stays_as_it_is():
 )
 def test_the_processes_are_fio_and_its_jobs_but_for_threads(given, count):
     assert FIO.processes(given) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        (options(), 1),
+        (options(numjobs=4), 4),
+        (options(numjobs=4, fio={"thread": 1}), 4),
+        (jobs_of(numjobs=2), 4),
+        (options(ioengine="posixaio"), 0),
+        (options(fio={"cpus_allowed": "0-1"}), 0),
+        (options(fio={"numa_cpu_nodes": "0"}), 0),
+        (options(ioengine="io_uring", fio={"sqthread_poll": 1}), 0),
+    ],
+)
+def test_each_job_keeps_a_processor_busy_unless_it_chooses_or_starts_threads(given, count):
+    assert FIO.processors(given) == count

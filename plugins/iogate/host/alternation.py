@@ -104,7 +104,7 @@ def alternate(
     turned = 1 - 2 * order.randrange(2)  # 1: as given; -1: the other way round
     same = shared_processors([call.processors for call in calls], order)
     programs = [(call.argv, call.folder) for call in calls[::turned]]
-    with start(programs, processors=same, environment=_huge_pages()) as started:
+    with start(programs, processors=same, environment=huge_pages()) as started:
         arms = started[::turned]
         trees = tuple(_Tree(program, call) for program, call in zip(arms, calls, strict=True))
         begun = started[0].started
@@ -134,7 +134,7 @@ def shared_processors(wanted: Sequence[int], order: random.Random) -> list[int]:
     return order.sample(usable, max(wanted)) if all(wanted) and max(wanted) < len(usable) else []
 
 
-def _huge_pages() -> dict[str, str]:
+def huge_pages() -> dict[str, str]:
     """Return the environment in which glibc's malloc (2.35 or newer) asks for huge pages, see
     "Memory Allocation Tunables" in its manual.
     """

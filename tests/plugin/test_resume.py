@@ -1,12 +1,17 @@
 """Going on with a session that was cut off."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+from iogate.host.flock import lock
 from iogate.judge.baseline import load_baselines
+from iogate.plugin import resume as resuming_plugin
+from iogate.plugin.keeping import Keeping
+from iogate.report.session_folders import SessionFolder
 from places import PLUGINS
 from projects import refused
 
@@ -53,6 +58,25 @@ def test_what_was_decided_stays_decided_and_the_rest_is_measured(cut):
     assert "alpha:" in baseline and "beta:" in baseline
 
 
+def test_what_was_never_reported_is_left_to_do(project):
+    """It has no baseline, and so is decided before anything is measured; -x ends the run before its turn."""
+    project.device("lab", "target: .\n")
+    first = "defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n"
+    project.suite(first, "a")
+    (project.path / "suites/demo.yaml").unlink()
+    for _ in range(3):
+        project.run("suites", "--device=lab", "--update-baselines=append")
+    project.suite(first.replace("alpha", "beta"), "b")
+    assert project.run("suites", "--device=lab", "-x", factor=0.5).ret == 1
+    *_, file = sessions(project)
+    assert verdicts(file) == {"alpha": "regressed"}
+    assert json.loads(file.read_text())["run"]["open"] == ["suites/b.yaml::beta"]
+    result = project.run("suites", "--device=lab", "--io-resume")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines([f"going on with session {file.parent.name}: 1 of 2 workloads are decided"])
+    assert verdicts(file) == {"alpha": "regressed", "beta": "no_baseline"}
+
+
 def test_what_is_complete_is_measured_anew(cut):
     resume(cut).assert_outcomes(passed=2)
     result = resume(cut)
@@ -91,6 +115,57 @@ def test_a_link_is_no_session(cut):
     before = (elsewhere / "results.json").read_bytes()
     resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
     assert (elsewhere / "results.json").read_bytes() == before
+
+
+def test_a_session_that_still_goes_on_is_left_alone(cut):
+    """Another run of these workloads has decided some of them, and measures the others."""
+    (file,) = sessions(cut)
+    before = file.read_bytes()
+    descriptor = os.open(file.parent, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # as that run has it
+    try:
+        result = resume(cut)
+    finally:
+        os.close(descriptor)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        [f"--io-resume: session {file.parent.name} is still going on, in another run: all are measured anew"]
+    )
+    assert file.read_bytes() == before and len(sessions(cut)) == 2
+    assert list(file.parent.glob("beta-*"))
+
+
+def test_what_a_session_says_counts_from_when_its_folder_is_had(cut, monkeypatch):
+    """The run that began it ends between our first look and our lock."""
+    (file,) = sessions(cut)
+    document = json.loads(file.read_text())
+    document["run"] = {**document["run"], "open": [], "ended": True}
+
+    class Ended(SessionFolder):
+        def __init__(self, path):
+            if path == file.parent:
+                file.write_text(json.dumps(document))
+            super().__init__(path)
+
+    monkeypatch.setattr(resuming_plugin, "SessionFolder", Ended)
+    resume(cut).stdout.fnmatch_lines(["*was not cut off: all are measured anew*"])
+    assert json.loads(file.read_text()) == document and len(sessions(cut)) == 2
+
+
+def test_a_run_has_its_session_until_all_is_written(project, monkeypatch):
+    """It notes at its very end that it has ended: whoever had it before would go on with it."""
+    held = []
+
+    def report(self, original=Keeping.report):
+        (file,) = (project.path / ".iogate/results").iterdir()
+        descriptor = os.open(file, os.O_RDONLY)
+        held.append(not lock(descriptor))
+        os.close(descriptor)
+        original(self)
+
+    monkeypatch.setattr(Keeping, "report", report)
+    project.run("suites", "--update-baselines")
+    assert held and all(held)
 
 
 def test_another_selection_is_another_session(cut):

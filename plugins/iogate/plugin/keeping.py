@@ -28,6 +28,11 @@ class Keeping:
         self._reporters: list[Reporter] = []
         self._unwritten: dict[Reporter, IogateError] = {}
         self._folder: SessionFolder | None = None
+        self._plan = False
+
+    def hold(self, folder: SessionFolder) -> None:
+        """Keep results in the folder of an earlier session, which this run has locked."""
+        self._folder = folder
 
     def begin(self, folder: Path, named: Iterable[Reporter], *, plan: bool) -> None:
         """Keep results in the session's `folder`, of which a `plan` makes nothing, and by the reporters that
@@ -37,8 +42,9 @@ class Keeping:
         from iogate.report.session_folders import SessionFolder
 
         self._reporters = [JsonFile(folder / NAME), *named]
+        self._plan = plan
         if not plan:
-            self._folder = SessionFolder(folder)
+            self._folder = self._folder or SessionFolder(folder)
             self._hide_from_git()
 
     def take_over(self, result: WorkloadResult, record: WorkloadRecord) -> None:
@@ -82,6 +88,11 @@ class Keeping:
         if self._unwritten:
             raise next(iter(self._unwritten.values()))
 
+    def release(self) -> None:
+        """Let go of the session's folder: nothing more is written there."""
+        if self._folder:
+            self._folder.close()
+
     def _hide_from_git(self) -> None:
         ignore = self._settings.results.parent / ".gitignore"
         if ignore.parent.name != ".iogate" or ignore.parent.is_symlink():  # a link may have chosen it
@@ -95,11 +106,10 @@ class Keeping:
         """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""
         from iogate.report.session_folders import USUAL, prune
 
-        if self._folder is None:
+        if self._plan:
             return
         settings = self._settings
         usual = settings.results == settings.root / ".iogate" / "results"
         linked = settings.results.is_symlink() or settings.results.parent.is_symlink()  # chosen by a link
         if settings.keep or (usual and not linked):
             prune(settings.results, settings.keep or USUAL)
-        self._folder.close()

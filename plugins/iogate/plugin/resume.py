@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from iogate.errors import InputError
 from iogate.measure.local_bench import folder_name
 from iogate.report.recording import gate_record
-from iogate.report.resuming import decided, last_session, obstacles, require_same, restored
+from iogate.report.resuming import (
+    decided,
+    hindrance,
+    last_session,
+    obstacles,
+    require_same,
+    restored,
+    session_in,
+)
+from iogate.report.session_folders import SessionFolder
 
 if TYPE_CHECKING:
     from iogate.measure.session import Session
@@ -21,13 +30,24 @@ if TYPE_CHECKING:
 
 
 def session_to_resume(settings: Settings, device: str, ids: Sequence[str]) -> tuple[Resumption | None, str]:
-    """Return the last session of these workloads if it was cut off; else None, and why there is none."""
-    known = last_session(settings.results, device, ids)
-    if known is None:
+    """Return the last session of these workloads if it was cut off; else None, and why there is none.
+
+    What it says counts from when its folder is locked: until then the run that began it may be alive.
+    """
+    found = last_session(settings.results, device, ids)
+    if found is None:
         return None, "--io-resume: no session of these workloads is kept: all are measured"
-    if not known.run or (known.run.ended and not known.run.open):
-        return None, f"--io-resume: session {known.session} was not cut off: all are measured anew"
-    return Resumption(known, settings.results / known.session), ""
+    path = settings.results / found.session
+    folder = SessionFolder(path)
+    known = session_in(path, device, ids)
+    if known is None:
+        why = "is gone"
+    else:
+        why = hindrance(known, path) if folder.mine else "is still going on, in another run"
+        if not why:
+            return Resumption(known, path, folder), ""
+    folder.close()
+    return None, f"--io-resume: session {found.session} {why}: all are measured anew"
 
 
 def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
@@ -47,12 +67,13 @@ def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
 
 
 class Resumption:
-    """A session that was cut off, and its folder."""
+    """A session that was cut off, and its folder, which is locked."""
 
-    def __init__(self, known: Results, folder: Path) -> None:
+    def __init__(self, known: Results, path: Path, folder: SessionFolder) -> None:
         self.known = known
         self.session = known.session
-        self._folder = folder
+        self.folder = folder
+        self._path = path
         self._taken = decided(known)
 
     @property
@@ -93,7 +114,7 @@ class Resumption:
             if trial.needs.target and trial.result is None:
                 trial.arm.bench.open()
             try:
-                shutil.rmtree(self._folder / folder_name(trial.id))
+                shutil.rmtree(self._path / folder_name(trial.id))
             except FileNotFoundError:
                 continue
             except OSError as error:

@@ -216,6 +216,8 @@ class PytestRun:
 
             ids = [item.nodeid for item in items]
             self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids)
+            if self._resumed:
+                self._kept.hold(self._resumed.folder)
         if self.settings.wait and not self.config.option.io_plan:
             self._wait_for_target([item.workload for item in items])
         self._ask_engines_there([item.workload for item in items])
@@ -249,8 +251,9 @@ class PytestRun:
     def _run_record(self) -> RunRecord:
         from iogate.report.results import RunRecord
 
-        undecided = (trial.id for trial in self._trials.values() if trial.result is None)
-        return RunRecord(self._selection, tuple(undecided), self._options, self._ended)
+        known, trials = self._kept.knows, self._trials.values()
+        left = (trial.id for trial in trials if trial.result is None or not known(trial.id))
+        return RunRecord(self._selection, tuple(left), self._options, self._ended)
 
     def _require_writable(self, trials: Iterable[Trial]) -> None:
         """Raise BaselineError if what these workloads are to be recorded in could not be written."""
@@ -442,6 +445,7 @@ class PytestRun:
         """Note that the run came to its end, which by now has been told, and let signals do what they did."""
         if self._ended:
             self._kept.report()
+        self._kept.release()
         self._interrupts.restore()
 
     def _conclude(self, session: Session) -> None:

@@ -22,6 +22,7 @@ from iogate.model import (
 )
 from iogate.report.json_file import NAME
 from iogate.report.results import GateRecord, MetricRecord, RepetitionRecord, Results, WorkloadRecord
+from iogate.report.session_folders import begun_sessions
 from iogate.units import printable
 
 _DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", "recorded"})
@@ -40,16 +41,22 @@ def declaration_hash(workload: Workload) -> str:
 
 def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
     """Return the newest kept session on a device that was to decide about just these workloads, if any."""
-    wanted = set(ids)
-    for path in sorted(filter(Path.is_file, folder.glob(f"*/{NAME}")), key=_age, reverse=True):
-        try:
-            results = Results.read(path)
-        except InputError:
-            continue  # damaged, or of another version: nothing to go on with
-        own = results.session == path.parent.name and not path.parent.is_symlink()  # its name becomes a path
-        if own and results.run and results.device == device and set(results.run.selection) == wanted:
-            return results
-    return None
+    paths = (folder / name / NAME for name in begun_sessions(folder))
+    known = sorted(
+        (path for path in paths if path.is_file() and not path.is_symlink()), key=_age, reverse=True
+    )
+    return next(filter(None, (session_in(path.parent, device, ids) for path in known)), None)
+
+
+def session_in(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
+    """Return the session in its folder, if it is one on a device that was to decide about these workloads."""
+    try:
+        results = Results.read(folder / NAME)
+    except InputError:
+        return None  # damaged, or of another version: nothing to go on with
+    own = results.session == folder.name  # its name becomes a path
+    asked = results.run is not None and set(results.run.selection) == set(ids)
+    return results if own and asked and results.device == device else None
 
 
 def _age(path: Path) -> tuple[str, float]:
@@ -59,6 +66,14 @@ def _age(path: Path) -> tuple[str, float]:
         return begun, path.stat().st_mtime
     except OSError:
         return begun, 0.0
+
+
+def hindrance(results: Results, path: Path) -> str:
+    """Return why a session is not gone on with; empty if nothing is in the way."""
+    assert results.run
+    if results.run.ended and not results.run.open:
+        return "was not cut off"
+    return ""
 
 
 def decided(results: Results) -> dict[str, WorkloadRecord]:

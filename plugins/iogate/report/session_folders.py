@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 
 from iogate.host.flock import lock
@@ -22,14 +23,17 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SessionFolder:
-    """The folder of a session, made and locked. If it cannot be, that shows where something is to be kept."""
+    """The folder of a session, made and locked: `mine` says whether no other run has it. If it cannot be made,
+    that shows where something is to be kept.
+    """
 
     def __init__(self, path: Path) -> None:
+        self.mine = False
         self._path = path
         self._lock = contextlib.ExitStack()
         with contextlib.suppress(OSError):
             path.mkdir(parents=True, exist_ok=True)
-            self._lock.enter_context(_locked(path))
+            self.mine = self._lock.enter_context(_locked(path))
 
     def close(self) -> None:
         """Let go of it, and remove it if nothing was kept."""
@@ -57,6 +61,12 @@ def newest(results: Path) -> Path | None:
     """Return the folder of this user's newest session that kept its results, if there is one."""
     folders = (results / name for name in reversed(_sessions(results)))
     return next((folder for folder in folders if (folder / "results.json").is_file()), None)
+
+
+def begun_sessions(results: Path) -> list[str]:
+    """Return the names of this user's sessions that have begun: none can be of a time to come."""
+    now = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+    return [name for name in _sessions(results) if name[: len(now)] <= now]
 
 
 def _sessions(results: Path) -> list[str]:

@@ -79,14 +79,15 @@ class Session:
         self._watcher.ended()
         self.bench.close()
 
-    def enroll(self, workloads: Iterable[tuple[str, Workload]]) -> list[Trial]:
-        """Prepare workloads, given with their ids; those that need no measuring are decided at once.
+    def enroll(self, workloads: Iterable[tuple[str, Workload]], coming: int = 0) -> list[Trial]:
+        """Prepare workloads, given with their ids; those that need no measuring are decided at once. Of later
+        ones `coming` gating metrics are known to come, with which these share false alarms.
 
         Raises InputError for one that is for more clients than there are, and IogateError if what one of them
         would be held against cannot be read.
         """
         trials = [self._trial(id, workload) for id, workload in workloads]
-        self._judges.expect(sum(len(trial.gating) for trial in trials))
+        self._judges.expect(sum(len(trial.gating) for trial in (*self.trials, *trials)) + coming)
         for trial in trials:
             trial.result = self._prepare(trial)
         self.trials += trials

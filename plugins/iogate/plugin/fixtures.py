@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.plugin.items import LIE, is_one_of_several
+from iogate.errors import IogateError
+from iogate.plugin.items import LIE, WorkloadItem, is_one_of_several
 from iogate.plugin.outcome import Gate, require_trusted
+from iogate.plugin.python_tests import repeated
 from iogate.plugin.run import RUN
 
 if TYPE_CHECKING:
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 @pytest.fixture
 def measurement(request: pytest.FixtureRequest) -> WorkloadResult:
     """Return the measurement of the workload that this test is, judged by the gate."""
+    if not isinstance(request.node, WorkloadItem):
+        pytest.fail(
+            f"{request.node.name} is no workload of a suite, which alone has a `measurement`: a test in "
+            "Python makes its own by the fixture `measure`",
+            pytrace=False,
+        )
     return require_trusted(request.config.stash[RUN].record_of(request.node))
 
 
@@ -41,13 +49,24 @@ def gate(request: pytest.FixtureRequest) -> Gate:
 def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     """Return `measure(rw="randread", bs="4k", ...)`, which measures a workload declared in a Python test.
 
-    Keys are those of a workload in a suite; `name` tells several in one test apart. The baseline is kept in
-    `<device>/<module>.yaml` under the test's name, the module as its path in the project: `tests/test_disk`.
+    Keys are those of a workload in a suite; `name` tells several in one test apart, which each need one. The
+    baseline is kept in `<device>/<module>.yaml` under the test's name with that of its class
+    (`TestDeadline.test_read`), the module as its path in the project: `tests/test_disk`.
     """
     if is_one_of_several(request.config):
         pytest.fail(f"`measure` cannot be used with xdist: {LIE}. Run this test without it.", pytrace=False)
 
+    used: set[str] = set()
+
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:
-        return require_trusted(request.config.stash[RUN].measure(request.node, name, declaration))
+        __tracebackhide__ = True
+        run, test = request.config.stash[RUN], request.node
+        if name in used:
+            raise repeated(test, name)
+        used.add(name)
+        try:
+            return require_trusted(run.measure(test, name, declaration))
+        except IogateError as error:  # the line of the test is the place that matters
+            raise error.with_traceback(None) from None
 
     return measured

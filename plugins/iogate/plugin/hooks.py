@@ -24,6 +24,7 @@ from iogate.plugin.items import LIE, SuiteModule, WorkloadItem, is_one_of_severa
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import add_extras, records, restore_order
+from iogate.plugin.python_tests import measures
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
 from iogate.units import printable
@@ -153,6 +154,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Find what would be left out, or made up, in silence."""
     run = session.config.stash[RUN]
+    run.measuring = [item for item in session.items if measures(item)]
     if not any(isinstance(item, WorkloadItem) for item in session.items):
         return
     try:

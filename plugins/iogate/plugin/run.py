@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.declare.project import Project, find_project, folders_of
-from iogate.errors import InputError, InputErrors, IogateError, Position
+from iogate.errors import InputError, InputErrors, IogateError
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
@@ -22,6 +24,7 @@ from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
 from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
+from iogate.plugin.python_tests import expected, label_of, position_of, refuse_namesake
 from iogate.plugin.status import FailureStatus
 from iogate.units import plural, printable
 
@@ -52,6 +55,7 @@ class PytestRun:
         self.machine = MachineInfo(settings.device)
         self.junit = JUnitNotes(config)
         self.modules: list[SuiteModule] = []
+        self.measuring: list[pytest.Item] = []
         self.gaps: list[str] = []
         self.deselected = ""
         self.notice = ""
@@ -61,6 +65,7 @@ class PytestRun:
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
         self._trials: dict[str, Trial] = {}
+        self._measured: dict[str, tuple[Workload, Trial]] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
         self._resumed: Resumption | None = None
@@ -221,7 +226,8 @@ class PytestRun:
         if self.settings.wait and not self.config.option.io_plan:
             self._wait_for_target([item.workload for item in items])
         self._ask_engines_there([item.workload for item in items])
-        trials = self.session.enroll((item.nodeid, item.workload) for item in items)
+        workloads = [(item.nodeid, item.workload) for item in items]
+        trials = self.session.enroll(workloads, coming=self._coming.total())
         self._trials.update({trial.id: trial for trial in trials})
         self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
         if self._resumed:
@@ -367,10 +373,8 @@ class PytestRun:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
         from iogate.declare.workload import declare_workload
 
-        path, line, _ = item.location
         suite = self._project.name(item.path)
-        label = f"{item.name}.{name}" if name else item.name
-        position = Position(path, (line or 0) + 1)
+        label, position = label_of(item, name), position_of(item)
         overrides, allow_exec = self.overrides(suite), self.settings.allow_exec
         data = {**declaration, **overrides.options}
         try:
@@ -380,7 +384,7 @@ class PytestRun:
         except InputErrors as errors:
             raise InputErrors([overrides.blame(error) or error for error in errors.errors]) from None
         id = f"{item.nodeid}.{name}" if name else item.nodeid
-        trial = self._measured(id, workload) or self.session.enroll([(id, workload)])[0]
+        trial = self._trial_of(item, id, workload)
         if trial.result is None:
             self._require_writable([trial])
             if self._resumed:
@@ -391,12 +395,43 @@ class PytestRun:
         self._tell(item, result, name)
         return result
 
-    def _measured(self, id: str, workload: Workload) -> Trial | None:
-        """Return what a test has measured already, if it runs again: it would else be retried until it
-        passes.
+    def _trial_of(self, item: pytest.Item, id: str, workload: Workload) -> Trial:
+        """Return the trial of what a test in Python measures: what it has measured already, if it runs again,
+        as it would else be retried until it passes. Raises InputError if that was something else, or another
+        test's.
         """
-        same = (trial for trial in self.session.trials if trial.id == id and trial.workload == workload)
-        return next(same, None)
+        if id not in self._measured:
+            refuse_namesake(id, workload, self.session.trials)
+            self._measured[id] = workload, self._enroll_alone(item, id, workload)
+        declared, trial = self._measured[id]
+        if declared != workload:
+            raise InputError(
+                f"{workload.name} was another workload when this test ran before",
+                position=workload.position,
+                remedy="a test that runs again is not measured again: declare the same each time",
+            )
+        return trial
+
+    def _enroll_alone(self, item: pytest.Item, id: str, workload: Workload) -> Trial:
+        """Enroll what a test in Python measures; what is to come is taken to have as many gating metrics."""
+        from iogate.judge.appointment import gating_metrics
+
+        if self._coming[item.nodeid]:
+            self._coming[item.nodeid] -= 1
+        coming = len(gating_metrics(workload)) * self._coming.total()
+        return self.session.enroll([(id, workload)], coming)[0]
+
+    @cached_property
+    def _coming(self) -> Counter[str]:
+        """How many workloads tests in Python are still to measure, by the test's id."""
+        return expected(self.measuring, self._names_stored)
+
+    def _names_stored(self, module: Path) -> Collection[str]:
+        """Return the workloads of a module of tests that have a baseline; a test hears why one is no good."""
+        with contextlib.suppress(IogateError):
+            (names,) = self._judges.stored([self._project.name(module)]).values()
+            return names
+        return ()
 
     # ------------------------------------------------------------ what is kept
 

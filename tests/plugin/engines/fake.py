@@ -45,7 +45,8 @@ class FakeEngine:
     def command(self, workload, place):
         options = workload.options
         factor = float(os.environ.get("IOGATE_FAKE_FACTOR", "1"))
-        number = int(place.folder.name.rpartition("-")[2])
+        label = place.folder.name.rpartition("-")[2]
+        number = 1 if label == "pilot" else int(label)
         arm = place.folder.parent.name
         if arm in ("A", "B"):  # of a block, by whole runs
             number += 2 * int(place.folder.parent.parent.name) + (3 if arm == "A" else 0)

@@ -367,6 +367,15 @@ def test_a_false_alarm_is_shared_out_among_all_gating_metrics():
     assert judges.expected == [3]
 
 
+def test_what_is_enrolled_later_shares_with_all_before_and_all_to_come():
+    judges = FakeJudges(GateOptions())
+    session = session_on(FakeBench(), judges=judges)
+    session.enroll([("a", A), ("b", B)], coming=40)
+    session.enroll([("c", C)], coming=39)
+    session.enroll([("d", reads("d"))], coming=39)
+    assert judges.expected == [42, 42, 43]
+
+
 def test_an_engines_version_becomes_part_of_what_is_under_test():
     session = session_on(FakeBench())
     measure(session, enroll(session, A))

@@ -1,0 +1,170 @@
+"""Tests written in Python that `measure`: each measurement is one of its own, and counts once."""
+
+import json
+
+import pytest
+
+from projects import refused
+
+FAKE = "engine='fake'"
+CLOSE, LOOSE = "gate={'read.iops': '5%'}", "gate={'read.iops': '20%'}"
+
+
+def module(project, text, name="test_mine"):
+    """Write a module of tests."""
+    (project.path / f"{name}.py").write_text(text)
+    return f"{name}.py"
+
+
+def workloads(project, file="out.json"):
+    return json.loads((project.path / file).read_text())["workloads"]
+
+
+# ------------------------------------------------------------ several measurements in one test
+
+
+@pytest.mark.parametrize("second", ["", ", value=900"], ids=["alike", "another"])
+def test_a_second_measurement_without_a_name_is_refused(project, second):
+    """The first result would stand for a state that was never measured, or the second be kept nowhere."""
+    text = (
+        "def test_it(measure, gate):\n"
+        f"    gate.check(measure({FAKE}))\n"
+        f"    gate.check(measure({FAKE}{second}))\n"
+    )
+    result = project.run(module(project, text), "--io-json=out.json")
+    refused(result, "test_mine.py:1:1: test_it measures a second time", "measure(..., name='...')", status=1)
+    assert len(workloads(project)) == 1
+
+
+def test_measurements_of_several_names_are_each_kept(project):
+    text = (
+        "def test_it(measure, gate):\n"
+        "    for value in (500, 600):\n"
+        f"        gate.check(measure({FAKE}, value=value, name=f'at_{{value}}'))\n"
+    )
+    file = module(project, text)
+    project.run(file).assert_outcomes(passed=1)
+    project.run(file, "--io-json=out.json").assert_outcomes(passed=1)
+    assert {item["workload"] for item in workloads(project)} == {"test_it.at_500", "test_it.at_600"}
+    stored = project.baseline(suite="test_mine").read_text()
+    assert "test_it.at_500:" in stored and "test_it.at_600:" in stored
+
+
+# ------------------------------------------------------------ a test that runs again
+
+
+def test_a_rerun_does_not_measure_again_what_chose_its_own_length(project):
+    """What is measured is then no longer what was declared."""
+    file = module(
+        project,
+        f"def test_it(measure, gate): gate.check(measure({FAKE}, runtime='auto', {CLOSE}))\n",
+    )
+    project.run(file).assert_outcomes(passed=1)
+    again = ("-p", "rerunfailures", "--reruns=2", "--io-json=out.json")
+    result = project.run_apart(*again, file, factor=0.5)
+    assert "1 failed, 2 rerun" in str(result.stdout), str(result.stdout)
+    (found,) = workloads(project)
+    assert found["verdict"] == "regressed"
+    assert str(result.stdout).count("test_it pilot") == 1
+
+
+def test_a_rerun_that_declares_something_else_is_refused(project):
+    """One of several workloads would pass sooner or later."""
+    text = (
+        f"values = [500, 1000]\ndef test_it(measure, gate): gate.check(measure({FAKE}, value=values.pop()))\n"
+    )
+    file = module(project, text)
+    project.run(file).assert_outcomes(passed=1)
+    again = ("-p", "rerunfailures", "--reruns=1", "--io-json=out.json")
+    result = project.run_apart(*again, file, factor=0.5)
+    refused(result, "test_mine.py:2:1: test_it was another workload when this test ran before", status=1)
+    assert [item["verdict"] for item in workloads(project)] == ["regressed"]
+
+
+# ------------------------------------------------------------ what they are called
+
+
+CLASSES = (
+    "class TestSlow:\n"
+    f"    def test_read(self, measure, gate): gate.check(measure({FAKE}, value=500, {LOOSE}))\n"
+    "class TestFast:\n"
+    f"    def test_read(self, measure, gate): gate.check(measure({FAKE}, value=900, {LOOSE}))\n"
+    "    class TestInner:\n"
+    f"        def test_read(self, measure, gate): gate.check(measure({FAKE}, name='small'))\n"
+)
+
+
+def test_tests_of_two_classes_have_a_baseline_each(project):
+    file = module(project, CLASSES)
+    project.run(file).assert_outcomes(passed=3)
+    stored = project.baseline(suite="test_mine").read_text()
+    names = ["TestSlow.test_read", "TestFast.test_read", "TestFast.TestInner.test_read.small"]
+    assert all(f"\n  {name}:\n" in stored for name in names)
+    project.run(file, "--io-json=out.json").assert_outcomes(passed=3)
+    assert [item["workload"] for item in workloads(project)] == names
+    figures = {item["workload"]: item["metrics"]["read.iops"]["baseline"] for item in workloads(project)}
+    assert figures["TestSlow.test_read"] == pytest.approx(500, rel=0.02)
+
+
+def test_modules_of_one_name_do_not_share_a_baseline(project):
+    """One lies where the suites are, which are named from there."""
+    text = f"def test_it(measure, gate): gate.check(measure({FAKE}))\n"
+    module(project, text)
+    module(project, text, name="suites/test_mine")
+    result = project.run(
+        "test_mine.py", "suites/test_mine.py", "--import-mode=importlib", "--io-json=out.json"
+    )
+    refused(
+        result, "suites/test_mine.py:1:1: test_mine: test_it is also what test_mine.py::test_it", status=1
+    )
+    assert len(workloads(project)) == 1
+
+
+def test_a_fixture_of_suites_is_refused_in_words(project):
+    result = project.run(module(project, "def test_it(measurement): pass\n"))
+    result.assert_outcomes(errors=1)
+    refused(result, "test_it is no workload of a suite", "by the fixture `measure`", status=1)
+    assert "AttributeError" not in str(result.stdout)
+
+
+# ------------------------------------------------------------ false alarms
+
+
+SHARED = """
+import pytest
+from iogate.plugin.run import RUN
+def pytest_runtest_teardown(item):
+    with open("shared", "a") as file:
+        file.write(f"{item.config.stash[RUN]._judges.options.metrics} ")
+"""
+
+
+def shared(project, *arguments):
+    """Among how many metrics a false alarm was shared out, test after test."""
+    file = project.path / "shared"
+    file.unlink(missing_ok=True)
+    project.run(*arguments)
+    return [int(word) for word in file.read_text().split()]
+
+
+def test_a_false_alarm_is_shared_out_among_all_tests_that_measure(project):
+    """Each would else fail by chance as often as a whole session may."""
+    project.conftest(SHARED)
+    file = module(
+        project,
+        f"def test_one(measure, gate): gate.check(measure({FAKE}))\n"
+        "def test_several(measure, gate):\n"
+        f"    for name in ('a', 'b', 'c'): gate.check(measure({FAKE}, name=name))\n"
+        "def test_leaves_it(measure): pass\n"
+        "def test_plain(): pass\n",
+    )
+    assert shared(project, "suites", file) == [5, 5, 5, 7, 7, 7]  # of how many is not known yet
+    assert shared(project, "suites", file) == [7] * 6
+    assert shared(project, file, "-k", "one") == [1]
+
+
+def test_a_false_alarm_is_shared_out_among_the_metrics_of_each(project):
+    project.conftest(SHARED)
+    gates = "gate=['read.iops', 'read.lat.mean']"
+    text = "".join(f"def test_{name}(measure): measure({FAKE}, {gates})\n" for name in "abc")
+    assert shared(project, module(project, text)) == [6, 6, 6]

@@ -69,7 +69,7 @@ KINDS = {
     "completed": "share of the work that was done when the first process was done",
     "speedup": "wall time of one thread over that of N; the rate of N clients over that of one",
     "efficiency": "speedup over N",
-    "serial_fraction": "Amdahl's: the share of the work that more threads, or clients, do not make faster",
+    "serial_fraction": "Amdahl's: the share of work that more threads or clients do not speed up; no gate",
 }
 """What each kind of metric is."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -79,6 +80,13 @@ class Tolerance:
 
     worse: float | None = None
     better: float | None = None
+
+
+def is_tolerance(worse: float, direction: Direction) -> bool:
+    """Return whether a relative loss says something as a tolerance: more than nothing, and of what is better
+    when higher less than all.
+    """
+    return 0 < worse < (1 if direction == "higher" else math.inf)
 
 
 def hash_of(definition: Mapping[str, Any]) -> str:
@@ -382,7 +390,8 @@ class Baseline:
 
     `metrics` maps a name to replicate values `[session][repetition]`, or to a single number where the
     baseline is a published one; `sessions` are the identifiers of those sessions, `source` says where
-    published figures come from. `environment` is that of the newest session. `devices` are those of a fleet,
+    published figures come from. `environment` is that of the newest session that says on which machine it
+    was, with what those before it tell of that machine. `devices` are those of a fleet,
     one a session: what differs between sessions is then what differs between devices. `partial` has the
     sessions of the metrics that were not measured in all of them.
     """
@@ -399,6 +408,13 @@ class Baseline:
     @property
     def published(self) -> bool:
         return not self.sessions
+
+    @property
+    def newest(self) -> str:
+        """The newest session: its name begins with its time, as that of an imported one does not (empty if
+        none does).
+        """
+        return max((name for name in self.sessions if name[:1].isdigit()), default="")
 
 
 @dataclass(frozen=True)

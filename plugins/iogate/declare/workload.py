@@ -69,6 +69,11 @@ def _gate(value: Any) -> dict[str, Tolerance]:
         except KeyError:
             hint = nearest(str(name), _COMMON_METRICS)
             raise ValueError(f"unknown metric {value_text(name)}{hint}") from None
+        if str(name).rpartition(".")[2] == "serial_fraction":
+            raise ValueError(
+                f"{name} is 0 where scaling is perfect, and no change is relative to that: gate "
+                "an efficiency, such as threads_8.efficiency or clients_4.efficiency"
+            )
         try:
             tolerance = _tolerance(written)
         except ValueError as error:
@@ -76,6 +81,11 @@ def _gate(value: Any) -> dict[str, Tolerance]:
         if isinstance(tolerance, Mapping):
             lower, upper = tolerance["lower"], tolerance["upper"]
             worse, better = (lower, upper) if direction == "higher" else (upper, lower)
+            if worse == 0:
+                side = "lower" if direction == "higher" else "upper"
+                raise ValueError(
+                    f"{name}: 0 as the {side} bound tolerates no loss at all; ~ leaves it to the data"
+                )
             tolerance = Tolerance(_magnitude(worse), _magnitude(better))
         found[str(name)] = tolerance
     return found

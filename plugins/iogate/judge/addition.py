@@ -48,14 +48,15 @@ def refusal(verdict: Verdict) -> str:
 
 
 def _implausible(item: MetricVerdict) -> str:
-    from iogate.judge.gate.decision import IMPLAUSIBLE
+    from iogate.judge.gate.decision import IMPLAUSIBLE, MIXED
 
-    if item.baseline is None:
-        return ""
     if item.change is None:
         return "cannot be held against the baseline"
     if item.change <= -1 or abs(math.log1p(item.change)) > IMPLAUSIBLE:
         return "is so far off that another unit, set-up or device is likely"
+    values = [*item.values, *(value for session in item.sessions.values() for value in session)]
+    if max(values) > MIXED * min(values):
+        return "would spread the baseline's own values a hundredfold, which nothing can be judged by"
     return ""
 
 

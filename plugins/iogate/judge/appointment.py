@@ -72,7 +72,7 @@ class BaselineJudges:
     def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
         """Return the judge of a workload, or the verdict that it has no baseline. Raises BaselineError."""
         known = self._of(workload).get(workload.name)
-        newest = max(known.sessions, default="") if known else ""
+        newest = known.newest if known else ""
         if self._update == "replace":
             return Recorder(workload, gating, newest=newest, enough=self._enough(workload, gating))
         baseline, why = self._find(workload)

@@ -14,7 +14,7 @@ from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
-from iogate.judge.metrics import note_metrics, typical_value, worst_of
+from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics, worst_of
 from iogate.model import (
     Baseline,
     Direction,
@@ -102,7 +102,7 @@ class BaselineJudge:
 
     @property
     def newest(self) -> str:
-        return max(self.baseline.sessions, default="")
+        return self.baseline.newest
 
     @property
     def usual(self) -> int:
@@ -134,13 +134,13 @@ class BaselineJudge:
         from iogate.judge.gate import decide
 
         for name in self.gating:
-            known = self.decisions.get(name)
-            if known and known.verdict != "continue":
-                continue
             values = [item.metrics[name] for item in repetitions if name in item.metrics]
             if len(values) < len(repetitions) or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
+            known = self.decisions.get(name)
+            if known and known.verdict != "continue":
+                continue
             self.decisions[name] = decide(self.baseline.metrics[name], values, **self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
 
@@ -212,6 +212,9 @@ class BaselineJudge:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)
+        if not self.decisions.keys() >= set(self.gating):  # interrupted within the first look
+            undecided = undecided_metrics(repetitions, self.baseline.metrics, self.gating)
+            return Verdict("inconclusive", cut_short, undecided)
         judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
         worst = worst_of(item.verdict for item in judged)
         guilty = [item for item in judged if item.verdict == worst]
@@ -254,7 +257,7 @@ class BaselineJudge:
                     "invalid",
                     f"better than the suite holds possible (at most {format_share(better)}): {reason}",
                 )
-        values = tuple(item.metrics[name] for item in repetitions)
+        values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         return MetricVerdict(
             metric(name),
             named,

@@ -114,7 +114,7 @@ class PairJudge:
             known = ", ".join(sorted(repetitions[-1].metrics)) or "none"
             reason = f"the gating metric {self._lacking} was not measured in both arms; there are: {known}"
             return Verdict("invalid", reason, note_metrics(repetitions, {}), repetitions=len(repetitions))
-        if not self._decisions:
+        if not self._decisions.keys() >= set(self._gating):  # none yet, or interrupted within the first look
             return Verdict("inconclusive", cut_short, undecided_metrics(repetitions, {}, self._gating))
         judged = [self._metric(name, repetitions, cut_short) for name in self._gating]
         worst = worst_of(item.verdict for item in judged)
@@ -140,8 +140,9 @@ class PairJudge:
             if min(sign * end for end in decision.interval) > better:
                 verdict = "invalid"
                 reason = f"better than the suite holds possible (at most {format_share(better)}): {reason}"
-        values = tuple(block.metrics[name] for block in repetitions)
-        base = _typical([_base(block).metrics[name] for block in repetitions])
+        known = [block for block in repetitions if name in block.metrics and name in _base(block).metrics]
+        values = tuple(block.metrics[name] for block in known)
+        base = _typical([_base(block).metrics[name] for block in known])
         value, base = _apart(_typical(values), base, decision.change)
         return MetricVerdict(
             metric(name),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from iogate.errors import MeasurementError
 from iogate.judge.addition import FORCE
 from iogate.judge.baseline import foreign
+from iogate.judge.baseline.values import usable
 from iogate.judge.enough import ENOUGH, Enough
 from iogate.judge.judge import Expectation
 from iogate.judge.metrics import note_metrics, undecided_metrics
@@ -55,21 +56,34 @@ class Recorder:
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         self.uncertainty = float(self._enough.asked(repetitions) - len(repetitions))
-        return self.uncertainty <= 0
+        return self.uncertainty <= 0 or bool(self._unfit(repetitions))
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         if cut_short and len(repetitions) < self.minimum:
             return Verdict("inconclusive", cut_short, undecided_metrics(repetitions, {}, self._gating))
-        measured = repetitions[-1].metrics
-        lacking = [name for name in self._gating if name not in measured]
-        if lacking:
-            known = ", ".join(sorted(measured))
-            reason = f"the gating metric {lacking[0]} was not measured; measured were: {known}"
-            return Verdict("invalid", reason, note_metrics(repetitions, {}))
+        unfit = self._unfit(repetitions)
+        if unfit:
+            return Verdict("invalid", unfit, note_metrics(repetitions, {}))
         reason = f"{plural(len(repetitions), 'repetition')} recorded as the baseline"
         if self._elsewhere:
             reason += f"\nrecorded anew, although {self._elsewhere}"
         return Verdict("recorded", reason, note_metrics(repetitions, {}, gating=self._gating), keep=True)
+
+    def _unfit(self, repetitions: Sequence[Repetition]) -> str:
+        """Return why no baseline could hold a gating metric of these repetitions; empty if it could."""
+        for name in self._gating:
+            lacking = [number for number, item in enumerate(repetitions, 1) if name not in item.metrics]
+            if lacking:
+                where = "" if len(lacking) == len(repetitions) else f" in repetition {lacking[0]}"
+                known = ", ".join(sorted(repetitions[lacking[0] - 1].metrics)) or "none"
+                return f"the gating metric {name} was not measured{where}; measured were: {known}"
+            for number, item in enumerate(repetitions, 1):
+                if not usable(item.metrics[name]):
+                    return (
+                        f"the gating metric {name} is {item.metrics[name]:g} in repetition {number}, which "
+                        "is no measurement and cannot be recorded: gate another metric, if it may be that"
+                    )
+        return ""
 
     def expectations(self) -> Mapping[str, Expectation]:
         return {}

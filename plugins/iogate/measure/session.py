@@ -17,7 +17,7 @@ from typing import Protocol
 from iogate.errors import IogateError, MeasurementError
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.judge import Judge, Judges
-from iogate.judge.metrics import note_metrics
+from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm, Bench, Watcher
 from iogate.measure.budget import Budget
@@ -26,6 +26,7 @@ from iogate.measure.pairing import Pairing
 from iogate.measure.trial import Trial, allowed_variance, notes_of
 from iogate.model import Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
 
+_INTERRUPTED = "the session was interrupted"
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
 
 
@@ -105,9 +106,20 @@ class Session:
             self._advance(self._next(trials))
 
     def interrupt(self, trials: Iterable[Trial]) -> list[WorkloadResult]:
-        """Return what is known of workloads that were begun and not decided when the session was stopped."""
+        """Return what is known of workloads that were begun and not decided when the session was stopped:
+        none of it becomes a baseline.
+        """
         begun = [trial for trial in trials if trial.result is None and trial.repetitions]
-        return [self._record(trial, "the session was interrupted") for trial in begun]
+        return [self._interrupted(trial) for trial in begun]
+
+    def _interrupted(self, trial: Trial) -> WorkloadResult:
+        result = self._record(trial, _INTERRUPTED)
+        if not result.verdict.keep:
+            return result
+        undecided = undecided_metrics(trial.repetitions, {}, trial.gating)
+        return self._complete(
+            trial, Verdict("inconclusive", f"not recorded: {_INTERRUPTED}", undecided), None
+        )
 
     # ------------------------------------------------------------ before measuring
 
@@ -257,7 +269,7 @@ class Session:
         """Return the result of a decided workload, with what else is known: findings, and what changed around
         it.
         """
-        kept = (*trial.warmup, *trial.repetitions)
+        kept = (*trial.unjudged, *trial.repetitions)
         found = [*trial.notes, *(finding for item in kept for finding in item.findings)]
         findings = tuple(dict.fromkeys(found))
         return WorkloadResult(
@@ -266,7 +278,7 @@ class Session:
             replace(verdict, findings=_once(findings), repetitions=len(trial.repetitions)),
             tuple(trial.repetitions),
             failure,
-            tuple(trial.warmup),
+            trial.unjudged,
             trial.spent,
             tuple(trial.judge.differences(self.environment)),
             trial.facts,

@@ -37,9 +37,9 @@ def allowed_variance(workload: Workload, gating: Sequence[str], options: GateOpt
 class Trial:
     """One workload on its way to a verdict, which rests on the `gating` metrics.
 
-    `warmup` are repetitions that are kept and not judged: before the steady state, or to find the length
-    of a repetition. `preparation` are those that only brought the device to rest. `allowed` is the variance
-    between repetitions that its tolerances allow, by which that length is chosen.
+    `pilot` and `warmup` are kept and not judged: a first run to find the length of a repetition, and what was
+    measured before the steady state. `preparation` are those that only brought the device to rest. `allowed`
+    is the variance between repetitions that its tolerances allow, by which that length is chosen.
     """
 
     id: str
@@ -48,6 +48,7 @@ class Trial:
     judge: Judge
     pairing: Pairing | None = None
     repetitions: list[Repetition] = field(default_factory=list)
+    pilot: Repetition | None = None
     warmup: list[Repetition] = field(default_factory=list)
     preparation: list[Repetition] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
@@ -133,12 +134,17 @@ class Trial:
     def needs_pilot(self) -> bool:
         """True while a first run is still to tell how long the others should be."""
         automatic = self.workload.procedure.get("runtime") == "auto"
-        return automatic and not self.pairing and not self.warmup
+        return automatic and not self.pairing and self.pilot is None
 
     @property
     def spent(self) -> float:
         """Seconds of device time so far."""
-        return sum(item.seconds for item in (*self.preparation, *self.warmup, *self.repetitions))
+        return sum(item.seconds for item in (*self.preparation, *self.unjudged, *self.repetitions))
+
+    @property
+    def unjudged(self) -> tuple[Repetition, ...]:
+        """The repetitions of the workload that are kept and not judged, in their order."""
+        return (*([self.pilot] if self.pilot else ()), *self.warmup)
 
     @property
     def criterion(self) -> Criterion | None:
@@ -155,7 +161,7 @@ class Trial:
         MeasurementError if the device does not come to rest.
         """
         if self.needs_pilot:
-            self.warmup.append(repetition)
+            self.pilot = repetition
             self._choose_length(repetition, longest)
         elif self.criterion and not self.repetitions:
             self.warmup.append(repetition)

@@ -19,6 +19,7 @@ from iogate.formats.words import nearest
 from iogate.judge.addition import admit, judge_session, refusal
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update
+from iogate.judge.baseline.values import usable
 from iogate.judge.judge import GateOptions
 from iogate.model import Device, Environment, Repetition, UpdateMode, Workload
 from iogate.offline.folders import is_results
@@ -174,7 +175,7 @@ def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
         told = "; ".join(f"{finding.check}: {finding.message}" for finding in invalid)
         raise InputError(printable(f"{job.label}: {told}"), remedy=invalid[0].remedy)
     gating = gating_metrics(workload)
-    lacking = [name for name in gating if not job.output.metrics.get(name, 0) > 0]
+    lacking = [name for name in gating if not usable(job.output.metrics.get(name))]
     if lacking:
         raise InputError(printable(f"{job.label} has no {lacking[0]}, which gates {workload.name}"))
 

@@ -112,6 +112,33 @@ def test_a_tolerance_that_says_nothing_is_refused(tmp_path, written):
     assert "read.iops" in message
 
 
+@pytest.mark.parametrize(
+    ("metric", "written", "side"),
+    [
+        ("read.iops", "[0, 10%]", "lower"),
+        ("read.iops", "[-0%, ~]", "lower"),
+        ("read.lat.mean", "[-10%, 0]", "upper"),
+    ],
+)
+def test_a_pair_that_tolerates_no_loss_is_refused_where_it_stands(tmp_path, metric, written, side):
+    text = f"workloads:\n  a:\n    rw: read\n    bs: 1M\n    size: 1G\n    gate: {{{metric}: {written}}}\n"
+    (message,) = mistakes(tmp_path, text)
+    assert message.startswith("demo.yaml:6:11: gate: ")
+    assert f"{metric}: 0 as the {side} bound" in message
+
+
+def test_the_better_side_of_a_pair_may_be_nothing(tmp_path):
+    text = "workloads: {a: {rw: read, bs: 1M, size: 1G, gate: {read.iops: [-5%, 0]}}}"
+    assert load(tmp_path, text).workloads[0].gate == {"read.iops": Tolerance(0.05, 0.0)}
+
+
+def test_what_is_nothing_where_all_is_well_is_no_gate(tmp_path):
+    text = "workloads: {a: {engine: reader, rw: read, bs: 1M, size: 1G, gate: [serial_fraction]}}"
+    (message,) = mistakes(tmp_path, text)
+    assert message.startswith("demo.yaml:1:")
+    assert "serial_fraction is 0 where scaling is perfect" in message and "threads_8.efficiency" in message
+
+
 def test_a_mistake_in_a_matrix_points_at_its_value(tmp_path):
     text = "workloads:\n  a:\n    rw: read\n    size: 1G\n    matrix:\n      bs: [4k, 5z]\n"
     (message,) = mistakes(tmp_path, text)

@@ -1,5 +1,7 @@
 """Which sessions may be added to a baseline, and what is said of it."""
 
+import math
+
 import pytest
 
 from fake_bench import QUIET, READ, reads
@@ -77,3 +79,33 @@ def test_an_appender_measures_as_often_as_a_baseline_needs():
     assert not judge.look(few)
     assert not judge.verdict(few, "the session was interrupted").keep
     assert judge.verdict(measured(1000.0, 1000.0, 1001.0, 999.0, 1000.0)).keep
+
+
+@pytest.mark.parametrize("figure", [0.0, math.nan, math.inf, -1.0])
+def test_what_cannot_be_judged_is_refused(figure):
+    found = judged(1000.0, figure, 1001.0)
+    assert found.verdict == "inconclusive"
+    assert refusal(found) == "read.iops cannot be held against the baseline"
+    assert not admit(found, 4).keep
+
+
+def test_what_a_baseline_that_cannot_judge_says_nothing_of_is_refused():
+    mixed = Baseline("a", {}, {READ: ((1.0, 1000.0, 999.0),)}, sessions=("s1",))
+    found = judged(1000.0, 1001.0, 999.0, baseline=mixed)
+    assert "which is more than noise" in found.reason
+    assert not admit(found, 2).keep
+
+
+def test_a_session_after_which_nothing_could_be_judged_is_refused():
+    wide = Baseline("a", {}, {READ: ((10.0, 300.0, 310.0, 900.0, 305.0),)}, sessions=("s1",))
+    found = judged(5.0, 300.0, 310.0, 305.0, 900.0, baseline=wide)
+    assert found.metrics[0].change is not None
+    assert "own values a hundredfold" in refusal(found)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_no_baseline_can_hold_is_never_appended(force):
+    judge = Appender(W, KNOWN, (READ,), GateOptions(), {}, force=force)
+    verdict = judge.verdict(measured(1000.0, 0.0, 1001.0, 999.0, 1000.0))
+    assert (verdict.verdict, verdict.keep) == ("invalid", False)
+    assert verdict.reason.startswith("the gating metric read.iops is 0 in repetition 2")

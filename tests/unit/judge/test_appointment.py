@@ -1,5 +1,7 @@
 """Who judges a workload, and what baselines on file can resolve."""
 
+from dataclasses import replace
+
 import pytest
 
 from fake_bench import QUIET, READ, reads
@@ -120,3 +122,43 @@ def test_what_baselines_resolve_is_read_anew(folder):
 def test_what_a_workload_names_gates_it_and_otherwise_what_its_engine_says():
     assert gating_metrics(reads("a", gate={"read.clat.p99": Tolerance()})) == ("read.clat.p99",)
     assert gating_metrics(A) == (READ,)
+
+
+LAB_7, LAB_8 = (Environment(identity={"machine": name}, subject={"kernel": "6.1"}) for name in ("7", "8"))
+
+
+def test_an_imported_session_does_not_hide_which_machine_a_baseline_is_of(folder):
+    store(folder, A, environment=LAB_7)
+    store(folder, A, session="imported-0123456789ab", environment=Environment(subject={"fio": "3.36"}))
+    judge = judges(folder).appoint(A, (READ,))
+    judge.check(LAB_7)
+    with pytest.raises(MeasurementError, match="another machine"):
+        judge.check(LAB_8)
+    changed = replace(LAB_7, subject={"kernel": "6.12"})
+    assert any("6.12" in text for text in judge.differences(changed))
+
+
+def test_what_one_session_knows_of_the_machine_holds_for_the_next(folder):
+    known = {**LAB_7.identity, "disk_serial": "A1"}
+    store(folder, A, environment=Environment(identity=known))
+    store(folder, A, session="2026-01-02T00:00:00Z-aaaa", environment=LAB_7)
+    judge = judges(folder).appoint(A, (READ,))
+    judge.check(LAB_7)
+    with pytest.raises(MeasurementError, match="another machine"):
+        judge.check(Environment(identity={**known, "disk_serial": "B2"}))
+
+
+def test_of_sessions_of_two_machines_the_newest_says_which_one_it_is(folder):
+    store(folder, A, environment=Environment(identity={"machine": "7", "disk_serial": "A1"}))
+    stored = {"a": (A.definition, {READ: list(QUIET[0])})}
+    session = "2026-01-02T00:00:00Z-aaaa"
+    update(folder / "demo.yaml", "orin", "demo", session, LAB_8, "", stored, "force")
+    judges(folder).appoint(A, (READ,)).check(Environment(identity={"machine": "8", "disk_serial": "B2"}))
+
+
+@pytest.mark.parametrize("update", [None, "replace"])
+def test_an_imported_session_is_older_than_all_that_were_measured(folder, update):
+    store(folder, A, session="imported-0123456789ab")
+    assert judges(folder, update=update).appoint(A, (READ,)).newest == ""
+    store(folder, A, session="2026-01-02T00:00:00Z-aaaa")
+    assert judges(folder, update=update).appoint(A, (READ,)).newest == "2026-01-02T00:00:00Z-aaaa"

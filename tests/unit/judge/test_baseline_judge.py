@@ -129,3 +129,27 @@ def test_values_are_shown_under_the_sessions_that_they_are_of():
     )
     verdict, _ = decided(one, repetitions(**{IOPS: (1000.0, 1001.0, 999.0)}))
     assert verdict.metrics[0].sessions == {"b": QUIET[1], "c": QUIET[2]}
+
+
+@pytest.mark.parametrize("name", [IOPS, P99])
+def test_a_metric_that_is_lost_after_it_was_decided_is_invalid(name):
+    one = judge({IOPS: Tolerance(0.05), P99: Tolerance(0.05)}, {IOPS: QUIET, P99: QUIET})
+    measured = both([1000.0] * 3, [1000.0, 1090.0, 920.0])
+    measured[2:] = repetitions(**{P99 if name == IOPS else IOPS: [1000.0]})
+    verdict, count = decided(one, measured)
+    assert (verdict.verdict, count) == ("invalid", 3)
+    assert f"{name} was not measured" in verdict.reason
+
+
+@pytest.mark.parametrize("looked_at", [0, 1])
+def test_who_is_interrupted_before_a_look_is_undecided(looked_at):
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: QUIET})
+    measured = [*repetitions(**{IOPS: [1000.0]}), *repetitions(**{P99: [1000.0]})]
+    if looked_at:
+        one.look(measured[:looked_at])
+    verdict = one.verdict(measured, "the session was interrupted")
+    assert verdict.verdict == "inconclusive"
+    assert "the session was interrupted" in verdict.reason
+    assert {item.metric.name: item.verdict for item in verdict.metrics if item.gating} == {
+        IOPS: "inconclusive"
+    }

@@ -1,5 +1,7 @@
 """A device that learns adds sessions to a baseline until that can judge."""
 
+import math
+
 import pytest
 
 from fake_bench import READ, reads
@@ -9,7 +11,7 @@ from iogate.judge.baseline import update
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
 from iogate.judge.learner import Learner, ordinal
-from iogate.model import Environment, Output, Repetition
+from iogate.model import Environment, Output, Repetition, Tolerance
 
 NOISY = [100.0, 85.0, 120.0, 90.0, 130.0]
 QUIET = [1000.0, 1002.0, 998.0, 1001.0, 999.0]
@@ -80,3 +82,23 @@ def test_only_devices_that_say_so_learn(appoint):
 
 def test_ordinals():
     assert [ordinal(n) for n in (1, 2, 3, 11, 21)] == ["1st", "2nd", "3rd", "11th", "21st"]
+
+
+@pytest.mark.parametrize("figure", [0.0, math.nan])
+def test_what_cannot_be_judged_is_not_learnt(appoint, figure):
+    verdict, _ = judged(appoint(NOISY, learn=True), [95.0, figure, 88.0, 110.0, 99.0] + [100.0] * 15)
+    assert (verdict.verdict, verdict.keep) == ("inconclusive", False)
+    assert "which is no measurement" in verdict.reason
+
+
+def test_what_cannot_be_judged_is_not_learnt_beside_what_can(tmp_path):
+    folder, least = tmp_path / "orin", "read.iops.min"
+    both = reads("a", gate={READ: Tolerance(0.05), least: Tolerance(0.2)})
+    known = {"a": (both.definition, {READ: NOISY, least: [value / 3 for value in NOISY]})}
+    update(folder / "demo.yaml", "orin", "demo", SESSION, Environment(), "", known, "append")
+    judge = BaselineJudges(folder, GateOptions(), learn=True).appoint(both, (READ, least))
+    assert isinstance(judge, Learner)
+    rows = [Repetition(Output({READ: value, least: 0.0}, {}), 3.0, "folder") for value in NOISY]
+    judge.look(rows)
+    verdict = judge.verdict(rows)
+    assert (verdict.verdict, verdict.keep) == ("inconclusive", False)

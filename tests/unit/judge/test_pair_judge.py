@@ -291,3 +291,20 @@ def test_what_befalls_both_arms_of_a_block_changes_nothing(weathers):
     ]
     one, other = judged(judge(), usual), judged(judge(), stormy)
     assert (one.verdict, one.repetitions) == (other.verdict, other.repetitions)
+
+
+def test_who_is_interrupted_between_two_metrics_of_the_first_look_is_undecided():
+    name = "write.iops"
+    one = judge(READ, name)
+    both = [block({READ: 1000.0, name: 1000.0}, {READ: 1000.0, name: 1000.0})]
+    one.look(both)
+    del one._decisions[name]  # as an interruption leaves it
+    verdict = one.verdict(both, "the session was interrupted")
+    assert (verdict.verdict, verdict.reason) == ("inconclusive", "the session was interrupted")
+
+
+def test_a_block_that_nobody_looked_at_may_lack_the_metric():
+    one = judge()
+    one.look(blocks(count=2))
+    verdict = one.verdict([*blocks(count=2), block({LATENCY: 1.0}, {READ: 1000.0})], "interrupted")
+    assert verdict.verdict == "inconclusive"

@@ -1,5 +1,7 @@
 """Recording: how often is enough, and what is no baseline."""
 
+import math
+
 import pytest
 
 from fake_bench import READ, reads
@@ -49,3 +51,25 @@ def test_it_holds_against_nothing():
     one = Recorder(reads("a"), (READ,))
     one.check(Environment(identity={"machine": "any"}))
     assert (one.expectations(), one.differences(Environment()), one.against) == ({}, (), "to be recorded")
+
+
+def test_a_gating_metric_that_one_repetition_lacks_is_not_recorded():
+    measured = repetitions(5)
+    measured[1:2] = repetitions(1, "write.iops")
+    one = Recorder(reads("a"), (READ,))
+    verdict = one.verdict(measured)
+    assert (verdict.verdict, verdict.keep) == ("invalid", False)
+    assert (
+        verdict.reason
+        == "the gating metric read.iops was not measured in repetition 2; measured were: write.iops"
+    )
+    assert [one.look(measured[:count]) for count in (1, 2)] == [False, True]
+
+
+@pytest.mark.parametrize("figure", [0.0, -1.0, math.nan, math.inf])
+def test_a_gating_metric_that_no_baseline_can_hold_is_not_recorded(figure):
+    measured = repetitions(5)
+    measured[3] = Repetition(Output({READ: figure}, {}), 1.0, "folder")
+    verdict = Recorder(reads("a"), (READ,)).verdict(measured)
+    assert (verdict.verdict, verdict.keep) == ("invalid", False)
+    assert verdict.reason.startswith(f"the gating metric read.iops is {figure:g} in repetition 4")

@@ -20,9 +20,11 @@ from fake_bench import (
     session_on,
 )
 from iogate.errors import EngineError, MeasurementError, OutputError, TargetError
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.enough import Enough
 from iogate.judge.judge import GateOptions
 from iogate.judge.recorder import Recorder
-from iogate.model import Environment, Finding, Verdict
+from iogate.model import Baseline, Environment, Finding, Verdict
 
 A, B, C = reads("a"), reads("b"), reads("c")
 
@@ -324,6 +326,36 @@ def test_what_was_begun_when_the_session_was_interrupted_is_told():
         ("demo::b", "inconclusive"),
     ]
     assert all("the session was interrupted" in item.verdict.reason for item in told)
+
+
+def test_who_is_interrupted_within_a_look_takes_nothing_from_the_others():
+    class Interrupted(BaselineJudge):
+        def look(self, repetitions):
+            raise KeyboardInterrupt
+
+    judge = Interrupted(B, Baseline("b", {}, {READ: QUIET}, ("1", "2", "3")), (READ,), GateOptions())
+    session = session_on(FakeBench(), b=judge)
+    trials = enroll(session, A, B)
+    with pytest.raises(KeyboardInterrupt):
+        measure(session, trials)
+    told = {item.workload.name: item.verdict for item in session.interrupt(trials)}
+    assert {name: verdict.verdict for name, verdict in told.items()} == dict.fromkeys("ab", "inconclusive")
+    assert "the session was interrupted" in told["b"].reason
+
+
+def test_what_was_interrupted_becomes_no_baseline_however_often_it_was_measured():
+    options = GateOptions(tolerance=0.03, extend=True)
+    judges = {"a": Recorder(A, (READ,), enough=Enough.of(A, (READ,), options))}
+    bench = FakeBench(a=[1000.0, 1020.0, 980.0, 1015.0, 985.0, 1000.0, KeyboardInterrupt()])
+    session = session_on(bench, options=options, **judges)
+    trials = enroll(session, A)
+    with pytest.raises(KeyboardInterrupt):
+        measure(session, trials)
+    (told,) = session.interrupt(trials)
+    assert told.verdict.repetitions == 6
+    assert (told.verdict.verdict, told.verdict.keep) == ("inconclusive", False)
+    assert told.verdict.reason == "not recorded: the session was interrupted"
+    assert {item.metric.name: item.verdict for item in told.verdict.metrics}[READ] == "inconclusive"
 
 
 def test_what_is_decided_is_not_told_again_at_an_interruption():

@@ -136,6 +136,22 @@ def test_more_repetitions_follow_the_steady_rounds_until_the_judge_is_sure():
     assert len(result.repetitions) == len(bench.runs)
 
 
+def test_a_pilot_is_no_round_of_the_steady_state():
+    bench = FakeBench()
+    _, result = decided(bench, reads("a", seconds=20, procedure={"runtime": "auto", **STEADY}))
+    assert bench.labels("a") == ["pilot", *(f"round-{number}" for number in range(1, 6))]
+    assert [item.folder for item in result.warmup] == ["results/a/pilot"]
+    assert {item.seconds for item in result.repetitions} == {5.0}
+    assert (result.verdict.verdict, len(result.repetitions)) == ("recorded", 5)
+
+
+def test_a_pilot_comes_before_the_rounds_that_are_not_steady_yet():
+    bench = FakeBench(a=itertools.chain([1000.0], RISING, figures(1000)))
+    _, result = decided(bench, reads("a", seconds=20, procedure={"runtime": "auto", **STEADY}), a=QUIET)
+    assert [item.metrics[READ] for item in result.warmup] == [1000.0, *RISING]
+    assert bench.labels("a").count("pilot") == 1
+
+
 def test_a_device_that_does_not_come_to_rest_gives_no_verdict():
     bench = FakeBench(a=itertools.cycle((500.0, 1000.0)))
     _, result = decided(bench, reads("a", procedure=STEADY))

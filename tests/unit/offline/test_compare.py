@@ -138,6 +138,20 @@ class TestResultsFiles:
         assert compare(*old, new)[0] == PASS
         assert compare(*old, new, "--tolerance", "5%")[0] == REGRESSED
 
+    def test_a_latency_may_be_declared_to_bear_more_than_twice_itself(self, compare, tmp_path):
+        name = "read.clat.p99"
+        old = [results(tmp_path / f"old{i}.json", record(noisy(1e6, seed=i), metric=name)) for i in range(3)]
+        new = results(tmp_path / "new.json", record(noisy(1.8e6, seed=9), metric=name, declared=1.5))
+        assert compare(*old, new)[0] == PASS
+
+    def test_values_are_told_of_the_sessions_that_have_them(self, compare, old, tmp_path):
+        other = results(tmp_path / "other.json", record(noisy(5e4), metric="read.iops"))
+        new, out = results(tmp_path / "new.json", record(noisy(2e9, seed=9))), tmp_path / "out.json"
+        compare(other, *old, new, "--tolerance", "5%", "--json", out)
+        found = Results.read(out).workloads[0].metrics[GATE].sessions
+        assert [name.rpartition("/")[2] for name in found] == ["old0.json", "old1.json", "old2.json"]
+        assert list(found.values()) == [Results.read(file).workloads[0].metrics[GATE].values for file in old]
+
     def test_noise_that_hides_the_tolerance_is_inconclusive(self, compare, tmp_path):
         old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=i, noise=0.3))) for i in range(3)]
         new = results(tmp_path / "new.json", record(noisy(1.9e9, seed=9, noise=0.3)))

@@ -180,6 +180,19 @@ def test_a_metric_without_a_positive_value_is_told_of_its_device(folder, capsys)
     assert len(found["metrics"][0]["devices"]) == 9
 
 
+@pytest.mark.parametrize("tolerance", [1.0, 2.5, -0.5])
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_tolerance_that_says_nothing_is_none(folder, capsys, tolerance, judged):
+    for file in (path / "results.json" for device in fleet(folder) for path in device.iterdir()):
+        results = Results.read(file)
+        (record,) = results.workloads
+        metric = replace(record.metrics["read.iops"], tolerance=tolerance if judged else None)
+        gate = {} if judged else {"read.iops": (tolerance, None)}
+        replace(results, workloads=(replace(record, metrics={"read.iops": metric}, gate=gate),)).write(file)
+    (found,) = document(capsys, *folder.glob("orin-*"))["metrics"]
+    assert found["tolerance"] == 0.05
+
+
 def test_one_device_is_no_fleet(folder, capsys):
     said = told(capsys, *fleet(folder, 1), status=2)
     assert "a fleet has at least two devices of one model; here is one device only, orin-1" in said

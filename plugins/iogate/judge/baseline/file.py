@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from iogate.errors import BaselineError, InputError, InputErrors, OptionError
 from iogate.formats import yamlio
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
+from iogate.host.environment import identity_changes
 from iogate.judge.baseline.values import flat, usable
 from iogate.model import Baseline, Environment, Workload, hash_of, metric
 from iogate.units import plural, printable
@@ -231,7 +233,7 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
         },
         sessions=ids,
         source=printable(entry.get("source") or ""),
-        environment=environment_of(sessions[ids[-1]]) if ids else Environment(),
+        environment=_machine([environment_of(sessions[id]) for id in ids]),
         devices=tuple(filter(None, (sessions[id].get("device") for id in ids))),
         partial={
             key: tuple(id for id, row in zip(ids, value, strict=True) if row)
@@ -239,6 +241,20 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
             if ids and not all(value)
         },
     )
+
+
+def _machine(environments: Sequence[Environment]) -> Environment:
+    """Return the newest of the environments that says on which machine it was, as that of an imported session
+    does not, with what those before it tell of the same machine.
+    """
+    newest = next((one for one in reversed(environments) if one.identity), None)
+    if newest is None:
+        return environments[-1] if environments else Environment()
+    identity = dict(newest.identity)
+    for one in reversed(environments):
+        if not identity_changes(one.identity, identity):
+            identity = {**one.identity, **identity}
+    return replace(newest, identity=identity)
 
 
 def refuse_links(path: Path, suite: str) -> None:

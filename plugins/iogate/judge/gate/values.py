@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, TypeGuard
 
 from iogate.errors import InputError
+from iogate.model import is_tolerance
 
 if TYPE_CHECKING:
     from iogate.model import Direction
@@ -61,7 +62,7 @@ class Scale:
 
 
 def check_options(
-    direction: str,
+    direction: Direction,
     tolerance: float | None,
     alpha: float,
     beta: float,
@@ -72,8 +73,7 @@ def check_options(
     """Raise InputError for an option that says nothing."""
     if direction not in ("higher", "lower"):
         raise InputError(f"direction is {direction!r}", remedy="use 'higher' or 'lower'")
-    ceiling = 1.0 if direction == "higher" else math.inf
-    if tolerance is not None and not 0 < tolerance < ceiling:
+    if tolerance is not None and not is_tolerance(tolerance, direction):
         raise InputError(f"a tolerance of {tolerance!r} says nothing", remedy="0.05 means 5%")
     for name, level in (("alpha", alpha), ("beta", beta)):
         if not 0 < level < 0.5:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from iogate.errors import InputError, Position
-from iogate.model import Repetition, Tolerance, Workload, metric
+from iogate.model import Repetition, Tolerance, Workload, is_tolerance, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, output_of
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
@@ -49,10 +49,13 @@ def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasuremen
 
 def _tolerances(record: WorkloadRecord) -> dict[str, Tolerance]:
     """Return the tolerances that the suite declared; one that says nothing is none."""
-    sound = {
-        name: bounds for name, bounds in record.gate.items() if all(b is None or 0 < b < 1 for b in bounds)
+    return {
+        name: Tolerance(worse, better)
+        for name, (worse, better) in record.gate.items()
+        if name in record.metrics
+        and (worse is None or is_tolerance(worse, record.metrics[name].direction))
+        and (better is None or better >= 0)
     }
-    return {name: Tolerance(*bounds) for name, bounds in sound.items() if name in record.metrics}
 
 
 def _repetitions(record: WorkloadRecord, position: Position) -> tuple[Repetition, ...]:

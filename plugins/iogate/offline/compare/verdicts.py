@@ -147,17 +147,20 @@ def _verdict(pair: _Pair, gate_options: GateOptions) -> tuple[Verdict, list[Find
 def _baseline(old: Sequence[tuple[str, StoredMeasurement]]) -> Baseline:
     """Return old sessions as a baseline; a session without a metric is not in its values."""
     metrics: dict[str, list[tuple[float, ...]]] = {}
-    for _, item in old:
+    files: dict[str, list[str]] = {}
+    for file, item in old:
         for name in item.repetitions[0].metrics:
             values = tuple(one.metrics[name] for one in item.repetitions if name in one.metrics)
             if len(values) == len(item.repetitions):
                 metrics.setdefault(name, []).append(values)
+                files.setdefault(name, []).append(file)
     workload = old[-1][1].workload
     return Baseline(
         workload=workload.name,
         definition=workload.definition,
         metrics={name: tuple(sessions) for name, sessions in metrics.items()},
         sessions=tuple(file for file, _ in old),
+        partial={name: tuple(own) for name, own in files.items() if len(own) < len(old)},
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from iogate.errors import IogateError
 from iogate.judge.baseline.file import environment_of, read
 from iogate.judge.baseline.places import baseline_files
-from iogate.model import Direction, metric
+from iogate.model import Direction, is_tolerance, metric
 from iogate.report.history.values import KnownSession, LeftOut
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
@@ -108,11 +108,17 @@ def _of_results(results: Results, file: Path, said: list[LeftOut]) -> Iterator[M
 
 
 def _tolerances(record: WorkloadRecord) -> dict[str, float]:
-    """Return what each gating metric may lose: as it was judged, or else as the suite declares."""
+    """Return what each gating metric may lose: as it was judged, or else as the suite declares; a figure that
+    is no tolerance is none.
+    """
     known = {
         name: item.tolerance or record.gate.get(name, (None,))[0] for name, item in record.gating.items()
     }
-    return {name: tolerance for name, tolerance in known.items() if tolerance}
+    return {
+        name: tolerance
+        for name, tolerance in known.items()
+        if tolerance is not None and is_tolerance(tolerance, record.metrics[name].direction)
+    }
 
 
 def _refused(record: WorkloadRecord, unfinished: frozenset[str]) -> str:

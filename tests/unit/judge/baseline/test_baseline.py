@@ -336,7 +336,7 @@ class TestBelieving:
         write(path, GOOD)
         baseline = load_baselines(path)["seq"]
         assert baseline.metrics == {"write.bandwidth": ((1, 2), (3, 4, 5)), "write.clat.p99": ((3, 4, 5),)}
-        assert baseline.environment == Environment(), "s2 knows none"
+        assert baseline.environment == Environment(identity={"disk": "A"}), "s2 knows none"
 
     @pytest.mark.parametrize(
         "old, new, place, message",

@@ -1,5 +1,7 @@
 """Job files as people write them, run by real fio on a directory."""
 
+import json
+
 import pytest
 
 from loops import MIB, Loops, need
@@ -43,6 +45,16 @@ def files(project):
     (project.path / "suites" / "several.fio").write_text(SEVERAL)
     project.suite(SUITE)
     return project
+
+
+def test_many_files_are_all_read_and_a_name_like_global_is_a_job(project):
+    need_fio()
+    project.suite("workloads:\n  global_read: {rw: read, bs: 4k, size: 600k, nrfiles: 150, repetitions: 1}\n")
+    result = project.run("suites")
+    assert result.status == 0, result.text
+    (path,) = project.path.glob(".iogate/results/*/global_read-*/1/output.json")
+    (job,) = json.loads(path.read_text())["jobs"]
+    assert job["read"]["io_bytes"] == 150 * 4096
 
 
 @everywhere

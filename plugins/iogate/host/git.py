@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import TargetError
-from iogate.host.tools import ask
+from iogate.host.tools import Answer, ask
 from iogate.units import printable
 
 _SECONDS = 20.0
-_SAFE = ("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+_SAFE = ("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false")
+_NO_REMOTE = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+"""A repository may lack objects and name a command that fetches them; its configuration would hold against
+options, not against these.
+"""
 _QUIET = ("--no-color", "--no-show-signature", "--no-ext-diff", "--no-textconv")
 _FORMAT = "%h%x00%ad%x00%an%x00%s"
 
@@ -28,20 +32,24 @@ class Commit:
 def history(file: Path, most: int) -> list[Commit]:
     """Return the newest changes of a file, under former names too. Raises TargetError if git fails."""
     options = (*_QUIET, "--follow", "--date=short", f"--format={_FORMAT}", f"--max-count={most}")
-    text = _git(file, "log", *options)
-    fields = (printable(line.replace("\0", "\t")).split("\t", 3) for line in text.splitlines())
+    answer = _git(file, "log", *options, "--", file.name)
+    if answer.status:
+        raise TargetError(answer.reason, rule="tool")
+    lines = answer.stdout.splitlines()
+    fields = (printable(line.replace("\0", "\t")).split("\t", 3) for line in lines)
     return [Commit(*each) for each in fields if len(each) == 4]
 
 
 def is_committed(file: Path) -> bool:
-    """Return whether a file is as it was committed. Raises TargetError if git fails."""
-    return not _git(file, "status", "--porcelain", "--ignored")
+    """Return whether a file is as it was committed, byte by byte: `git status` would run the repository's
+    filters. Raises TargetError if git cannot be asked.
+    """
+    committed = _git(file, "rev-parse", "--verify", "--quiet", f"HEAD:./{file.name}")
+    found = _git(file, "hash-object", "--no-filters", "--", file.name)
+    return not (committed.status or found.status) and committed.stdout == found.stdout
 
 
-def _git(file: Path, *arguments: str) -> str:
-    """Return what git says of a file."""
-    command = ("-C", str(file.parent), *_SAFE, *arguments, "--", file.name)
-    answer = ask("git", "git", *command, seconds=_SECONDS)
-    if answer.status:
-        raise TargetError(answer.reason, rule="tool")
-    return answer.stdout
+def _git(file: Path, *arguments: str) -> Answer:
+    """Return what git says in the folder of a file."""
+    command = ("-C", str(file.parent), *_SAFE, *arguments)
+    return ask("git", "git", *command, seconds=_SECONDS, variables=_NO_REMOTE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from iogate.errors import TargetError
@@ -33,9 +34,15 @@ def find_tool(name: str, package: str) -> str:
     return os.path.abspath(path)
 
 
-def ask(name: str, package: str, *arguments: str, seconds: float | None = _SECONDS) -> Answer:
-    """Run a tool to its end. Raises TargetError: `tool` if it is not installed (Debian has it in `package`)
-    or does not answer within so many seconds.
+def ask(
+    name: str,
+    package: str,
+    *arguments: str,
+    seconds: float | None = _SECONDS,
+    variables: Mapping[str, str] | None = None,
+) -> Answer:
+    """Run a tool to its end, with these variables in its environment, too. Raises TargetError: `tool` if it
+    is not installed (Debian has it in `package`) or does not answer within so many seconds.
     """
     path = find_tool(name, package)
     try:
@@ -45,7 +52,7 @@ def ask(name: str, package: str, *arguments: str, seconds: float | None = _SECON
             capture_output=True,
             timeout=seconds,
             check=False,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, "LC_ALL": "C", **(variables or {})},
         )
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{name} did not answer within {seconds:.0f} s", rule="tool") from error

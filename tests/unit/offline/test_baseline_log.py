@@ -113,6 +113,57 @@ def test_who_changed_it_is_what_git_knows(lab, capsys):
     assert "changed and not committed" in said(capsys, "lab/demo.yaml")
 
 
+HOSTILE = """
+[core]
+    repositoryformatversion = 1
+    pager = touch {mark}
+    fsmonitor = touch {mark}
+[extensions]
+    partialClone = origin
+[remote "origin"]
+    url = ext::touch% {mark}
+    promisor = true
+[protocol "ext"]
+    allow = always
+[filter "x"]
+    clean = touch {mark}; cat
+    process = touch {mark}
+[diff "x"]
+    textconv = touch {mark}; cat
+    command = touch {mark}
+[diff]
+    external = touch {mark}
+[log]
+    showSignature = true
+[gpg]
+    program = touch {mark}
+"""
+
+
+@pytest.mark.parametrize("lacks", ["", "HEAD~:./demo.yaml", "HEAD~^{tree}"], ids=["whole", "file", "tree"])
+def test_a_repository_of_others_runs_nothing(lab, capsys, lacks):
+    git(lab, "init", "-q")
+    for day in (4, 5):
+        store(lab / "demo.yaml", day)
+        git(lab, "add", ".")
+        git(lab, "commit", "-qm", "figures")
+    if lacks:
+        name = subprocess.check_output(["git", "-C", lab, "rev-parse", lacks], text=True).strip()
+        (lab / ".git/objects" / name[:2] / name[2:]).unlink()
+    mark = lab / "it-ran"
+    (lab / ".gitattributes").write_text("*.yaml filter=x diff=x\n")
+    with (lab / ".git/config").open("a") as stream:
+        stream.write(HOSTILE.format(mark=mark))
+    (lab / "demo.yaml").touch()
+    text = said(capsys, "lab")
+    assert not mark.exists()
+    assert "not committed" not in text
+    if not lacks:
+        store(lab / "demo.yaml", 6)
+        assert "changed and not committed" in said(capsys, "lab")
+        assert not mark.exists()
+
+
 def test_a_file_that_git_does_not_have_says_so(lab, capsys):
     git(lab, "init", "-q")
     git(lab, "commit", "-q", "--allow-empty", "-m", "empty")

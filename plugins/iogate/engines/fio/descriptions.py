@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from iogate.engines.fio.jobs import GLOBAL
 from iogate.engines.sections import DescribedJob, Description
 
 _SECTION = re.compile(r"\[([\w .-]+)\]")
@@ -42,7 +43,7 @@ def _job_files(lines: Sequence[str]) -> list[Description]:
         section = _SECTION.match(text)
         option = _OPTION.fullmatch(text)
         if section and (len(section[0]) == len(text) or text[len(section[0]) :].lstrip().startswith(";")):
-            if section[1] == "global":
+            if section[1].startswith(GLOBAL):
                 options = shared = {}
             else:
                 options = dict(shared)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iogate.engines.fio.jobs import jobs
+from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, jobs
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
 OUTPUT = "output.json"
 PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
+_LONGEST_COMMENT = 200
 _TIMES = ("runtime", "ramp_time", "startdelay")
 _OWN = ("cached", "nrfiles", "clients")
 """What is said to fio by other options."""
@@ -29,7 +30,7 @@ def arguments() -> tuple[str, ...]:
 def job_file(workload: Workload, place: Place) -> str:
     """Return the job file of a workload on its target.
 
-    Raises EngineError for a path that a job file cannot hold.
+    Raises EngineError for a path that a job file cannot hold, and for a line that fio would cut in two.
     """
     lines = [
         f"# {plain(workload.suite)}: {plain(workload.name)}",
@@ -38,11 +39,14 @@ def job_file(workload: Workload, place: Place) -> str:
         "# Without allow_file_create=0 fio makes the data if they are gone; here they were laid out before.",
     ]
     for name, options in jobs(workload.options).items():
-        lines += [f"[{section_name(name or workload.name)}]", f"filename={_filenames(place, options)}"]
+        lines += [f"[{section_name(name or workload.name)}]", *_filenames(place, options)]
         lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
         lines += assignments(options)
         if "percentile_list" not in options.get("fio", {}):
             lines.append(f"percentile_list={PERCENTILES}")
+    for line in lines:
+        if len(line.encode(errors="surrogateescape")) > LONGEST_LINE:
+            raise EngineError(f"fio would cut a line of the job file in two: {line[:60]!r}... is too long")
     return "\n".join(lines) + "\n"
 
 
@@ -63,13 +67,16 @@ def assignment(key: str, value: str) -> str:
 
 
 def section_name(name: str) -> str:
-    """Return a workload's name as the name of a section: without what ends a section or starts a comment."""
-    return re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip()[:128] or "workload"
+    """Return a workload's name as the name of a section: without what ends a section or starts a comment, or
+    begins as `global` does, which to fio is no job.
+    """
+    found = re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip()[:128] or "workload"
+    return f"_{found}" if found.startswith(GLOBAL) else found
 
 
 def plain(text: str) -> str:
-    """Return text of one line, for comments."""
-    return re.sub(r"[^ -~]", "?", text)
+    """Return text of one short line, for comments."""
+    return re.sub(r"[^ -~]", "?", text)[:_LONGEST_COMMENT]
 
 
 def _spell(key: str, value: Any) -> str:
@@ -80,9 +87,16 @@ def _spell(key: str, value: Any) -> str:
     return str(value)
 
 
-def _filenames(place: Place, options: Mapping[str, Any]) -> str:
-    files = (place.data, *place.more)[: options.get("nrfiles", 1)]
-    return ":".join(map(_filename, files))
+def _filenames(place: Place, options: Mapping[str, Any]) -> list[str]:
+    """Return the lines that name the files of a job: fio takes those of several lines together."""
+    lines: list[str] = []
+    for path in (place.data, *place.more)[: options.get("nrfiles", 1)]:
+        name = _filename(path)
+        if lines and len(f"{lines[-1]}:{name}".encode(errors="surrogateescape")) <= LONGEST_LINE:
+            lines[-1] += f":{name}"
+        else:
+            lines.append(f"filename={name}")
+    return lines
 
 
 def _filename(path: Path) -> str:

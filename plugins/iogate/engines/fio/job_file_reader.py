@@ -30,7 +30,10 @@ _FIELDS = frozenset(
         *("runtime", "ramp_time", "startdelay", "time_based", "group_reporting"),
     }
 )
-_ALIASES = {"readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "start_delay": "startdelay"}
+_ALIASES = {
+    "readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "start_delay": "startdelay",
+    "nr_files": "nrfiles",
+}  # fmt: skip
 _COUNTS = frozenset({"iodepth", "numjobs", "rwmixread", "nrfiles"})
 _SWITCHES = frozenset({"direct", "time_based", "group_reporting"})
 _TRUTHS = {"": True, "1": True, "true": True, "0": False, "false": False}

@@ -1,7 +1,7 @@
 """The sections of fio's job files as they stand there: which there are, and which run side by side.
 
-The format: fio(1), JOB FILE FORMAT. `[global]` holds for the sections behind it, `stonewall` waits for those
-before. `${NAME}` is a variable of the suite, never of the environment.
+The format: fio(1), JOB FILE FORMAT. `[global]`, or whatever begins so, holds for the sections behind it,
+`stonewall` waits for those before. `${NAME}` is a variable of the suite, never of the environment.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.formats.words import nearest
@@ -44,13 +45,17 @@ def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]
     shared: dict[str, Option] = {}
     found: dict[str, dict[str, Option]] = {}
     current: dict[str, Option] | None = None
-    for number, raw in enumerate(file.text.splitlines(), 1):
+    for number, raw in enumerate(re.split("\r?\n", file.text), 1):
+        if len(raw.encode(errors="replace")) > LONGEST_LINE or "\0" in raw:
+            why = "a NUL ends it" if "\0" in raw else f"more than {LONGEST_LINE} bytes"
+            mistakes += error_at(file, number, f"fio does not read this line whole: {why}").errors
+            continue
         line = re.split(r"[;#]", raw, maxsplit=1)[0].strip()
         if not line:
             continue
         if match := _SECTION.fullmatch(line):
             name = match[1].strip()
-            if name == "global":
+            if name.startswith(GLOBAL):
                 current = shared
             elif name in found:
                 problem = f"a second section {name!r}: give each a name of its own"

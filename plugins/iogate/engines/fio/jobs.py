@@ -13,6 +13,11 @@ MIXED = frozenset({"rw", "randrw"})
 """The patterns that read and write."""
 ELSEWHERE = frozenset({"nbd", "null"})
 """The ioengines that do not touch the target: a network block device of their own `uri`, and nothing."""
+GLOBAL = "global"
+"""What the name of a section begins with that is no job, but holds for those behind it."""
+LONGEST_LINE = 4000
+"""Bytes of a line of a job file that every fio reads whole. What is beyond 4095 (8191 since fio 3.15) it
+reads as the next line, which may be any option."""
 _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 

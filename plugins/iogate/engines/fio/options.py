@@ -33,7 +33,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 _INSTEAD = {
     "readwrite": "rw", "blocksize": "bs", "buffered": "direct", "rwmixwrite": "rwmixread",
-    "timeout": "runtime", "start_delay": "startdelay",
+    "timeout": "runtime", "start_delay": "startdelay", "nr_files": "nrfiles",
 }  # fmt: skip
 
 IOENGINES = (
@@ -47,6 +47,7 @@ _THROUGH_PAGE_CACHE = frozenset(
 
 _SECTOR = 512
 _MOST_CLIENTS = 1024
+_LONGEST_VALUE = 1024
 _UNTIMED = ("rate", "rate_iops", "rate_process", "thinktime", "flow", "latency_target")
 """Options that slow a job down, so that its size says nothing about how long it takes."""
 
@@ -57,7 +58,7 @@ def _pattern(value: Any) -> str:
     if kind not in _PATTERNS:
         raise ValueError(f"{value_text(value)} is not one of {', '.join(_PATTERNS)}")
     if colon:
-        modifier = modifier.strip()
+        modifier = _scalar(modifier.strip())
         size_text(parse_size(modifier.removeprefix("-")))
     return ("rw" if kind == "readwrite" else kind) + (f":{modifier}" if colon else "")
 
@@ -104,6 +105,8 @@ def _scalar(value: Value) -> str:
         return f"{value:.9f}".rstrip("0").rstrip(".")
     if not isinstance(value, str):
         raise ValueError("an option is text, a number, true, false, empty, or a list of these")
+    if len(value.encode(errors="replace")) > _LONGEST_VALUE:
+        raise ValueError(f"more than {_LONGEST_VALUE} bytes are refused: fio cuts long lines in two")
     if _CONTROL.search(value):
         raise ValueError("line breaks and control characters are refused: they could start another option")
     for character, meaning in {";": "a comment", "#": "a comment", "$": "a variable", "'": "a file"}.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -72,6 +73,10 @@ def commands(options: Mapping[str, Any]) -> list[OptionError]:
     ]
 
 
+_PLAIN_URI = re.compile(r"nbds?(\+unix)?://")
+"""URIs of libnbd that lead to a socket and nowhere else: of `nbd+ssh` it runs ssh with the user's keys."""
+
+
 def _commands(options: Mapping[str, Any]) -> list[OptionError]:
     ioengine, writes = str(options["ioengine"]), "write" in options["rw"] or "trim" in options["rw"]
     reasons: dict[tuple[str, ...], str] = {}
@@ -81,6 +86,9 @@ def _commands(options: Mapping[str, Any]) -> list[OptionError]:
         reasons["ioengine",] = "it loads code from a file"
     elif ioengine == "nbd" and (writes or options["rw"].partition(":")[0] in MIXED):
         reasons["fio", "uri"] = "the suite names what would be written to, not the device or --io-target"
+    uris = options.get("fio", {}).get("uri", [])
+    if not all(map(_PLAIN_URI.match, uris if isinstance(uris, list) else [uris])):
+        reasons["fio", "uri"] = "it may run a program, as any URI but nbd://, nbds:// and those of +unix may"
     for key in options.get("fio", {}):
         rule = refusal(key)
         if rule and rule.allowable:

@@ -97,14 +97,12 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _between(text: str, start: int, stop: int) -> Iterator[_Mark]:
-    headless = json_reader.entry(text, start, stop)
-    if headless < 0:
-        yield from _lines(text, start, stop)
-        return
-    end = json_reader.end_of_damage(text, headless, stop)
-    yield from _lines(text, start, headless)
-    yield FioDocument(headless, end, None)
-    yield from _between(text, end, stop)
+    """Yield the marks of a part of a text without documents, but for those whose beginning is missing."""
+    while (headless := json_reader.entry(text, start, stop)) >= 0:
+        yield from _lines(text, start, headless)
+        start = json_reader.end_of_damage(text, headless, stop)
+        yield FioDocument(headless, start, None)
+    yield from _lines(text, start, stop)
 
 
 def _lines(text: str, start: int, stop: int) -> Iterator[_Line]:

@@ -35,6 +35,11 @@ def test_an_output_cut_at_any_byte_is_refused():
     assert survivors == []
 
 
+def test_any_number_of_outputs_without_a_beginning_are_told_apart():
+    text = '"jobname" : "a", "groupid" : 0\nx\n' * 3000
+    assert [line for line, _ in engine.blocks(text)] == [1, *range(2, 6000, 2)]
+
+
 def test_an_output_cut_at_its_beginning_is_refused():
     survivors = [cut for cut in range(1, len(TEXT), 7) if parse(TEXT[cut:])]
     assert survivors == []

@@ -258,6 +258,20 @@ class TestSeveralFiles:
         (one,) = load("workloads:\n  w: {rw: read, size: 8M, nrfiles: 1}\n", "")
         assert "nrfiles" not in one.definition
 
+    def test_many_files_take_several_lines_that_fio_reads_whole(self, load, tmp_path):
+        (item,) = load("workloads:\n  w: {rw: read, size: 8M, nrfiles: 1024}\n", "")
+        data, *more = (tmp_path / f"data-8192-{number}" for number in range(1024))
+        text = job_file(item, Place(data, None, tmp_path, tuple(more)))
+        lines = [line for line in text.splitlines() if line.startswith("filename=")]
+        names = [name for line in lines for name in line.removeprefix("filename=").split(":")]
+        assert names == [str(data), *map(str, more)]
+        assert len(lines) > 1 and max(map(len, lines)) <= 4000
+
+    def test_by_its_other_name_too(self, load):
+        (item,) = load(suite(), "[x]\nnr_files=3\nsize=10m\nbs=1m\n")
+        assert FIO.needs(item).files == 3
+        refused(load, "workloads:\n  w: {rw: read, size: 8M, fio: {nr_files: 2}}\n", "", "said by 'nrfiles'")
+
     @pytest.mark.parametrize(
         ("keys", "words"),
         [
@@ -274,6 +288,25 @@ class TestSeveralFiles:
 def test_backwards_and_with_holes(load):
     (item,) = load(suite(), "[x]\nsize=1m\nrw=read:-8k\n[y]\nsize=1m\nrw=write:4k\n")
     assert [job["rw"] for job in item.options["jobs"].values()] == ["read:-8k", "write:4k"]
+
+
+def test_a_section_that_begins_like_global_is_one(load):
+    (item,) = load(suite(), "[x]\nsize=1m\n[global_b]\nrw=randread\n[y]\nsize=2m\n")
+    assert {name: job["rw"] for name, job in item.options["jobs"].items()} == {"x": "read", "y": "randread"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"description={'x' * 8179}exec_prerun=reboot",
+        f"; {'x' * 4000}",
+        f"thinktime=1{' ' * 4090}exec_prerun=x",
+        "description=a\0b",
+    ],
+    ids=lambda line: line[:12],
+)
+def test_a_line_that_fio_would_not_read_whole_is_told(load, line):
+    refused(load, suite(), f"[x]\nsize=1m\n{line}\n", r"a\.fio:3: fio does not read this line whole")
 
 
 _WORDS = st.sampled_from(

@@ -1,5 +1,7 @@
 """fio's options in a suite: one spelling for one meaning, and nothing that leaves the target."""
 
+import shutil
+import subprocess
 from functools import partial
 
 import pytest
@@ -190,6 +192,14 @@ COMMANDS = [
     ({"rw": "randwrite", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
     ({"rw": "rw", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
     ({"rw": "trim", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),
+    (
+        {"ioengine": "nbd", "fio": {"uri": "nbd+ssh://-oProxyCommand=x/y"}},
+        ("fio", "uri"),
+        "run a program",
+    ),
+    ({"ioengine": "nbd", "fio": {"uri": ["nbd://disk", "nbds+ssh://x/y"]}}, ("fio", "uri"), "run a program"),
+    ({"ioengine": "nbd", "fio": {"uri": "nbd+vsock://1"}}, ("fio", "uri"), "run a program"),
+    ({"ioengine": "nbd", "fio": {"uri": None}}, ("fio", "uri"), "run a program"),
 ]
 
 
@@ -211,7 +221,8 @@ def test_it_is_refused_unless_the_user_agrees(given, path, reason):
 
 
 def test_what_runs_nothing_needs_no_agreement():
-    assert engine.commands(engine.options({**LEAST, "ioengine": "nbd", "fio": {"uri": "nbd://disk"}})) == []
+    for uri in ("nbd://disk", "nbds://disk:1/x", "nbd+unix:///?socket=/tmp/s", "nbds+unix:///x?socket=/s"):
+        assert engine.commands(engine.options({**LEAST, "ioengine": "nbd", "fio": {"uri": uri}})) == []
     assert engine.commands(engine.options({**LEAST, "rw": "randwrite", "fio": {"norandommap": None}})) == []
 
 
@@ -231,7 +242,11 @@ def test_a_name_that_could_be_another_line_is_refused(key):
     [
         *("0\nfilename=/dev/sda", "1 ; x", "#1", "${HOME}", "'/etc/shadow'", "a\x00b", "mmap:/dev/sda", " 1"),
         *([], float("nan"), {"a": 1}, [[1]], [{}]),
+        f"{'x' * 8179}exec_prerun=touch it-ran",
+        f"1000{' ' * 8200}filename=/etc/shadow",
+        "é" * 513,
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_a_value_that_could_be_something_else_is_refused(value):
     [(path, _)] = refused(fio={"mem": value})
@@ -260,6 +275,33 @@ def test_no_pass_through_ever_adds_a_line_or_a_section(tmp_path_factory, passed)
 def test_any_name_makes_one_section(name):
     found = section_name(name)
     assert found and found.isprintable() and not set(found) & set("[];#\n$")
+
+
+def test_no_name_makes_a_section_that_is_no_job():
+    assert section_name("global_read[bs=4k]") == "_global_read_bs=4k_"
+
+
+def test_no_line_of_a_job_file_is_one_that_fio_cuts(tmp_path):
+    long = "x" * 16_000
+    text = job_file(workload(name=long), place(tmp_path))
+    assert max(map(len, text.splitlines())) < 300
+    with pytest.raises(EngineError, match="too long"):
+        job_file(workload(), place(tmp_path, "/".join(["y" * 200] * 20)))
+    assert refused(rw=f"read:{'0' * 9000}8")[0][0] == ("rw",)
+
+
+def test_fio_reads_every_line_that_it_is_given_whole(tmp_path):
+    """Real fio: what is refused here is an option of its own to fio."""
+    program = shutil.which("fio")
+    if not program:
+        pytest.skip("needs fio")
+    cut, whole = (f"[a]\nsize=1M\ndescription={'x' * length}bogus=1\n" for length in (8179, 1018))
+    said = []
+    for text in (cut, whole):
+        (tmp_path / "job.fio").write_text(text)
+        argv = [program, "--parse-only", "job.fio"]
+        said.append(subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False).returncode)
+    assert said == [1, 0]
 
 
 def test_the_job_file_says_everything_and_how_to_run_it_again(tmp_path):

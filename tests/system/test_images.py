@@ -115,10 +115,12 @@ def test_a_slot_holds_the_file_system_in_its_place_and_zeros(tmp_path, start):
     data = os.urandom(2 * MIB + 512)
     image.write_bytes(os.urandom(start) + data + os.urandom(MIB))
     slot.write_bytes(os.urandom(MIB))
+    opened = os.open(slot, os.O_RDWR | os.O_DIRECT)
     contents = FileSystem("ext4", "", start, len(data), 512)
     source = Source(Image(image), image, Stamp.of(image), contents)
     assert source.lead == start % MIB and source.room == 3 * MIB
-    copy(source, slot, 7 * MIB)
+    copy(source, opened, 7 * MIB)
+    os.close(opened)
     assert slot.read_bytes() == bytes(source.lead) + data + bytes(7 * MIB - source.lead - len(data))
     assert not unwritten_bytes(slot)
 

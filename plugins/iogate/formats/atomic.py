@@ -27,8 +27,8 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(content.encode() if isinstance(content, str) else content)
                 stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(name, _mode(path))
+                os.fchmod(descriptor, _mode(path))  # by what is held: its name may lead elsewhere by now
+                os.fsync(descriptor)
             os.replace(name, path)
         except BaseException:
             with contextlib.suppress(OSError):

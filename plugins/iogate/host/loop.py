@@ -1,7 +1,11 @@
 """File systems in files: loop devices (loop(4)) and their mounts (mount(2)).
 
-Whatever is made of files below a folder is known by that folder, and released by it: no list is kept that
-could be lost. A loop device is told to detach itself as soon as nothing uses it, which its mount does.
+Whatever is made of files in a folder is known by that folder, and released by it: no list is kept that could
+be lost. A loop device is told to detach itself as soon as nothing uses it, which its mount does.
+
+Whoever may rename such a folder can lead its name elsewhere: so folders and files are given by what a process
+holds open (/proc/PID/fd), and loop devices are known by the number of the file below them. losetup(8) is no
+help there, since it opens a file by the name that it found for it.
 """
 
 from __future__ import annotations
@@ -11,22 +15,31 @@ import errno
 import fcntl
 import os
 import re
+import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import sysfs
 from iogate.host.blockdevice import BlockDevice, whole_disks
-from iogate.host.mounts import block_number, mounts
-from iogate.host.tools import ask
+from iogate.host.mounts import mount_of, number_text
 from iogate.units import printable
 
-_LOOP_CLR_FD, _LOOP_SET_DIRECT_IO = 0x4C01, 0x4C08
+_LOOP_CLR_FD, _LOOP_GET_STATUS64, _LOOP_SET_DIRECT_IO, _LOOP_CONFIGURE = 0x4C01, 0x4C05, 0x4C08, 0x4C0A
+_LOOP_CTL_GET_FREE = 0x4C82
+_INFO = struct.Struct("=5Q4I64s64s32s2Q")
+"""loop_info64 of linux/loop.h: device and inode of the file, the node's number, offset, length; the rest."""
+_CONFIG = struct.Struct(f"=2I{_INFO.size}s64x")
+"""loop_config: the open file, bytes of a sector, loop_info64."""
+_ATTEMPTS = 100  # at a free loop device, which another may take first
 _NOSUID, _NODEV, _NOEXEC = 0x2, 0x4, 0x8
 _DETACH, _NOFOLLOW = 0x2, 0x8
 _PATIENCE = 2.0  # seconds: others (udev, desktops) look at what is mounted for a moment
 _KERNEL_LOG = "/dev/kmsg"
+
+Identity = tuple[int, int]
+"""What a file is known by: the numbers of its device and its inode."""
 
 
 def attach(file: Path, start: int, length: int, sector: int) -> BlockDevice:
@@ -35,20 +48,38 @@ def attach(file: Path, start: int, length: int, sector: int) -> BlockDevice:
     Raises TargetError: `loop` if there is none to be had, `no-direct-io` if the file can be had through the
     page cache alone.
     """
-    options = (f"--offset={start}", f"--sizelimit={length}", f"--sector-size={sector}")
-    answer = ask("losetup", "mount", "--find", "--show", *options, "--", str(file))
-    number = block_number(Path(answer.stdout.strip())) if not answer.status else None
-    if number is None:
-        remedy = "see that this machine or container has loop devices: /dev/loop-control, /dev/loop*"
-        raise TargetError(f"cannot attach {file}: {answer.reason}", rule="loop", remedy=remedy)
-    device = BlockDevice(number)
+    try:
+        device = _configure(file, start, length, sector)
+    except OSError as error:
+        message = f"cannot attach {os.path.realpath(file)}: {error.strerror}"
+        remedy = (
+            "see that there are loop devices (/dev/loop-control, /dev/loop*); it takes Linux 5.8 or later"
+        )
+        raise TargetError(message, rule="loop", remedy=remedy) from error
     with _opened(device) as descriptor, contextlib.suppress(OSError):
         fcntl.ioctl(descriptor, _LOOP_SET_DIRECT_IO, 1)
     if device.attribute("loop/dio") != "1":
-        message = f"a loop device on {file.parent} can be had through the page cache only"
+        message = f"a loop device on {os.path.realpath(file)} can be had through the page cache only"
         remedy = "choose a target folder on a file system and disk with direct I/O (--io-target=PATH)"
         raise TargetError(message, rule="no-direct-io", remedy=remedy)
     return device
+
+
+def _configure(file: Path, start: int, length: int, sector: int) -> BlockDevice:
+    """Attach a free loop device to a file. Raises OSError."""
+    info = _INFO.pack(0, 0, 0, start, length, 0, 0, 0, 0, b"", b"", b"", 0, 0)
+    with _open(file) as backing, _open("/dev/loop-control") as control:
+        config = _CONFIG.pack(backing, sector, info)
+        for _ in range(_ATTEMPTS):
+            free = fcntl.ioctl(control, _LOOP_CTL_GET_FREE)
+            with _open(f"/dev/loop{free}") as node:
+                try:
+                    fcntl.ioctl(node, _LOOP_CONFIGURE, config)
+                    return BlockDevice(number_text(os.fstat(node).st_rdev))
+                except OSError as error:
+                    if error.errno != errno.EBUSY:
+                        raise
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 def mount(device: BlockDevice, point: Path, file_system: str, options: str) -> None:
@@ -68,29 +99,60 @@ def mount(device: BlockDevice, point: Path, file_system: str, options: str) -> N
         fcntl.ioctl(descriptor, _LOOP_CLR_FD)
 
 
-def release_below(folder: Path) -> list[BlockDevice]:
-    """Unmount and detach every loop device whose file lies below a folder and which is mounted below it or
-    not at all. Return those that are still in use after a moment: they go as soon as they are not.
+def release_in(folder: Path) -> list[BlockDevice]:
+    """Release whatever is made of files in a folder, and mounted in it or not at all, as `release` does.
+
+    Raises OSError if the folder cannot be read.
     """
-    prefix = f"{folder}/"
-    loops = _loops_below(prefix)
+    with os.scandir(folder) as entries:
+        names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    files = {name: identity(folder / name) for name, is_folder in names.items() if not is_folder}
+    return release(files, [folder / name for name, is_folder in names.items() if is_folder])
+
+
+def release(files: Mapping[str, Identity], points: Sequence[Path]) -> list[BlockDevice]:
+    """Detach every loop device on these files, each given by its name and by what it is known by, after
+    what is mounted of it at these points is unmounted.
+
+    Return those that are still in use after a moment: they go as soon as they are not.
+    """
+    loops = _loops_on(files)
     numbers = {device.number for device in loops}
-    for item in reversed(mounts()):
-        if item.block_number in numbers and item.point.startswith(prefix):
-            _unmount(item.point)
+    for point in points if loops else ():
+        mounted = mount_of(point)
+        if mounted and mounted.block_number in numbers:
+            _unmount(point)
     for device in loops:
         with contextlib.suppress(OSError), _opened(device) as descriptor:
             # Open, it stays what it is: another may have got that number meanwhile.
-            if device.backing_file.startswith(prefix):
+            if _file_below(descriptor) in files.values():
                 fcntl.ioctl(descriptor, _LOOP_CLR_FD)
     deadline = time.monotonic() + _PATIENCE
-    while loops and (loops := _loops_below(prefix)) and time.monotonic() < deadline:
+    while loops and (loops := _loops_on(files)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return loops
 
 
-def _loops_below(prefix: str) -> list[BlockDevice]:
-    return [device for device in whole_disks() if device.backing_file.startswith(prefix)]
+def identity(file: int | Path) -> Identity:
+    """Return what a file is known by, whatever its name. Raises OSError."""
+    status = os.stat(file) if isinstance(file, int) else file.lstat()
+    return status.st_dev, status.st_ino
+
+
+def _loops_on(files: Mapping[str, Identity]) -> list[BlockDevice]:
+    found = []
+    for device in whole_disks():
+        file = files.get(os.path.basename(device.backing_file))  # its folder may be called otherwise by now
+        if file:
+            with contextlib.suppress(OSError), _opened(device) as descriptor:
+                found += [device] if _file_below(descriptor) == file else []
+    return found
+
+
+def _file_below(descriptor: int) -> Identity:
+    """Return what the file of an open loop device is known by. Raises OSError if it has none."""
+    device, inode, *_ = _INFO.unpack(fcntl.ioctl(descriptor, _LOOP_GET_STATUS64, bytes(_INFO.size)))
+    return device, inode
 
 
 def attached_to(file: Path) -> list[BlockDevice]:
@@ -104,7 +166,7 @@ def attached_to(file: Path) -> list[BlockDevice]:
     return found
 
 
-def _unmount(point: str) -> None:
+def _unmount(point: Path) -> None:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
@@ -116,9 +178,13 @@ def _unmount(point: str) -> None:
         time.sleep(0.02)
 
 
+def _opened(device: BlockDevice) -> contextlib.AbstractContextManager[int]:
+    return _open(f"/dev/{device.name}", os.O_RDONLY | os.O_NONBLOCK)
+
+
 @contextlib.contextmanager
-def _opened(device: BlockDevice) -> Iterator[int]:
-    descriptor = os.open(f"/dev/{device.name}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+def _open(path: str | Path, flags: int = os.O_RDWR) -> Iterator[int]:
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
     try:
         yield descriptor
     finally:

@@ -100,14 +100,16 @@ def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
             sysfs.text(proc / f"self/fdinfo/{descriptor}"),
             re.MULTILINE,
         )
-        device = number_text(os.fstat(descriptor).st_dev)
+        if match is None:
+            return None
+        number = int(match[1])
+        found = next((mount for mount in mounts(proc) if mount.id == number), None)
+        if found is None:
+            device = number_text(os.fstat(descriptor).st_dev)
+            return Mount(number, device, root="", point="", file_system="", source="", options="")
+        return found
     finally:
         os.close(descriptor)
-    if match is None:
-        return None
-    number = int(match[1])
-    hidden = Mount(number, device, root="", point="", file_system="", source="", options="")
-    return next((mount for mount in mounts(proc) if mount.id == number), hidden)
 
 
 def backing(mount: Mount, proc: Path = PROC) -> Mount | None:

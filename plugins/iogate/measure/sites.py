@@ -251,8 +251,7 @@ class _Images(Sites):
     def _mounted(self, slots: Slots) -> None:
         self._written += slots.space
         self._arms = [
-            Site(resolve(self._device, Path("/"), str(folder)), self._device, self._settings, self._heard)
-            for folder in slots.folders
+            Site(target, self._device, self._settings, self._heard) for target in slots.targets(self._device)
         ]
 
     def _let_go(self) -> None:

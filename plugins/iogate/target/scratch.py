@@ -22,7 +22,7 @@ from typing import Protocol
 
 from iogate.errors import TargetError
 from iogate.host.flock import lock
-from iogate.host.loop import release_below
+from iogate.host.loop import release_in
 from iogate.host.openers import openers_below, process_text
 from iogate.model import Needs
 from iogate.target.layout import Tick, intact, lay_out, refusal
@@ -281,9 +281,15 @@ def remove_leftovers(parent: int, path: Path, spared: Collection[str] = ()) -> l
             with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
                 if _is_abandoned(folder):
                     _check_unused(folder, path / name)
-                    release_below(Path(os.readlink(f"/proc/self/fd/{folder}")))
+                    _release(folder)
                     removed += [name] if _remove_quietly(parent, folder, name) else []
     return removed
+
+
+def _release(folder: int) -> None:
+    """Unmount what a run mounted in an open folder from files in it."""
+    with contextlib.suppress(OSError), _open_folder(folder, "engine") as inner:
+        release_in(Path(f"/proc/self/fd/{inner}"))
 
 
 def _check_unused(folder: int, path: Path) -> None:

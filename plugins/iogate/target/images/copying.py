@@ -86,49 +86,58 @@ def _head(image: Image) -> bytes:
         return stream.read(_HEAD)
 
 
-def copy(source: Source, slot: Path, size: int, tick: Tick | None = None) -> None:
-    """Write a slot whole: the file system in its place, zeros before and behind it.
+def open_slot(file: Path) -> int:
+    """Make a new file for a slot, and return it open. Raises TargetError."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_DIRECT
+    try:
+        return os.open(file, flags, 0o600)
+    except OSError as error:
+        raise _refusal(error, f"cannot make {file.name}", os.path.realpath(file.parent)) from error
+
+
+def copy(source: Source, slot: int, size: int, tick: Tick | None = None) -> None:
+    """Write an open slot whole: the file system in its place, zeros before and behind it.
 
     Raises TargetError: `changed` if the image is not what it was, `space`, `io-error`, or `holes`.
     """
+    file = os.readlink(f"/proc/self/fd/{slot}")
     with _readable(source.image):
         descriptor = os.open(source.raw, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _write(descriptor, source, slot, size, tick)
         holes = fiemap.unwritten_bytes(slot)
     except OSError as error:
-        if error.errno in NO_DIRECT:
-            message = f"slots are written past the page cache, which {slot.parent} refuses"
-            raise TargetError(message, rule="no-direct-io", remedy="name another target folder") from error
-        raise refusal(error, f"cannot copy {source.image} to {slot}") from error
+        raise _refusal(error, f"cannot copy {source.image} to {file}", os.path.dirname(file)) from error
     finally:
         os.close(descriptor)
     _check_same(source.image, source.raw, source.stamp)
     if holes:
-        message = f"{format_quantity(holes, 'B')} of the slot {slot} are not on the device"
+        message = f"{format_quantity(holes, 'B')} of the slot {file} are not on the device"
         remedy = "choose a target folder whose file system writes what it is given (without compression)"
         raise TargetError(message, rule="holes", remedy=remedy)
 
 
-def _write(descriptor: int, source: Source, slot: Path, size: int, tick: Tick | None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_DIRECT
-    output = os.open(slot, flags, 0o600)
-    try:
-        os.posix_fallocate(output, 0, size)
-        view = memoryview(mmap.mmap(-1, _CHUNK))  # page-aligned, as direct I/O demands
-        first = source.contents.start - source.lead
-        for offset in range(0, size, _CHUNK):
-            length = min(_CHUNK, size - offset)
-            _read(descriptor, view[:length], first + offset, source.contents)
-            done = 0
-            while done < length:
-                done += os.pwrite(output, view[done:length], offset + done)
-            if tick:
-                tick(offset + length, size)
-        os.fsync(output)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(output)
+def _refusal(error: OSError, action: str, folder: str) -> TargetError:
+    if error.errno in NO_DIRECT:
+        message = f"slots are written past the page cache, which {folder} refuses"
+        return TargetError(message, rule="no-direct-io", remedy="name another target folder")
+    return refusal(error, action)
+
+
+def _write(descriptor: int, source: Source, slot: int, size: int, tick: Tick | None) -> None:
+    os.posix_fallocate(slot, 0, size)
+    view = memoryview(mmap.mmap(-1, _CHUNK))  # page-aligned, as direct I/O demands
+    first = source.contents.start - source.lead
+    for offset in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - offset)
+        _read(descriptor, view[:length], first + offset, source.contents)
+        done = 0
+        while done < length:
+            done += os.pwrite(slot, view[done:length], offset + done)
+        if tick:
+            tick(offset + length, size)
+    os.fsync(slot)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _read(descriptor: int, view: memoryview, start: int, contents: FileSystem) -> None:

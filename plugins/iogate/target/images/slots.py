@@ -16,16 +16,17 @@ from iogate.host import loop
 from iogate.host.blockdevice import BlockDevice, btrfs_members
 from iogate.host.tools import ask
 from iogate.model import Device, Needs
-from iogate.target.images.copying import Source, copy, required_space, source_of
+from iogate.target.images.copying import Source, copy, open_slot, required_space, source_of
 from iogate.target.images.image import Image, check_different
 from iogate.target.layout import Tick, refusal
 from iogate.target.locks import Notice
 from iogate.target.opening import open_target
 from iogate.target.refusals import refusals
-from iogate.target.resolve import Target, resolve
-from iogate.target.scratch import reclaimable, room
+from iogate.target.resolve import Target, changed_error, resolve
+from iogate.target.scratch import FolderScratch, reclaimable, room
 from iogate.units import format_quantity
 
+_NAMES = ("base", "candidate")
 _OPTIONS = {
     "btrfs": "nodiscard",
     "ext2": "errors=remount-ro",
@@ -40,21 +41,44 @@ nor initialise itself while it is measured. XFS: clones have one UUID."""
 class Slots:
     """Where the file systems of base and candidate are now; `space` are the bytes that both slots take.
 
-    `block` is the least that direct I/O takes below them.
+    All is made in the run's folder in `place` by what is held open of it, whatever its name leads to by now.
+    `block` is the least that direct I/O takes below the slots.
     """
 
-    def __init__(self, home: Path, arms: tuple[Source, Source], block: int) -> None:
-        self._home = home
+    def __init__(self, place: FolderScratch, arms: tuple[Source, Source], block: int) -> None:
+        assert place.folder
+        self._place = place
+        self._held = place.folder
         self._block = block
         self._arms = arms
         self._size = max(source.room for source in arms)
+        self._slots: list[int] = []
+        self._files: dict[str, loop.Identity] = {}
+        self._points = [self._held / name for name in _NAMES]
         self._swapped = False
         self.space = 2 * self._size
 
     @property
     def folders(self) -> tuple[Path, Path]:
         """Where the file systems of base and candidate are mounted."""
-        return self._home / "base", self._home / "candidate"
+        base, candidate = (self._place.path / self._held.name / name for name in _NAMES)
+        return base, candidate
+
+    def targets(self, device: Device) -> list[Target]:
+        """Return both file systems as targets of a device. Raises TargetError: `changed` if the name of one
+        leads elsewhere.
+        """
+        found = []
+        for folder, point in zip(self.folders, self._points, strict=True):
+            try:
+                target = resolve(device, Path("/"), str(folder))
+                same = target.identity == loop.identity(point)
+            except (TargetError, OSError) as error:
+                raise changed_error(folder) from error
+            if not same:
+                raise changed_error(folder)
+            found.append(target)
+        return found
 
     def swap(self, tick: Tick | None = None) -> None:
         """Copy each image anew, into the slot of the other, and mount it again: what was written to it is
@@ -64,27 +88,54 @@ class Slots:
         self.fill(tick)
 
     def fill(self, tick: Tick | None = None) -> None:
-        """Copy both images into their slots, and mount them. Raises TargetError."""
-        still = loop.release_below(self._home)
+        """Copy both images into their slots, and mount them. Raises TargetError: `changed` if the run's
+        folder is not where it was, before or after.
+        """
+        self._place.check()
+        still = self._release()
         if still:
-            message = (
-                f"{', '.join(f'/dev/{device.name}' for device in still)} of {self._home} is still in use"
-            )
+            names = ", ".join(f"/dev/{device.name}" for device in still)
+            message = f"{names} of {self._place.path} is still in use"
             raise TargetError(message, rule="locked", remedy="end what works there")
-        slots = [self._home / "slot-0", self._home / "slot-1"]
-        if self._swapped:
-            slots.reverse()
+        if not self._slots:
+            self._make()
+        slots = self._slots[::-1] if self._swapped else self._slots
         for slot, source in zip(slots, self._arms, strict=True):
             copy(source, slot, self._size, tick)
         devices = [
-            loop.attach(slot, source.lead, source.contents.length, max(source.contents.sector, self._block))
+            loop.attach(
+                Path(f"/proc/self/fd/{slot}"),
+                source.lead,
+                source.contents.length,
+                max(source.contents.sector, self._block),
+            )
             for slot, source in zip(slots, self._arms, strict=True)
         ]
         self._tell_apart(devices)
-        for device, source, folder in zip(devices, self._arms, self.folders, strict=True):
-            folder.mkdir(exist_ok=True)
+        for device, source, point in zip(devices, self._arms, self._points, strict=True):
             with _of_image(source.image):
-                loop.mount(device, folder, source.contents.kind, _OPTIONS[source.contents.kind])
+                loop.mount(device, point, source.contents.kind, _OPTIONS[source.contents.kind])
+        self._place.check()
+
+    def close(self) -> None:
+        """Unmount and detach both, as soon as nobody is there."""
+        self._release()
+        for slot in self._slots:
+            os.close(slot)
+
+    def _make(self) -> None:
+        """Make the slots and where they are mounted. Raises TargetError."""
+        for name in ("slot-0", "slot-1"):
+            self._slots.append(open_slot(self._held / name))
+            self._files[name] = loop.identity(self._slots[-1])
+        for point in self._points:
+            try:
+                point.mkdir(mode=0o700)
+            except OSError as error:
+                raise refusal(error, f"cannot make folders in {self._place.path}") from error
+
+    def _release(self) -> list[BlockDevice]:
+        return loop.release(self._files, self._points)
 
     def _tell_apart(self, devices: list[BlockDevice]) -> None:
         """Give both copies new UUIDs where btrfs would take them for one file system, or for one that is
@@ -123,13 +174,13 @@ def open_slots(
     target = _target(folder)
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(open_target(target, device=_profile(folder), heed=heed, notice=notice))
-        assert place.folder
-        home = Path(os.path.realpath(place.folder))  # mounts are known by where they really are
-        stack.callback(loop.release_below, home)
+        assert isinstance(place, FolderScratch) and place.folder
+        home = place.folder
         sources = source_of(base, home / "base.raw"), source_of(candidate, home / "candidate.raw")
         if sources[0].contents == sources[1].contents:
             check_different(Image(base.path), Image(candidate.path))
-        slots = Slots(home, sources, target.block)
+        slots = Slots(place, sources, target.block)
+        stack.callback(slots.close)
         _check_room(room(home), slots.space, folder)
         slots.fill(tick)
         yield slots

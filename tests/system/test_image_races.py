@@ -1,0 +1,252 @@
+"""Two images in a target directory of another user, who renames what root works in: root mounts nothing over
+that user's links, and writes nothing through them.
+"""
+
+# ruff: noqa: F811 (fixtures are imported, and named by parameters)
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from images import clone, disk_image, traces
+from iogate.errors import IogateError
+from iogate.host import loop
+from iogate.host.mounts import mounts
+from iogate.measure.bench import Pair
+from iogate.measure.local_bench import LocalBench
+from iogate.measure.settings import Settings
+from iogate.model import Device
+from iogate.target import scratch
+from iogate.target.images import qcow2, slots
+from loops import MIB, digest, made, need, own_locks, run  # noqa: F401 (fixtures)
+from places import PLUGINS
+from workloads import declared
+
+pytestmark = pytest.mark.system
+USER = 65534
+RACES = 12
+READS = declared("reader", rw="read", size="64k", bs="4k", direct=False)
+LINKS = ("base.raw", "candidate.raw", "stdout", "stderr")
+
+
+@pytest.fixture
+def target(made):
+    """A directory of another user, where that one gets to; at the end all in it is that one's own."""
+    around = Path(tempfile.mkdtemp(prefix="races-", dir="/var/tmp"))
+    around.chmod(0o755)
+    path = around / "target"
+    path.mkdir()
+    os.chown(path, USER, USER)
+    yield path
+    shutil.rmtree(around)
+
+
+@pytest.fixture
+def victim(tmp_path):
+    """A folder and a file that the links lead to."""
+    folder = tmp_path / "victim"
+    folder.mkdir()
+    (folder / "file").write_bytes(random.randbytes(65536))
+    return folder
+
+
+@pytest.fixture
+def pair(tmp_path, made):
+    """Two images of ext4, clones; one is a partition in a qcow2."""
+    need("mkfs.ext4", "sfdisk", "qemu-img")
+    base = tmp_path / "base.img"
+    base.write_bytes(bytes(24 * MIB))
+    run("mkfs.ext4", "-q", base)
+    packed = tmp_path / "candidate.qcow2"
+    run("qemu-img", "convert", "-O", "qcow2", disk_image(tmp_path / "disk.img", clone(base)), packed)
+    return str(base), f"{packed}#1"
+
+
+@contextlib.contextmanager
+def as_its_owner():
+    """Do what the owner of the directory may do."""
+    os.seteuid(USER)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def trap(target, victim, image):
+    """Make a folder as root's is, with links to the victims and files of the owner's own."""
+    own = Path(image).read_bytes()
+    with as_its_owner():
+        (target / "trap/engine").mkdir(parents=True)
+        for name in ("base", "candidate"):
+            (target / "trap/engine" / name).symlink_to(victim)
+        for name in LINKS:
+            (target / "trap/engine" / name).symlink_to(victim / "file")
+        for name in ("slot-0", "slot-1"):
+            (target / "trap/engine" / name).write_bytes(own)
+
+
+def swap(target):
+    """Put the trap in the place of root's folder."""
+    (folder,) = target.glob(f"{scratch.PREFIX}*")
+    with as_its_owner():
+        folder.rename(target / "aside")
+        (target / "trap").rename(folder)
+
+
+class Heard:
+    """Is told of a run."""
+
+    def tick(self, elapsed, bandwidth):
+        pass
+
+    def laying_out(self, done, total):
+        pass
+
+    def notice(self, text):
+        pass
+
+
+def measure(target, pair):
+    """A run of two images that change places once; by what rule it was refused."""
+    settings = Settings(root=target.parent, target=pair[1], against=pair[0])
+    results = Path(tempfile.gettempdir()) / "results"
+    bench = LocalBench(settings, Device("d", str(target)), results, Heard())
+    try:
+        bench.open()
+        for swapped in (False, True):
+            bench.alternate("races", Pair((READS, READS), "images", 1, swapped), 1, ())
+    except IogateError as error:
+        rule = getattr(error, "rule", "")
+        return rule if rule == "changed" else f"{rule}: {error}"
+    finally:
+        bench.close()
+    return ""
+
+
+def state(victim):
+    """The victims, and what is mounted there: others use this machine, too."""
+    status = (victim / "file").stat()
+    return (
+        digest(victim / "file"),
+        (status.st_ino, status.st_mtime_ns, status.st_mode),
+        os.listdir(victim),
+        [item for item in mounts() if item.point.startswith(str(victim.parent))],
+    )
+
+
+def test_a_pair_of_images_in_a_directory_of_another_user(target, victim, pair):
+    before = state(victim)
+    assert measure(target, pair) == ""
+    assert (traces(target), state(victim)) == ([], before)
+
+
+MOMENTS = {
+    "before a raw copy is made": (qcow2, "make_raw", 1),
+    "before the second slot is written": (slots, "copy", 2),
+    "before a slot is attached": (loop, "attach", 1),
+    "before the first mount": (loop, "mount", 1),
+    "before the second mount": (loop, "mount", 2),
+    "when both are mounted": (slots.Slots, "targets", 1),
+    "after they changed places": (loop, "mount", 4),
+}
+
+
+def check_nothing_happened(target, victim, before):
+    """Nothing was written or mounted elsewhere, and nothing of root's is left in the directory."""
+    assert state(victim) == before
+    assert all(item.lstat().st_uid == USER for item in target.rglob("*"))
+    attached = run("losetup", "--list", "--noheadings", "--output", "BACK-FILE")
+    assert str(target) not in attached
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_folder_replaced_at_the_moments_that_matter(moment, target, victim, pair, monkeypatch):
+    trap(target, victim, pair[0])
+    module, name, number = MOMENTS[moment]
+    real, calls = getattr(module, name), []
+
+    def then(*given):
+        calls.append(given)
+        if len(calls) == number:
+            swap(target)
+        return real(*given)
+
+    monkeypatch.setattr(module, name, then)
+    before = state(victim)
+    assert measure(target, pair) == "changed"
+    assert not (target / "trap").exists(), "it took the place of root's folder"
+    check_nothing_happened(target, victim, before)
+
+
+# Renames whatever is called as a scratch folder, at any moment, and puts the trap in its place: for a moment,
+# over and over, or for good.
+ATTACKER = """
+import contextlib, os, random, sys, time
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.chdir(sys.argv[1])
+random.seed(3)
+print("ready", flush=True)
+while os.getppid() == int(sys.argv[2]):
+    found = [name for name in os.listdir() if name.startswith(".iogate-scratch-")]
+    if not found:
+        continue
+    name = found[0]
+    time.sleep(random.choice((0, 0.05, 0.2)) * random.random())
+    with contextlib.suppress(OSError):
+        for again in range(random.choice((0, 20, 2000))):
+            os.rename(name, "aside")
+            os.rename("trap", name)
+            os.rename(name, "trap")
+            os.rename("aside", name)
+        os.rename(name, "aside")
+        os.rename("trap", name)
+    while os.path.lexists("aside"):
+        time.sleep(0.001)
+        with contextlib.suppress(OSError):
+            os.rmdir("aside")
+    with contextlib.suppress(OSError):
+        os.rename(name, "trap")
+"""
+
+
+def test_whoever_owns_the_directory_leads_no_mount_elsewhere(target, victim, pair):
+    trap(target, victim, pair[0])
+    before = state(victim)
+    argv = [sys.executable, "-c", ATTACKER, target, str(os.getpid())]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
+        assert attacker.stdout.readline() == b"ready\n"
+        outcomes = [measure(target, pair) for _ in range(RACES)]
+        attacker.kill()
+    assert set(outcomes) <= {"", "changed"}
+    assert "changed" in outcomes
+    check_nothing_happened(target, victim, before)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from iogate.target.images import Image, open_slots
+folder, base, candidate = sys.argv[1:]
+with open_slots(Path(folder), Image.parse(base), Image.parse(candidate)):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_run_left_is_found_under_another_name(target, victim, pair):
+    before = state(victim)
+    argv = [sys.executable, "-c", KILLED, target, *pair]
+    done = subprocess.run(argv, env={**os.environ, "PYTHONPATH": PLUGINS}, check=False)
+    assert done.returncode == -signal.SIGKILL
+    trap(target, victim, pair[0])
+    swap(target)
+    with as_its_owner():
+        (target / "aside").rename(target / f"{scratch.PREFIX}another")
+    assert measure(target, pair) == ""
+    check_nothing_happened(target, victim, before)

@@ -11,12 +11,14 @@ import time
 import pytest
 
 import loops
+from iogate.audit import Evidence, audit, snapshot
 from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.mounts import block_number
-from iogate.model import Device, Needs
+from iogate.model import Device, Needs, Output, Traffic
 from iogate.target import open_target, refusals, resolve, scratch
 from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
+from workloads import declared
 
 pytestmark = pytest.mark.system
 DIRECT = Needs(size=8 * MIB, reads=True, direct=True, block=4096)
@@ -123,6 +125,27 @@ def test_an_overlay_over_memory_is_memory(made):
     target = resolve(Device("d", str(point)), point)
     assert (target.file_system, target.backing, target.number) == ("overlay", "tmpfs", None)
     assert rules(point) == ["no-direct-io"]
+
+
+def test_an_overlay_over_memory_that_cannot_be_seen_is_no_storage(made):
+    """As a live system, an initramfs and a container have it: the audit tells what a refusal cannot."""
+    memory = made.mount("none", "-t", "tmpfs")
+    point = overlay(made, memory)
+    run("umount", memory)  # the overlay keeps it
+    for unseen in ("no such folder", "a namesake of it on a disk"):
+        target = resolve(Device("d", str(point)), point)
+        assert (target.file_system, target.backing, target.number) == ("overlay", None, None), unseen
+        (memory / "upper,a:b c").mkdir(exist_ok=True)
+    with use(point) as place:
+        if rules(point):
+            pytest.skip("this tmpfs takes no direct I/O")
+        data = place.data(DIRECT)
+        before = snapshot(None, data)
+        read = Output({"read.bandwidth": 8e12}, {"read": Traffic(2**40, 2**28, 1.0)})
+        evidence = Evidence.of(
+            declared("fio", rw="read", size="8M"), read, DIRECT, before=before, after=snapshot(None, data)
+        )
+        assert "no_device" in {item.check for item in audit(evidence) if item.severity == "invalid"}
 
 
 def test_a_bind_mount_is_what_it_shows(made, tmp_path):

@@ -14,6 +14,8 @@ from iogate.host import sysfs
 PROC = Path("/proc")
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"})
 """File systems that keep files in memory; tmpfs accepts O_DIRECT from Linux 6.6 on, meaning nothing."""
+LAYERED = frozenset({"overlay", "aufs"})
+"""File systems that keep files in a layer of another one."""
 WITHOUT_OWNERS = frozenset({"vfat", "msdos", "exfat"})
 """File systems whose files have no owner, and which have no links."""
 _ESCAPE = re.compile(r"\\([0-7]{3})")
@@ -116,15 +118,28 @@ def backing(mount: Mount, proc: Path = PROC) -> Mount | None:
     """Return the mount that really holds the files: that of the upper layer of an overlay, else the mount
     itself.
 
-    None for an overlay whose upper layer cannot be seen from here, as from within a container.
+    None for an overlay whose upper layer cannot be seen from here, as from within a container or where an
+    initramfs mounted it.
     """
     found: Mount | None = mount
     for _ in range(_DEPTH):
-        if found is None or found.file_system != "overlay":
+        if found is None or found.file_system not in LAYERED:
             return found
         upper = _option(found.options, "upperdir")
-        found = mount_of(Path(upper), proc) if upper else None
+        found = mount_of(Path(upper), proc) if _is_upper(upper, found.point) else None
     return None
+
+
+def _is_upper(path: str, point: str) -> bool:
+    """Return whether a path may be the upper layer of the overlay that is mounted there, or is a namesake.
+
+    An overlay's statfs(2) is that of its upper layer. Some file systems change their size by a little.
+    """
+    try:
+        size, other = (status.f_blocks * status.f_frsize for status in (os.statvfs(path), os.statvfs(point)))
+    except (OSError, ValueError):
+        return path.startswith("/")
+    return path.startswith("/") and abs(size - other) <= 0.01 * size
 
 
 def parse_swaps(text: str) -> list[str]:

@@ -202,6 +202,28 @@ class TestFileSystem:
         ((severity, message),) = said(device.no_device, run(file_system="tmpfs"))
         assert severity == "suspect" and "memory" in message
 
+    @pytest.mark.parametrize(("direct", "severity"), [(False, "suspect"), (True, "invalid")])
+    def test_an_overlay_over_what_cannot_be_seen_may_be_memory(self, direct, severity):
+        idle = reading(disks=Counters(7 * GIB, GIB)), reading(10.0, disks=Counters(7 * GIB + GIB // 2, GIB))
+        subject = run(file_system="overlay", direct=direct, before=idle[0], after=idle[1])
+        ((found, message),) = said(device.no_device, subject)
+        assert found == severity and "whose upper layer cannot be seen" in message
+        assert ("claims 1.000 GiB, all disks together moved 512.0 MiB" in message) == direct
+
+    @pytest.mark.parametrize("disks", [None, Counters(GIB, 0)])
+    def test_what_a_disk_moved_or_nobody_counted_is_suspect_at_most(self, disks):
+        before, after = reading(disks=disks and Counters(0, 0)), reading(10.0, disks=disks)
+        subject = run(file_system="overlay", before=before, after=after)
+        assert severities(device.no_device, subject) == ["suspect"]
+
+    @pytest.mark.parametrize(
+        ("held", "words"), [("tmpfs", "an overlay over tmpfs: these are the numbers of memory"), ("zfs", "")]
+    )
+    def test_an_overlay_is_what_its_upper_layer_is(self, held, words):
+        after = reading(10.0, held=mount(held), disks=Counters(0, 0))
+        ((severity, message),) = said(device.no_device, run(file_system="overlay", direct=False, after=after))
+        assert severity == ("suspect" if words else "note") and words in message
+
     def test_a_file_system_without_a_device_here_is_named(self):
         ((severity, message),) = said(device.no_device, run(file_system="nfs4", after=reading(10.0)))
         assert severity == "note" and "nfs4" in message

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from iogate.audit import snapshot
+from iogate.audit.snapshot import Counters, all_disks
 from iogate.audit.snapshot.health import Health, health_of, smart
 from iogate.audit.snapshot.link import link_of
 from iogate.audit.snapshot.system import system
@@ -71,6 +72,18 @@ class TestDisk:
         folder = block(tmp_path, "8:0", "sys/devices/pci0/block/sda")
         (folder / "stat").write_text(stat)
         assert snapshot("8:0", None, tmp_path).disk.target.read == 0
+
+    def test_all_disks_are_counted_where_the_targets_is_not_known(self, tmp_path):
+        for name, sectors, counted in (("sda", 10, 1), ("sdb", 30, 1), ("zram0", 500, 0), ("ram1", 9, 1)):
+            folder = f"sys/devices/{name}"
+            files = {"queue__iostats": f"{counted}\n"}
+            block(tmp_path, f"8:{sectors}", folder, read=sectors, written=sectors, **files)
+            (tmp_path / "sys/block").mkdir(exist_ok=True)
+            (tmp_path / f"sys/block/{name}").symlink_to(tmp_path / folder)
+        assert all_disks(tmp_path) == Counters(40 * 512, 40 * 512)
+        (tmp_path / "sys/devices/sda/queue/iostats").write_text("0\n")
+        assert all_disks(tmp_path) is None
+        assert all_disks(tmp_path / "elsewhere") is None
 
     @pytest.mark.parametrize("number", ["8:99", "../../../etc", "", None])
     def test_a_device_that_is_not_there_is_none(self, tmp_path, number):

@@ -110,6 +110,20 @@ def test_an_overlay_whose_upper_layer_is_elsewhere_is_unknown():
     assert backing(mount) is None
 
 
+@pytest.mark.parametrize("upper", ["/proc", "up", ""])
+def test_a_namesake_of_the_upper_layer_is_not_taken_for_it(upper, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "up").mkdir()
+    line = f"50 27 0:50 / {tmp_path} rw - overlay overlay rw,lowerdir=/l,upperdir={upper},workdir=/w"
+    [mount] = parse_mountinfo(line)
+    assert backing(mount) is None
+
+
+def test_aufs_does_not_say_where_its_files_are():
+    [mount] = parse_mountinfo("50 27 0:50 / / rw - aufs none rw,si=d8a9e7ffe1d9e4c8")
+    assert backing(mount) is None
+
+
 def test_only_block_devices_have_a_number(tmp_path):
     assert block_number(tmp_path) is None
     assert block_number(Path("/dev/null")) is None

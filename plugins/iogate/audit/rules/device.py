@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from iogate.audit.evidence import Check, Evidence, Findings, finding
 from iogate.audit.snapshot import Counters
 from iogate.audit.snapshot.link import FASTEST
-from iogate.host.mounts import IN_MEMORY
+from iogate.host.mounts import IN_MEMORY, LAYERED
 from iogate.model import Severity, Traffic
 from iogate.units import format_quantity
 
@@ -21,17 +21,20 @@ _FOREIGN_BYTES = 8 * 2**20
 def no_device(evidence: Evidence) -> Findings:
     """Find file systems without a device of their own (tmpfs, overlay, network).
 
-    `suspect` on a file system in memory (tmpfs, ramfs): these are not figures of storage. `note` on others:
-    nothing shows what came from caches.
+    `suspect` on a file system in memory (tmpfs, ramfs), or an overlay whose upper layer is in memory or
+    cannot be seen: these are not figures of storage, or nobody knows. `invalid` there if direct I/O is
+    claimed of which all disks of the machine together moved less than 90%. `note` on others: nothing shows
+    what came from caches.
 
     Name a directory on the storage with `--io-target`, or look at the counters where the storage is.
     """
     if not evidence.needs.target:
         return
-    if evidence.file_system in IN_MEMORY:
+    memory, figures = _memory(evidence), _lacking_anywhere(evidence)
+    if memory:
         yield finding(
-            "suspect",
-            f"the target is {evidence.file_system}: these are the numbers of memory, not of storage",
+            "invalid" if figures else "suspect",
+            memory + figures,
             "name a directory on the storage with --io-target",
         )
     elif evidence.after is not None and evidence.after.disk is None:
@@ -41,6 +44,36 @@ def no_device(evidence: Evidence) -> Findings:
             "caches",
             "look at the counters where the storage is",
         )
+
+
+def _memory(evidence: Evidence) -> str:
+    """Return how the target is memory, or may be; empty if it is not."""
+    reading, kind, over = evidence.after, evidence.file_system, ""
+    if kind in LAYERED and reading is not None and reading.disk is None:
+        if reading.held is None:
+            return f"the target is an {kind} whose upper layer cannot be seen from here: it may be in memory"
+        kind, over = reading.held.file_system, f"an {kind} over "
+    if kind not in IN_MEMORY:
+        return ""
+    return f"the target is {over}{kind}: these are the numbers of memory, not of storage"
+
+
+def _lacking_anywhere(evidence: Evidence) -> str:
+    """Return how much of what direct I/O claims was moved by no disk of this machine; empty if none is
+    missing, or it was not counted.
+    """
+    before, after = (reading.disks if reading else None for reading in (evidence.before, evidence.after))
+    if before is None or after is None or not evidence.needs.direct:
+        return ""
+    moved = _difference(before, after, evidence.beside)
+    for direction, counted in (("read", moved.read), ("write", moved.written)):
+        claimed = evidence.claimed(direction)
+        if counted < _MISSING * claimed:
+            return (
+                f"; {direction}: the engine claims {format_quantity(claimed, 'B')}, all disks together moved "
+                f"{format_quantity(max(0, counted), 'B')}"
+            )
+    return ""
 
 
 def cached(evidence: Evidence) -> Findings:

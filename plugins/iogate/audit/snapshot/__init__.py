@@ -16,6 +16,7 @@ from iogate.host import sysfs
 from iogate.host.fiemap import unwritten_bytes
 from iogate.host.mounts import Mount, backing, block_number, mount_of
 
+_IN_MEMORY = re.compile(r"z?ram\d+")  # block devices that are memory
 _SECTOR = 512  # the unit of /sys/block/*/stat whatever the device's own sector: Documentation/block/stat.rst
 
 
@@ -52,13 +53,17 @@ class Disk:
 class Snapshot:
     """One reading; whatever could not be read is None.
 
-    `full` is the used fraction of the file system, `size` the size of the data file, `unwritten` the bytes of
-    it that no read takes from the device.
+    `mount` is what the path is on, `held` the mount that really holds its files: the upper layer's for an
+    overlay (None if that cannot be seen). `disks` is what all disks together have moved, told where the
+    target's is not known. `full` is the used fraction of the file system, `size` the size of the data file,
+    `unwritten` the bytes of it that no read takes from the device.
     """
 
     seconds: float
     disk: Disk | None = None
     mount: Mount | None = None
+    held: Mount | None = None
+    disks: Counters | None = None
     full: float | None = None
     size: int = 0
     unwritten: int | None = None
@@ -76,11 +81,16 @@ def snapshot(target_number: str | None, path: Path | None, root: Path = Path("/"
     block = status is not None and stat.S_ISBLK(status.st_mode)
     mount = mount_of(path, root / "proc") if path and status and not block else None
     regular = status is not None and stat.S_ISREG(status.st_mode)
-    number = target_number or (block_number(path) if path and block else _number(mount, root))
+    held = backing(mount, root / "proc") if mount else None
+    own = block_number(path) if path and block else held and held.block_number
+    number = target_number or own
+    disk = _disk(number, root) if number else None
     return Snapshot(
         seconds=time.monotonic(),
-        disk=_disk(number, root) if number else None,
+        disk=disk,
         mount=mount,
+        held=held,
+        disks=all_disks(root) if mount and not disk else None,
         full=_full(path) if mount and path else None,
         size=status.st_size if status and regular else 0,
         unwritten=_unwritten_bytes(path) if path and regular else None,
@@ -93,12 +103,6 @@ def _status(path: Path | None) -> os.stat_result | None:
         return path.stat() if path else None
     except OSError:
         return None
-
-
-def _number(mount: Mount | None, root: Path) -> str | None:
-    """Return the device that the files of a mount are on."""
-    below = backing(mount, root / "proc") if mount else None
-    return below.block_number if below else None
 
 
 def _full(path: Path) -> float | None:
@@ -138,6 +142,20 @@ def _disk(number: str, root: Path) -> Disk | None:
         link=link_of(_only_member(whole)),
         health=health_of(_only_member(whole), root),
     )
+
+
+def all_disks(root: Path) -> Counters | None:
+    """Return what all block devices that are not memory themselves have moved; None if one does not count,
+    or /sys does not tell of them.
+
+    What lies on another is counted twice: it is the most that may have been moved.
+    """
+    folder = root / "sys/block"
+    disks = [folder / name for name in sysfs.names(folder) if not _IN_MEMORY.fullmatch(name)]
+    if not folder.exists() or any(sysfs.text(disk / "queue/iostats") == "0" for disk in disks):
+        return None
+    moved = [_counters(Path(os.path.realpath(disk))) for disk in disks]
+    return Counters(sum(disk.read for disk in moved), sum(disk.written for disk in moved))
 
 
 def _only_member(disk: Path) -> Path:

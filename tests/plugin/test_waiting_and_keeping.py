@@ -1,11 +1,16 @@
 """Queueing for a target that another run has; keeping the newest sessions."""
 
+import errno
 import fcntl
+import json
 import os
 import threading
 
 import pytest
 
+from iogate.errors import BaselineError
+from iogate.judge.baseline import load_baselines
+from iogate.measure.sites import Sites
 from projects import refused
 from waiting import eventually
 
@@ -102,3 +107,36 @@ def test_where_a_link_leads_nothing_is_removed_or_ignored(project, link):
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
 def test_a_number_to_keep_is_one(project, number):
     refused(project.run("suites", f"--io-keep={number}"), "is not a number from 1 on", status=4)
+
+
+# ------------------------------------------------------------ a clean-up that fails
+
+
+@pytest.fixture
+def dying(monkeypatch):
+    """The target's file system dies at the end: it cannot be left as it was."""
+    close = Sites.close
+
+    def fail(sites):
+        close(sites)
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+
+    monkeypatch.setattr(Sites, "close", fail)
+
+
+def test_a_clean_up_that_fails_loses_nothing_that_was_measured(project, dying):
+    result = project.run("suites", "--update-baselines", "--io-json=results.json")
+    refused(result, f"ERROR: cannot clean up {project.path}: Transport endpoint is not connected", status=3)
+    assert set(load_baselines(project.baseline())) == {"alpha", "beta"}
+    document = json.loads((project.path / "results.json").read_text())
+    assert [item["verdict"] for item in document["workloads"]] == ["recorded", "recorded"]
+    assert document["run"]["ended"] is True
+
+
+def test_each_failure_at_the_end_is_told(project, dying, monkeypatch):
+    def fail(*arguments, **more):
+        raise BaselineError("the disk of the baselines is full")
+
+    monkeypatch.setattr("iogate.judge.baseline.update", fail)
+    result = project.run("suites", "--update-baselines")
+    refused(result, "ERROR: the disk of the baselines is full", "ERROR: cannot clean up", status=3)

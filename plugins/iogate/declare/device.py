@@ -81,7 +81,7 @@ class LinkProfile(Schema):
 
 
 class TargetId(Schema):
-    """What names a block device for good; one of them is enough."""
+    """What names a block device for good; one of them is enough, and each that is said must lead to it."""
 
     by_id: PathText | None = Field(None, description="its link below /dev/disk/by-id")
     serial: Text | None = Field(None, description="its serial number or world-wide name")

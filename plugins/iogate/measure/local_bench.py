@@ -43,6 +43,7 @@ from iogate.model import (
     Workload,
 )
 from iogate.target import Fellows, Target, disks_under, drop, flush
+from iogate.target.layout import refusal
 from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -147,7 +148,10 @@ class LocalBench:
             self._count_laid_out()
 
     def close(self) -> None:
-        self._sites.close()
+        try:
+            self._sites.close()
+        except OSError as error:  # the device, or the file system, is gone
+            raise refusal(error, f"cannot clean up {self.target.path}") from error
 
     def repeat(
         self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1

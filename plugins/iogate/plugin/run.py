@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -484,18 +484,39 @@ class PytestRun:
         self._interrupts.restore()
 
     def _conclude(self, session: Session) -> None:
-        session.close()
-        for result in session.interrupt(self._trials.values()):
+        """Take each step even if another one fails; the target comes last, as it may be what fails. Raises
+        IogateError for the last that failed; others are told beside it.
+        """
+        failed = _failures(self._keep_begun, self._write_baselines, self._kept.close)
+        whole = not (failed or self._interrupts.came or self.config.option.io_plan)
+        self._ended = bool(self._kept.records) and whole
+        failed += _failures(session.close)
+        self.changes += (f"ERROR: {error}" for error in failed[:-1])
+        for error in failed[-1:]:
+            raise error
+
+    def _keep_begun(self) -> None:
+        for result in self.session.interrupt(self._trials.values()):
             self._kept.add(result)
+
+    def _write_baselines(self) -> None:
         from iogate.plugin.baselines import write_baselines
 
         changes = bool(self.settings.update) or self.config.getoption("verbose", 0) > 0
-        texts = write_baselines(
-            self._kept.results, session, self.settings, self._judges, self.device.name, changes=changes
-        )
+        kept, judges, device = self._kept.results, self._judges, self.device.name
+        texts = write_baselines(kept, self.session, self.settings, judges, device, changes=changes)
         self.changes += filter(None, texts)
-        self._kept.close()
-        self._ended = bool(self._kept.records) and not (self._interrupts.came or self.config.option.io_plan)
+
+
+def _failures(*steps: Callable[[], None]) -> list[IogateError]:
+    """Take steps one after the other; those that fail keep no other from being taken."""
+    failed = []
+    for step in steps:
+        try:
+            step()
+        except IogateError as error:
+            failed.append(error)
+    return failed
 
 
 def _is_new(result: WorkloadResult) -> bool:

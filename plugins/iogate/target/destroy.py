@@ -115,27 +115,36 @@ def _claim_error(device: BlockDevice, path: Path, error: OSError) -> TargetError
 
 
 def _check_name(plan: WritePlan) -> Iterator[TargetError]:
-    """Refuse a device that the profile does not name by an id which stays with it."""
-    named = named_ids(plan.profile)
-    if any(_leads_to(kind, value, plan.device) for value, kind in named.items()):
+    """Refuse a device that the profile does not name by an id which stays with it, and one of whose names
+    leads elsewhere: the id of a dock is the same whatever disk is in it.
+    """
+    named = _named_ids(plan.profile)
+    wrong = [item for item in named if not _agrees(*item, plan.device)]
+    if not wrong and any(_leads_to(*item, plan.device) for item in named):
         return
     known = stable_ids(plan.device)
+    right = [item for item in named if item not in wrong]
     why = "the profile does not name it by an id that stays with it (a pattern is no name)"
-    if named:
-        why = "the profile names another device: "
-        why += ", ".join(f"{kind} {value}" for value, kind in named.items())
+    if right and wrong:
+        why = f"the profile names it by {_ids_text(right)}, but by {_ids_text(wrong)} it names another device"
+    elif wrong:
+        why = f"the profile names another device: {_ids_text(wrong)}"
     has = "; ".join(f"{kind}: {', '.join(values)}" for kind, values in known.items())
     remedy = f"this device has {has}" if has else "this device has no such id: use another one"
     yield plan.refuse("not-named", why, printable(remedy))
 
 
-def named_ids(profile: Device) -> dict[str, str]:
-    """Return the ids by which a profile names the device to write to, with their kinds: `by_id`, `serial` (or
-    world-wide name), `backing_file`.
+def _ids_text(ids: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{kind} {value}" for kind, value in ids)
+
+
+def _named_ids(profile: Device) -> list[tuple[str, str]]:
+    """Return the ids by which a profile names the device to write to, each after its kind: `by_id`, `serial`
+    (or world-wide name), `backing_file`.
     """
-    found = {value: kind for kind, value in profile.target_id.items() if not _PATTERN & set(value)}
+    found = list(profile.target_id.items())
     if Path(profile.target).parent == BY_ID:
-        found.setdefault(profile.target, "by_id")
+        found.append(("by_id", profile.target))
     return found
 
 
@@ -160,12 +169,20 @@ def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]
 
 
 def _leads_to(kind: str, value: str, device: BlockDevice) -> bool:
+    """Return whether an id names this device and no other. A pattern does not."""
+    if _PATTERN & set(value):
+        return False
     if kind == "by_id":
         return block_number(BY_ID / Path(value).name) == device.number
     values = stable_ids(device).get(kind, [])
     if kind == "backing_file":
         return any(os.path.realpath(value) == os.path.realpath(item) for item in values)
     return value in values
+
+
+def _agrees(kind: str, value: str, device: BlockDevice) -> bool:
+    """Return whether an id leads to this device, or is the serial number of the disk that it is a part of."""
+    return _leads_to(kind, value, device) or (kind == "serial" and _leads_to(kind, value, device.whole))
 
 
 def _check_consent(plan: WritePlan) -> Iterator[TargetError]:

@@ -247,7 +247,8 @@ def _mark(folder: int, path: Path) -> Iterator[None]:
             raise refusal(error, f"cannot write in {path}") from error
         yield
     finally:
-        os.close(marker)
+        with contextlib.suppress(OSError):  # what was written is known, or gone with its file system
+            os.close(marker)
 
 
 def occupants(parent: int) -> set[str]:

@@ -119,6 +119,36 @@ def test_by_id_names_what_the_link_leads_to(machine, tmp_path, monkeypatch):
     assert stable_ids(BlockDevice("8:16", machine.sys), links)["by_id"] == ["ata-SPARE"]
 
 
+@pytest.fixture
+def dock(machine, tmp_path, monkeypatch):
+    """The disk sdb, with its partition sdb1, is in a dock whose id is the same whatever disk is in it."""
+    machine.add("devices/sdb/sdb1", "8:17", partition="1")
+    monkeypatch.setattr(destroy, "BY_ID", tmp_path / "by-id")
+    dock = tmp_path / "by-id/usb-Dock_0123-0:0"
+    known = {str(dock): "8:16", f"{dock}-part1": "8:17", str(machine.path): "8:16"}
+    monkeypatch.setattr(destroy, "block_number", lambda path: known.get(str(path)))
+    return dock
+
+
+@pytest.mark.parametrize("by", ["target_id", "target"])
+def test_all_that_the_profile_says_must_lead_to_the_device(machine, dock, by):
+    """Somebody has changed the disk in the dock."""
+    target, by_id = (str(dock), {}) if by == "target" else ("/dev/sdb", {"by_id": dock.name})
+    assert "not-named" not in machine.refused(target=target, target_id={**by_id, **SERIAL})
+    for serial in ("ANOTHER", "S4EW*"):
+        why = machine.refused(target=target, target_id={**by_id, "serial": serial})["not-named"]
+        assert f"but by serial {serial} it names another device" in why
+        assert "serial: S4EWNX0R123456" in why
+
+
+def test_a_partition_is_named_by_its_link_and_may_be_by_the_serial_number_of_its_disk(machine, dock):
+    link = f"{dock}-part1"
+    ids = {"serial": "S4EWNX0R123456"}
+    assert "not-named" not in machine.refused("8:17", target=link, target_id=ids)
+    assert "not-named" in machine.refused("8:17", target=link, target_id={"serial": "ANOTHER"})
+    assert "not-named" in machine.refused("8:17", target_id=ids)
+
+
 def test_the_root_disk_and_all_on_it_are_refused(machine):
     assert "/ of the running system" in machine.refused("8:0")["root-disk"]
     assert "root-disk" in machine.refused("8:3")

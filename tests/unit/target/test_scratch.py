@@ -282,6 +282,22 @@ def test_what_only_looks_left_over_stays(folder, tmp_path):
     assert (elsewhere / "iogate").exists() and linked.exists()
 
 
+def test_a_file_system_that_is_gone_at_the_end_leaves_the_run_as_it_is(folder, monkeypatch):
+    """FUSE tells who closes a marker that its daemon has died."""
+    close = os.close
+
+    def fail(descriptor):
+        marker = os.readlink(f"/proc/self/fd/{descriptor}").endswith("/iogate")
+        close(descriptor)
+        if marker:
+            raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+
+    monkeypatch.setattr(os, "close", fail)
+    with use(folder) as place:
+        place.data(reading())
+    assert os.listdir(folder) == []
+
+
 # ------------------------------------------------------------ one run at a time
 
 

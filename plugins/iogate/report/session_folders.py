@@ -23,8 +23,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SessionFolder:
-    """The folder of a session, made and locked: `mine` says whether no other run has it. If it cannot be made,
-    that shows where something is to be kept.
+    """The folder of a session, made and locked: `mine` says whether no other run has it. If it cannot be
+    made, that shows where something is to be kept.
     """
 
     def __init__(self, path: Path) -> None:

@@ -416,6 +416,13 @@ class Baseline:
         """
         return max((name for name in self.sessions if name[:1].isdigit()), default="")
 
+    def by_session(self, name: str) -> dict[str, tuple[float, ...]]:
+        """Return a metric's values by session; none if it is a published one, or is not known."""
+        known = self.metrics.get(name)
+        if not isinstance(known, tuple):
+            return {}
+        return dict(zip(self.partial.get(name, self.sessions), known, strict=False))
+
 
 @dataclass(frozen=True)
 class MetricVerdict:

@@ -13,6 +13,11 @@ from places import PLUGINS, ROOT
 from projects import refused
 
 
+def verdicts_in_order(result):
+    results = sorted(Path(".iogate/results").glob("*/results.json"), key=lambda file: file.stat().st_mtime_ns)
+    return [item["workload"] for item in json.loads(results[-1].read_text())["workloads"]]
+
+
 def test_selection_by_id_keyword_and_marker(project):
     project.run("suites/demo.yaml::beta").assert_outcomes(passed=1)
     project.run("suites", "-k", "alpha").assert_outcomes(passed=1, deselected=1)
@@ -43,6 +48,47 @@ def test_x_stops_at_the_first_failure(project):
     result = project.run("suites", "-x", factor=0.5)
     result.assert_outcomes(failed=1)
     assert "stopping after 1 failures" in result.stdout.str()
+
+
+def test_stepwise_passes_over_nothing_that_was_not_decided(project):
+    """pytest takes all before the failed test for passed: what is decided first must wait for its turn."""
+    project.device("lab", "target: .\n")
+    project.run("suites", "--device=lab", "--update-baselines", "-k", "alpha")
+    first = project.run("suites", "--device=lab", "--stepwise")
+    first.assert_outcomes(passed=1, failed=1)
+    assert verdicts_in_order(first) == ["alpha", "beta"]
+    project.run("suites", "--device=lab", "--stepwise").assert_outcomes(failed=1, deselected=1)
+    project.run("suites", "--device=lab", "--stepwise-skip").assert_outcomes(failed=1, deselected=1)
+
+
+@pytest.mark.parametrize("flag", ["--setup-only", "--setup-plan"])
+def test_setting_up_alone_measures_and_records_nothing(project, flag):
+    """There would be a test to set up, and none to fail: a regression would go unseen."""
+    project.pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def measured(measure):
+            return measure(engine="fake", value=500)
+
+        def test_mine(measured): pass
+        def test_other(tmp_path): pass
+        """
+    )
+    result = project.run("suites", "test_setting_up_alone_measures_and_records_nothing.py", flag)
+    assert result.ret == 0 and "SETUP    F measurement" in result.stdout.str()
+    result.stdout.fnmatch_lines(["*SETUP    F tmp_path*"])
+    assert not any(line.startswith("demo: ") for line in result.outlines)
+    assert not project.baseline().parent.exists()
+    assert not (project.path / ".iogate").exists()
+
+
+def test_what_failed_goes_first_and_nothing_is_left_out(project):
+    project.device("lab", "target: .\n")
+    project.run("suites", "--device=lab", "--update-baselines", "-k", "alpha")
+    project.run("suites", "--device=lab", "-x").assert_outcomes(failed=1)
+    project.run("suites", "--device=lab", "--ff").assert_outcomes(passed=1, failed=1)
 
 
 def test_suites_that_do_not_apply_to_the_device_are_left_out_unless_named(project):

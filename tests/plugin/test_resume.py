@@ -3,6 +3,8 @@
 import fcntl
 import json
 import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from iogate.host.flock import lock
 from iogate.judge.baseline import load_baselines
 from iogate.plugin import resume as resuming_plugin
 from iogate.plugin.keeping import Keeping
+from iogate.report import origin
 from iogate.report.session_folders import SessionFolder
 from places import PLUGINS
 from projects import refused
@@ -168,6 +171,111 @@ def test_a_run_has_its_session_until_all_is_written(project, monkeypatch):
     assert held and all(held)
 
 
+def rewrite(file, **changes):
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+def aged(file, monkeypatch):
+    os.utime(file, (time.time() - 25 * 3600,) * 2)
+
+
+def started_anew(file, monkeypatch):
+    boot = file.parent.parent / "boot"
+    boot.write_text("another\n")
+    monkeypatch.setattr(origin, "_BOOT", boot)
+
+
+def of_another_version(file, monkeypatch):
+    rewrite(file, versions={"iogate": "0.0.1"})
+
+
+def planted(file, monkeypatch):
+    """As a pull request might bring it: all has passed."""
+    document = json.loads(file.read_text())
+    passed = [{**item, "verdict": "pass"} for item in document["workloads"]]
+    rewrite(file, workloads=passed, run={**document["run"], "open": [], "ended": False})
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (aged, "was cut off 25 h ago"),
+        (started_anew, "was not written on this machine since it was started"),
+        (of_another_version, "is of iogate 0.0.1, and this is *"),
+        (planted, "was not written on this machine since it was started"),
+    ],
+)
+def test_a_session_of_other_days_or_machines_is_not_gone_on_with(cut, monkeypatch, change, why):
+    (file,) = sessions(cut)
+    change(file, monkeypatch)
+    before = file.read_bytes()
+    result = resume(cut)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines([f"--io-resume: session {file.parent.name} {why}: all are measured anew"])
+    assert [line for line in result.outlines if line.startswith("demo: alpha")]
+    assert file.read_bytes() == before and len(sessions(cut)) == 2
+
+
+def test_a_session_of_a_time_to_come_is_none(cut):
+    (file,) = sessions(cut)
+    file.parent.rename(file.parent.with_name("2999-01-01T00:00:00Z-abcd"))
+    (file,) = sessions(cut)
+    rewrite(file, session=file.parent.name)
+    resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+
+
+def test_another_users_session_is_none(cut):
+    if os.geteuid():
+        pytest.skip("needs root")
+    (file,) = sessions(cut)
+    os.chown(file.parent, 12345, 12345)
+    resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+
+
+def test_another_commit_is_another_session(project):
+    def git(*arguments):
+        who = ("-c", "user.name=lab", "-c", "user.email=lab@example.org")
+        subprocess.run(["git", "-C", project.path, *who, *arguments], check=True, capture_output=True)
+
+    git("init")
+    git("commit", "--allow-empty", "-m", "first")
+    project.device("lab", "target: .\n")
+    project.conftest(CUT)
+    assert project.run("suites", "--device=lab", "--update-baselines").ret == 2
+    (project.path / "conftest.py").unlink()
+    result = resume(project, "--io-plan")
+    result.stdout.fnmatch_lines(["going on with session *"])
+    git("commit", "--allow-empty", "-m", "second")
+    result = resume(project)
+    result.stdout.fnmatch_lines(
+        ["--io-resume: session * is of commit *, and this is *: all are measured anew"]
+    )
+    assert len(sessions(project)) == 2
+
+
+def test_what_was_held_against_a_former_baseline_is_measured_anew(cut):
+    """A pass is one against the baseline of now: meanwhile somebody recorded a faster device."""
+    resume(cut)
+    for _ in range(2):
+        cut.run("suites", "--device=lab", "--update-baselines=append")
+    cut.conftest(CUT)
+    cut.run("suites", "--device=lab").assert_outcomes(passed=1)
+    (cut.path / "conftest.py").unlink()
+    old = sessions(cut)[-1]
+    for update in ("", "=append", "=append"):
+        cut.run("suites", "--device=lab", f"--update-baselines{update}", factor=1.5)
+    for other in set(sessions(cut)) - {old}:
+        other.unlink()
+    result = cut.run("suites", "--device=lab", "--io-resume")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "going on with session *: 0 of 2 workloads are decided",
+            "measured anew, as the baseline is another one by now: alpha",
+        ]
+    )
+
+
 def test_another_selection_is_another_session(cut):
     result = resume(cut, "-k", "alpha")
     result.assert_outcomes(passed=1, deselected=1)
@@ -256,7 +364,12 @@ def test_what_was_decided_and_not_stored_is_stored(project, monkeypatch, moment)
     assert project.baseline().exists() == (moment == "after")
     result = project.run("suites", "--io-resume")
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["going on with session *: 2 of 2 workloads are decided"])
+    result.stdout.fnmatch_lines(
+        [
+            "going on with session *: 2 of 2 workloads are decided",
+            "nothing is left to measure: the verdicts are those of then",
+        ]
+    )
     assert sessions(project) == [file]
     assert len(load_baselines(project.baseline())["alpha"].sessions) == 1
     project.run("suites", "--io-resume").stdout.fnmatch_lines(["*was not cut off*"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
 from pathlib import Path
@@ -39,6 +40,11 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise IogateError(
             f"cannot write {path}: {error.strerror}", remedy="the file is as it was before"
         ) from error
+
+
+def is_leftover(name: str, of: str) -> bool:
+    """Return whether a file of this name may be what a crash left of writing the file `of` beside it."""
+    return re.fullmatch(rf"\.{re.escape(of)}\.[a-z0-9_]{{8}}", name) is not None
 
 
 def _real(path: Path) -> Path:

@@ -1,4 +1,6 @@
-"""What git knows of a file: who changed it, when and why. Nothing of a repository's configuration is run."""
+"""What git knows of a file: who changed it, when and why; and of a checkout. Nothing of a repository's
+configuration is run.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Commit:
 def history(file: Path, most: int) -> list[Commit]:
     """Return the newest changes of a file, under former names too. Raises TargetError if git fails."""
     options = (*_QUIET, "--follow", "--date=short", f"--format={_FORMAT}", f"--max-count={most}")
-    answer = _git(file, "log", *options, "--", file.name)
+    answer = _git(file.parent, "log", *options, "--", file.name)
     if answer.status:
         raise TargetError(answer.reason, rule="tool")
     lines = answer.stdout.splitlines()
@@ -44,12 +46,21 @@ def is_committed(file: Path) -> bool:
     """Return whether a file is as it was committed, byte by byte: `git status` would run the repository's
     filters. Raises TargetError if git cannot be asked.
     """
-    committed = _git(file, "rev-parse", "--verify", "--quiet", f"HEAD:./{file.name}")
-    found = _git(file, "hash-object", "--no-filters", "--", file.name)
+    committed = _git(file.parent, "rev-parse", "--verify", "--quiet", f"HEAD:./{file.name}")
+    found = _git(file.parent, "hash-object", "--no-filters", "--", file.name)
     return not (committed.status or found.status) and committed.stdout == found.stdout
 
 
-def _git(file: Path, *arguments: str) -> Answer:
-    """Return what git says in the folder of a file."""
-    command = ("-C", str(file.parent), *_SAFE, *arguments)
+def head(folder: Path) -> str:
+    """Return the commit that a checkout is at; empty if the folder is in none, or git does not say."""
+    try:
+        answer = _git(folder, "rev-parse", "--verify", "HEAD")
+    except TargetError:
+        return ""
+    return "" if answer.status else printable(answer.stdout.strip())
+
+
+def _git(folder: Path, *arguments: str) -> Answer:
+    """Return what git says in a folder."""
+    command = ("-C", str(folder), *_SAFE, *arguments)
     return ask("git", "git", *command, seconds=_SECONDS, variables=_NO_REMOTE)

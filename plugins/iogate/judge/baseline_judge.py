@@ -273,15 +273,8 @@ class BaselineJudge:
             minimum_detectable=decision.minimum_detectable,
             passes=decision.passes,
             fails=decision.fails,
-            sessions=self._sessions(name),
+            sessions=self.baseline.by_session(name),
         )
-
-    def _sessions(self, name: str) -> dict[str, tuple[float, ...]]:
-        """Return a metric's values in the baseline by session; none if it is a published one."""
-        known = self.baseline.metrics[name]
-        if not isinstance(known, tuple):
-            return {}
-        return dict(zip(self.baseline.partial.get(name, self.baseline.sessions), known, strict=False))
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

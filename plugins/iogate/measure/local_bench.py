@@ -100,7 +100,7 @@ class LocalBench:
         self._folder = folder
         self._watcher = watcher
         self._turns = Turns(settings.slice or SLICE, handicap=handicap)
-        self._wear = Wear(device, settings.root)
+        self._wear = Wear(device)
         self._laid_out = 0
 
     @property

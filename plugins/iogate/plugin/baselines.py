@@ -6,13 +6,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from iogate.model import WorkloadResult
+from iogate.model import Baseline, WorkloadResult
 from iogate.plugin.coverage import shown
 from iogate.units import format_share, plural, printable
 
 if TYPE_CHECKING:
     from iogate.judge.appointment import BaselineJudges
     from iogate.judge.gate import Sensitivity
+    from iogate.judge.judge import Judge
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
 
@@ -58,6 +59,15 @@ def write_baselines(
         text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
         yield printable(text) + ", which now resolves\n\n" + strength_table(known)
         yield printable("\n".join(_remarks(records)))
+
+
+def baseline_of(judge: Judge) -> Baseline | None:
+    """Return the baseline that a judge holds a workload against, if there is one."""
+    from iogate.judge.appender import Appender
+    from iogate.judge.baseline_judge import BaselineJudge
+    from iogate.judge.learner import Learner
+
+    return judge.baseline if isinstance(judge, BaselineJudge | Appender | Learner) else None
 
 
 def strength_table(known: Mapping[tuple[str, str], Sensitivity | None]) -> str:

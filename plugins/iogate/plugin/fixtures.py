@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.errors import IogateError
-from iogate.plugin.items import LIE, WorkloadItem, is_one_of_several
+from iogate.plugin.items import LIE, WorkloadItem, is_one_of_several, is_setup_only
 from iogate.plugin.outcome import Gate, require_trusted
 from iogate.plugin.python_tests import repeated
 from iogate.plugin.run import RUN
@@ -30,7 +30,13 @@ def measurement(request: pytest.FixtureRequest) -> WorkloadResult:
             "Python makes its own by the fixture `measure`",
             pytrace=False,
         )
+    _skip_setup_only(request)
     return require_trusted(request.config.stash[RUN].record_of(request.node))
+
+
+def _skip_setup_only(request: pytest.FixtureRequest) -> None:
+    if is_setup_only(request.config):
+        pytest.skip("nothing is measured where tests are only set up")
 
 
 @pytest.fixture
@@ -60,6 +66,7 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
 
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:
         __tracebackhide__ = True
+        _skip_setup_only(request)
         run, test = request.config.stash[RUN], request.node
         if name in used:
             raise repeated(test, name)

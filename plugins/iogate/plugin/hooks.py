@@ -20,7 +20,15 @@ from iogate.plugin.coverage import (
 )
 from iogate.plugin.devices.names import device_names
 from iogate.plugin.devices.parent import end_with_parent
-from iogate.plugin.items import LIE, SuiteModule, WorkloadItem, is_one_of_several, is_suite, will_run
+from iogate.plugin.items import (
+    LIE,
+    SuiteModule,
+    WorkloadItem,
+    is_one_of_several,
+    is_setup_only,
+    is_suite,
+    will_run,
+)
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import add_extras, records, restore_order
@@ -171,7 +179,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     config = session.config
     items = [item for item in session.items if isinstance(item, WorkloadItem)]
     failed = session.testsfailed and not config.option.continue_on_collection_errors
-    if not items or failed or config.option.collectonly or config.option.setupplan:
+    if not items or failed or config.option.collectonly or is_setup_only(config):
         return None
     run = config.stash[RUN]
     try:

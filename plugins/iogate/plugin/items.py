@@ -35,6 +35,11 @@ def is_one_of_several(config: pytest.Config) -> bool:
     return int(getattr(config, "workerinput", {}).get("workercount", 1)) > 1
 
 
+def is_setup_only(config: pytest.Config) -> bool:
+    """Return whether tests are set up and not called: what is measured then would be held against nothing."""
+    return bool(config.getoption("setuponly", False) or config.getoption("setupplan", False))
+
+
 def is_suite(path: Path, patterns: list[str]) -> bool:
     """Return True if a path matches one of the `io_suites` patterns, wherever the folder that they begin with
     lies.

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from iogate.errors import InputError
 from iogate.measure.local_bench import folder_name
+from iogate.plugin.baselines import baseline_of
+from iogate.report.json_file import NAME
+from iogate.report.origin import hindrance
 from iogate.report.recording import gate_record
 from iogate.report.resuming import (
     decided,
-    hindrance,
+    held_against_other,
     last_session,
     obstacles,
     require_same,
@@ -20,6 +23,7 @@ from iogate.report.resuming import (
     session_in,
 )
 from iogate.report.session_folders import SessionFolder
+from iogate.units import printable
 
 if TYPE_CHECKING:
     from iogate.measure.session import Session
@@ -29,8 +33,11 @@ if TYPE_CHECKING:
     from iogate.report.results import Results, WorkloadRecord
 
 
-def session_to_resume(settings: Settings, device: str, ids: Sequence[str]) -> tuple[Resumption | None, str]:
-    """Return the last session of these workloads if it was cut off; else None, and why there is none.
+def session_to_resume(
+    settings: Settings, device: str, ids: Sequence[str], commit: str
+) -> tuple[Resumption | None, str]:
+    """Return the last session of these workloads if it was cut off, and is of the commit that the project is
+    at; else None, and why there is none.
 
     What it says counts from when its folder is locked: until then the run that began it may be alive.
     """
@@ -43,7 +50,7 @@ def session_to_resume(settings: Settings, device: str, ids: Sequence[str]) -> tu
     if known is None:
         why = "is gone"
     else:
-        why = hindrance(known, path) if folder.mine else "is still going on, in another run"
+        why = hindrance(known, path / NAME, commit) if folder.mine else "is still going on, in another run"
         if not why:
             return Resumption(known, path, folder), ""
     folder.close()
@@ -75,6 +82,7 @@ class Resumption:
         self.folder = folder
         self._path = path
         self._taken = decided(known)
+        self._outdated: list[str] = []
 
     @property
     def spent(self) -> float:
@@ -89,6 +97,15 @@ class Resumption:
         gate = gate_record(settings.gate_options)
         require_same(self.known, obstacles(self.known, workloads, session.environment, gate, options))
 
+    def drop_outdated(self, trials: Iterable[Trial]) -> None:
+        """Leave what was held against another baseline than it has now to be measured anew."""
+        for trial in trials:
+            baseline = None if trial.result else baseline_of(trial.judge)
+            record = self._taken.get(trial.id)
+            if record and held_against_other(record, baseline):
+                del self._taken[trial.id]
+                self._outdated.append(trial.workload.name)
+
     def take_over(self, trials: Sequence[Trial]) -> Iterator[tuple[WorkloadResult, WorkloadRecord]]:
         """Yield what is decided, and decide the trials so."""
         for trial in trials:
@@ -100,9 +117,15 @@ class Resumption:
 
     def text(self, trials: Sequence[Trial]) -> str:
         """Return what is gone on with, for people."""
-        return (
+        text = (
             f"going on with session {self.session}: {len(self._taken)} of {len(trials)} workloads are decided"
         )
+        if self._outdated:
+            who = ", ".join(map(printable, self._outdated))
+            text += f"\nmeasured anew, as the baseline is another one by now: {who}"
+        if len(self._taken) == len(trials):
+            text += "\nnothing is left to measure: the verdicts are those of then"
+        return text
 
     def clear(self, trials: Iterable[Trial]) -> None:
         """Take the target, so that nobody else is at it, and remove raw files of undecided workloads: none of

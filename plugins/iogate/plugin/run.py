@@ -160,6 +160,8 @@ class PytestRun:
             budget -= self._resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
+        if not self.config.option.io_plan:
+            _ = self._commit  # as it is before anything is measured
 
     @cached_property
     def _judges(self) -> BaselineJudges:
@@ -220,7 +222,7 @@ class PytestRun:
             from iogate.plugin.resume import session_to_resume
 
             ids = [item.nodeid for item in items]
-            self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids)
+            self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids, self._commit)
             if self._resumed:
                 self._kept.hold(self._resumed.folder)
         if self.settings.wait and not self.config.option.io_plan:
@@ -240,6 +242,7 @@ class PytestRun:
         and TargetError if it is still going on.
         """
         resumed.check(trials, self.session, self.settings, self._options)
+        resumed.drop_outdated(trials)
         if not self.config.option.io_plan:
             resumed.clear(trials)
         self.session.know(resumed.known.environment)
@@ -255,11 +258,19 @@ class PytestRun:
 
     @property
     def _run_record(self) -> RunRecord:
+        from iogate.report.origin import seal
         from iogate.report.results import RunRecord
 
         known, trials = self._kept.knows, self._trials.values()
         left = (trial.id for trial in trials if trial.result is None or not known(trial.id))
-        return RunRecord(self._selection, tuple(left), self._options, self._ended)
+        sealed = seal(self.session.id, self._commit, self._kept.records)
+        return RunRecord(self._selection, tuple(left), self._options, self._ended, self._commit, sealed)
+
+    @cached_property
+    def _commit(self) -> str:
+        from iogate.host.git import head
+
+        return head(self.settings.root)
 
     def _require_writable(self, trials: Iterable[Trial]) -> None:
         """Raise BaselineError if what these workloads are to be recorded in could not be written."""
@@ -318,7 +329,7 @@ class PytestRun:
         """Yield the tests in the order in which they are decided, each with the one that may come next.
 
         Workloads change places within their suite only, so that set-up and teardown of modules stay as
-        pytest has them.
+        pytest has them; with `--stepwise` they keep them.
         """
         pending = list(items)
         while pending:
@@ -332,6 +343,8 @@ class PytestRun:
             return first
         same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
         block = {item.nodeid: item for item in same if item.nodeid in self._trials}
+        if self.config.getoption("stepwise", False):  # for it, what stands before a failure has passed
+            block = {first.nodeid: first}
         decided = self.session.decide([self._trials[id] for id in block])
         if decided.result:
             self._before[decided.id] = decided.result.device_seconds
@@ -362,12 +375,9 @@ class PytestRun:
 
     def baseline_of(self, item: pytest.Item) -> Baseline | None:
         """Return the baseline of a workload's test, if it is judged by one."""
-        from iogate.judge.appender import Appender
-        from iogate.judge.baseline_judge import BaselineJudge
-        from iogate.judge.learner import Learner
+        from iogate.plugin.baselines import baseline_of
 
-        judge = self._trials[item.nodeid].judge if item.nodeid in self._trials else None
-        return judge.baseline if isinstance(judge, BaselineJudge | Appender | Learner) else None
+        return baseline_of(self._trials[item.nodeid].judge) if item.nodeid in self._trials else None
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""

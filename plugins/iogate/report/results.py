@@ -183,14 +183,17 @@ class RunRecord:
     """What a run was to decide about, so that another one can go on with it (`--io-resume`).
 
     `selection` are the workloads of its suites: a hash of each declaration, by id. Those in `open` are not
-    decided. `options` are those of the command line that change what is measured or decided. `ended` says
-    whether it came to its end: its baselines are written, and all is told.
+    decided, or not reported. `options` are those of the command line that change what is measured or decided.
+    `ended` says whether it came to its end: its baselines are written, and all is told. `commit` is the one
+    that the project was at, and `seal` shows that this machine wrote the verdicts (`iogate.report.origin`).
     """
 
     selection: Mapping[str, str]
     open: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     ended: bool = True
+    commit: str = ""
+    seal: str = ""
 
 
 @dataclass(frozen=True)

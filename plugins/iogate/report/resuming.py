@@ -10,6 +10,7 @@ from pathlib import Path
 from iogate.errors import InputError
 from iogate.host.environment import identity_changes
 from iogate.model import (
+    Baseline,
     Environment,
     MetricVerdict,
     Output,
@@ -68,14 +69,6 @@ def _age(path: Path) -> tuple[str, float]:
         return begun, 0.0
 
 
-def hindrance(results: Results, path: Path) -> str:
-    """Return why a session is not gone on with; empty if nothing is in the way."""
-    assert results.run
-    if results.run.ended and not results.run.open:
-        return "was not cut off"
-    return ""
-
-
 def decided(results: Results) -> dict[str, WorkloadRecord]:
     """Return what stays decided, by id: not what was only begun, and not what had no measurement to judge."""
     assert results.run
@@ -108,6 +101,26 @@ def obstacles(
     for id, workload in workloads.items():
         if results.run.selection[id] != declaration_hash(workload):
             yield f"{id} was declared otherwise"
+
+
+def held_against_other(record: WorkloadRecord, baseline: Baseline | None) -> bool:
+    """Return whether what a decided workload was held against is not this baseline, which it has now.
+
+    What is to be stored was not judged, or may be in it already; a pair has its own base.
+    """
+    if record.keep or record.pair:
+        return False
+    return any(_was_other(item, name, baseline) for name, item in record.gating.items())
+
+
+def _was_other(item: MetricRecord, name: str, baseline: Baseline | None) -> bool:
+    """Return whether a metric was not held against what this baseline says of it."""
+    known = baseline.metrics.get(name) if baseline else None
+    if item.baseline is None or known is None:
+        return (item.baseline is None) != (known is None)
+    if isinstance(known, tuple):
+        return dict(item.sessions) != (baseline.by_session(name) if baseline else {})
+    return bool(item.sessions) or not math.isclose(item.baseline, known, rel_tol=1e-9)
 
 
 def require_same(results: Results, reasons: Iterator[str]) -> None:

@@ -6,6 +6,8 @@ A run locks its folder as long as it lives, so that another run, which removes o
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import re
 import shutil
@@ -13,12 +15,15 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
+from iogate.formats.atomic import is_leftover
 from iogate.host.flock import lock
 
 USUAL = 50
 _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
-_OWN_FILE = re.compile(r"\.?results\.[\w.]+")
-_OWN_FOLDER = re.compile(r".*-[0-9a-f]{8}")
+_WORKLOAD = re.compile(r".+-[0-9a-f]{8}")
+_RESULTS = "results.json"
+_ENGINE_RAN = "stdout"
+_SLACK = 2.0  # seconds by which times of files may be off
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -60,7 +65,7 @@ def prune(results: Path, keep: int) -> list[str]:
 def newest(results: Path) -> Path | None:
     """Return the folder of this user's newest session that kept its results, if there is one."""
     folders = (results / name for name in reversed(_sessions(results)))
-    return next((folder for folder in folders if (folder / "results.json").is_file()), None)
+    return next((folder for folder in folders if (folder / _RESULTS).is_file()), None)
 
 
 def begun_sessions(results: Path) -> list[str]:
@@ -82,12 +87,40 @@ def _sessions(results: Path) -> list[str]:
 
 def _is_own(folder: Path) -> bool:
     """Return whether all that is in a session's folder is what a run puts there. Raises OSError."""
+    ended = _ended(folder / _RESULTS)
     with os.scandir(folder) as entries:
-        return all(
-            (_OWN_FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False))
-            or (_OWN_FILE.fullmatch(entry.name) and entry.is_file(follow_symlinks=False))
-            for entry in entries
-        )
+        return all(_is_results(entry) or _is_of_workload(entry, ended) for entry in entries)
+
+
+def _is_results(entry: os.DirEntry[str]) -> bool:
+    own = entry.name == _RESULTS or is_leftover(entry.name, _RESULTS)
+    return own and entry.is_file(follow_symlinks=False)
+
+
+def _is_of_workload(entry: os.DirEntry[str], ended: float) -> bool:
+    return _WORKLOAD.fullmatch(entry.name) is not None and _is_raw(entry, ended)
+
+
+def _is_raw(entry: os.DirEntry[str], ended: float, *, within: bool = False) -> bool:
+    """Return whether an entry is raw output as a run leaves it: folders, and files in those alone in which an
+    engine ran, `within` one of which this is; none of them younger than the end of the session.
+    """
+    if entry.stat(follow_symlinks=False).st_mtime > ended + _SLACK:
+        return False
+    if not entry.is_dir(follow_symlinks=False):
+        return within and entry.is_file(follow_symlinks=False)
+    within = within or os.path.lexists(os.path.join(entry.path, _ENGINE_RAN))
+    with os.scandir(entry.path) as entries:
+        return all(_is_raw(inner, ended, within=within) for inner in entries)
+
+
+def _ended(results: Path) -> float:
+    """Return when a session ended, which its results were written at; infinity if it was cut off."""
+    try:
+        ended = json.loads(results.read_bytes())["run"]["ended"]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        ended = False
+    return results.stat().st_mtime if ended is True else math.inf
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
 """Wear: the bytes written to a device, counted against the limits of its profile (`wear: 1T/day`).
 
-A day is a calendar day in UTC. The count lies beside the results, in `.iogate/wear-<device>.json` of the
-root, and in no repository. It is kept only for devices that have a limit.
+A day is a calendar day in UTC. The count lies in `iogate/wear-<device>.json` of this user's folder for what
+programs remember (XDG Base Directory Specification), and in no checkout, which others clean. It is kept only
+for devices that have a limit.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ _DAYS_KEPT = 31
 
 
 class Wear:
-    """The account of one session on a device; `session` is the bytes that it has written so far."""
+    """The account of one session on a device; `session` is the bytes that it has written so far. The count is
+    kept in a folder: that of this user.
+    """
 
-    def __init__(self, device: Device, root: Path) -> None:
+    def __init__(self, device: Device, folder: Path | None = None) -> None:
         self.session = 0
         self._name = device.name
         self._limits: Mapping[str, int] = device.wear
-        self._file = root / ".iogate" / f"wear-{device.name}.json"
+        self._folder = folder
 
     def check(self, planned: int | None, laid_out: int = 0) -> None:
         """Raise TargetError (`wear`) if `laid_out` bytes of data and `planned` more must not be written; None
@@ -63,6 +66,10 @@ class Wear:
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
 
+    @property
+    def _file(self) -> Path:
+        return (self._folder or _state_folder()) / f"wear-{self._name}.json"
+
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +96,8 @@ class Wear:
         return TargetError(
             f"the count of bytes written to {self._name} cannot be kept in {self._file}: {why}",
             rule="wear",
-            remedy="repair or remove that file; the count of today then begins anew",
+            remedy="repair or remove that file (the count of today then begins anew), or name another folder "
+            "in XDG_STATE_HOME",
         )
 
     @staticmethod
@@ -98,6 +106,19 @@ class Wear:
         today's.
         """
         return sum(written for date, written in days.items() if date >= _date())
+
+
+def _state_folder() -> Path:
+    """Return where counts are kept. Raises TargetError (`wear`) if this user has no home."""
+    named = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        return (Path(named) if named.startswith("/") else Path.home() / ".local" / "state") / "iogate"
+    except RuntimeError as error:
+        raise TargetError(
+            f"there is no place for the count of bytes written: {error}",
+            rule="wear",
+            remedy="name a folder that lasts in XDG_STATE_HOME",
+        ) from error
 
 
 def _date() -> str:

@@ -4,13 +4,16 @@ import os
 
 import pytest
 
-from iogate.report.session_folders import SessionFolder, prune
+from iogate.report.session_folders import SessionFolder, _is_own, prune
 
 
 def session(results, day, content="results.json"):
     folder = results / f"2026-01-{day:02}T00:00:00Z-00ff"
-    (folder / "random_read-1234abcd" / "1").mkdir(parents=True)
-    (folder / content).write_text("{}")
+    for repetition in ("random_read-1234abcd/pilot", "random_read-1234abcd/1/A", "fill_it-0000ffff/fill-1"):
+        (folder / repetition / "tmp").mkdir(parents=True)
+        for name in ("stdout", "stderr", "output.json", "tmp/log.0"):
+            (folder / repetition / name).touch()
+    (folder / content).write_text('{"run": {"ended": true}}')
     return folder
 
 
@@ -29,20 +32,59 @@ def test_what_is_no_session_stays(tmp_path):
     (tmp_path / "2026-01-01T00:00:00Z-bbbb").touch()
     (tmp_path / "2026-01-01T00:00:00Z-cccc-keep").mkdir()
     before = sorted(os.listdir(tmp_path))
-    newest = session(tmp_path, 9)
-    (session(tmp_path, 8) / "random_read-1234abcd" / "link").symlink_to(elsewhere)
-    assert len(prune(tmp_path, 1)) == 1
-    assert sorted(os.listdir(tmp_path)) == sorted([*before, newest.name])
+    newest, old = session(tmp_path, 9), session(tmp_path, 8)
+    (session(tmp_path, 7) / "random_read-1234abcd" / "link").symlink_to(elsewhere)
+    assert prune(tmp_path, 1) == [old.name]
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "2026-01-07T00:00:00Z-00ff", newest.name])
     assert (elsewhere / "precious").exists()
 
 
-@pytest.mark.parametrize("put", ["thesis.txt", "notes/thesis.txt", "link"])
+@pytest.mark.parametrize(
+    "put",
+    [
+        "thesis.txt",
+        "notes/thesis.txt",
+        "link",
+        "results.csv",
+        "results.ods",
+        ".results.json.swp",
+        "analysis-20261122/plot.png",
+        "analysis-20261122/more/plot.png",
+        "random_read-1234abcd/notes.txt",
+        "random_read-1234abcd/analysis/notes.txt",
+    ],
+)
 def test_a_session_stays_in_which_somebody_put_something(tmp_path, put):
     old, _ = session(tmp_path, 1), session(tmp_path, 2)
-    (old / put).parent.mkdir(exist_ok=True)
+    (old / put).parent.mkdir(parents=True, exist_ok=True)
     (old / put).symlink_to("results.json") if put == "link" else (old / put).touch()
     assert prune(tmp_path, 1) == []
     assert (old / put).exists()
+
+
+@pytest.mark.parametrize("put", ["1/A/notes.txt", "1/A/tmp/notes.txt", "1/A/tmp/mine", "1/A/stdout"])
+def test_what_came_after_the_end_of_a_session_is_somebodys(tmp_path, put):
+    """Also beside what engines write, whose names nobody knows, and by renaming, which keeps its time."""
+    old, _ = session(tmp_path, 1), session(tmp_path, 2)
+    os.utime(old / "results.json", (1.7e9, 1.7e9))
+    for path in old.rglob("*-*/**/*"):
+        os.utime(path, (1.6e9, 1.6e9))
+    for path in old.glob("*-*"):
+        os.utime(path, (1.6e9, 1.6e9))
+    mine = tmp_path / "mine"
+    mine.mkdir() if put.endswith("mine") else mine.touch()
+    os.utime(mine, (1.5e9, 1.5e9))
+    assert _is_own(old)
+    mine.rename(old / "random_read-1234abcd" / put)
+    assert prune(tmp_path, 1) == [] and old.exists()
+
+
+def test_a_session_that_was_killed_has_raw_files_younger_than_its_results(tmp_path):
+    old, _ = session(tmp_path, 1), session(tmp_path, 2)
+    (old / "results.json").write_text('{"run": {"ended": false}}')
+    os.utime(old / "results.json", (1.7e9, 1.7e9))
+    (session(tmp_path, 0) / "results.json").unlink()
+    assert len(prune(tmp_path, 1)) == 2
 
 
 def test_what_a_killed_run_was_writing_goes_with_its_session(tmp_path):

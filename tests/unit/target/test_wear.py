@@ -1,6 +1,7 @@
 """Bytes written are counted against the limits of a device."""
 
 import json
+import os
 import threading
 
 import pytest
@@ -48,6 +49,19 @@ def test_a_day_counts_all_sessions(tmp_path):
     refused(account, 3 * GIB)
 
 
+def test_the_count_survives_a_clean_checkout(tmp_path, monkeypatch):
+    """CI begins each job with `git clean -ffdx`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for variable, kept in (("", "home/.local/state"), ("relative", "home/.local/state"), ("state", "state")):
+        named = str(tmp_path / variable) if variable == "state" else variable
+        monkeypatch.setenv("XDG_STATE_HOME", named)
+        Wear(limited(day=GIB)).record(GIB // 2)
+        assert json.loads((tmp_path / kept / "iogate/wear-orin.json").read_text())
+    refused(Wear(limited(day=GIB // 4)), 1)
+    assert sorted(os.listdir(tmp_path)) == ["home", "state"]
+
+
 def test_a_new_day_begins_anew_and_old_days_are_forgotten(tmp_path, monkeypatch):
     for day in range(1, 61):
         monkeypatch.setattr(wear, "_date", lambda day=day: f"2026-{day // 31 + 1:02}-{day % 31 + 1:02}")
@@ -55,7 +69,7 @@ def test_a_new_day_begins_anew_and_old_days_are_forgotten(tmp_path, monkeypatch)
         account.check(GIB)
         account.record(GIB)
         refused(account, 1)
-    assert len(json.loads((tmp_path / ".iogate/wear-orin.json").read_text())) == 31
+    assert len(json.loads((tmp_path / "wear-orin.json").read_text())) == 31
 
 
 def test_what_was_written_under_a_clock_ahead_still_counts(tmp_path, monkeypatch):
@@ -77,8 +91,7 @@ def test_an_unknown_amount_is_refused_only_at_the_limit(tmp_path):
     "text", ["", "[]", "{", '{"2026-11-20": -5}', '{"2026-11-20": true}', "\xff", "[" * 100_000]
 )
 def test_a_count_that_cannot_be_read_is_no_zero(tmp_path, text):
-    file = tmp_path / ".iogate/wear-orin.json"
-    file.parent.mkdir()
+    file = tmp_path / "wear-orin.json"
     file.write_text(text, encoding="latin-1")
     account = Wear(limited(day=GIB), tmp_path)
     assert str(file) in refused(account, 1)
@@ -98,7 +111,7 @@ def test_sessions_that_write_at_once_lose_no_byte(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(json.loads((tmp_path / ".iogate/wear-orin.json").read_text()).values()) == 80
+    assert sum(json.loads((tmp_path / "wear-orin.json").read_text()).values()) == 80
 
 
 def test_data_that_are_laid_out_first_count_too(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 from iogate.errors import BaselineError, InputError, IogateError
 from iogate.formats import yamlio
-from iogate.formats.atomic import write_atomically
+from iogate.formats.atomic import is_leftover, write_atomically
 from iogate.host.flock import lock
 from iogate.judge.baseline.file import check_baseline, device_folder
 from iogate.judge.baseline.kinds import refuse_fleet
@@ -25,13 +25,19 @@ _POLL_SECONDS = 0.05
 def write(path: Path, data: Mapping[str, Any]) -> None:
     """Write a file that reads back as what it should say, or none."""
     text = baseline_text(path, data, device_folder(path, data["suite"]).name)
-    for leftover in path.parent.glob(f".{path.name}.*"):
-        if leftover.name != _lock_file(path).name:
-            leftover.unlink(missing_ok=True)
+    _remove_leftovers(path)
     try:
         write_atomically(path, text)
     except IogateError as error:
         raise BaselineError(error.message, remedy=error.remedy) from error
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what a crash left of writing this file; who writes it has its lock."""
+    with contextlib.suppress(OSError):  # they are in nobody's way
+        for entry in os.scandir(path.parent):
+            if is_leftover(entry.name, path.name) and entry.is_file(follow_symlinks=False):
+                os.unlink(entry.path)
 
 
 def require_writable(path: Path, suite: str = "") -> None:

@@ -1,5 +1,6 @@
 """Baselines: what is stored, what is read back, and what is refused."""
 
+import contextlib
 import errno
 import fcntl
 import math
@@ -494,7 +495,7 @@ class TestFiles:
 
     def test_nothing_but_the_file_is_left(self, path):
         store(path, [1e9])
-        path.with_name(".acceptance.yaml.k1ll3d").write_text("half a fi")
+        path.with_name(".acceptance.yaml.k1ll3d_0").write_text("half a fi")
         store(path, [1e9])
         assert list(path.parent.iterdir()) == [path]
 
@@ -514,6 +515,23 @@ class TestFiles:
             assert time.monotonic() - started >= 0.2
         assert path.read_bytes() == before
         store(path, [2e9], wait=0.0)
+
+    def test_what_a_crash_left_is_removed_and_what_is_somebodys_stays(self, path):
+        store(path, [1e9])
+        path.with_name(".acceptance.yaml.a1b2c3_4").touch()
+        mine = {
+            ".acceptance.yaml.swp",
+            ".acceptance.yaml.un~",
+            ".acceptance.yaml.original",
+            ".acceptance.yaml.d",
+        }
+        path.with_name(".acceptance.yaml.original").mkdir()
+        path.with_name(".acceptance.yaml.d").mkdir()
+        for name in mine:
+            with contextlib.suppress(IsADirectoryError):
+                path.with_name(name).write_text("unsaved")
+        store(path, [2e9])
+        assert set(os.listdir(path.parent)) - {path.name} == mine
 
     def test_the_lock_of_a_dead_process_is_no_lock(self, path):
         write(path.with_name(".acceptance.yaml.lock"), "")

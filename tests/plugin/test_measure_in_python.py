@@ -120,6 +120,13 @@ def test_modules_of_one_name_do_not_share_a_baseline(project):
     assert len(workloads(project)) == 1
 
 
+def test_a_mistake_is_told_at_the_line_of_the_test(project):
+    text = "def test_it(measure):\n    measure(engine='fak')\n"
+    result = project.run(module(project, text))
+    refused(result, "unknown engine 'fak', did you mean 'fake'?", "test_mine.py:2: InputErrors", status=1)
+    assert "run.py" not in str(result.stdout)
+
+
 def test_a_fixture_of_suites_is_refused_in_words(project):
     result = project.run(module(project, "def test_it(measurement): pass\n"))
     result.assert_outcomes(errors=1)

@@ -137,19 +137,22 @@ def test_running_in_parallel_is_refused(project, flags):
     refused(result, f"{'-n' if '-n' in flags else '--tx'} cannot be used with suites", status=4)
 
 
-def test_running_in_parallel_is_refused_where_the_suites_are_behind_a_link(project):
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_running_in_parallel_is_refused_where_the_suites_are_behind_a_link(project, count):
     pytest.importorskip("xdist")
     (project.path / "suites").rename(project.path / "shared")
     (project.path / "suites").symlink_to("shared")
-    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "2", ".")
+    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", count, ".")
     refused(result, "xdist cannot be used with suites", status=1)
 
 
-def test_measuring_in_parallel_is_refused_in_tests_in_python_too(project):
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_measuring_in_parallel_is_refused_in_tests_in_python_too(project, count):
+    """One process alone would keep the errors, warnings and the table to itself."""
     pytest.importorskip("xdist")
-    project.pytester.makepyfile("def test_it(measure): pass")
+    project.pytester.makepyfile("def test_it(measure, gate): gate.check(measure(engine='fake'))")
     file = next(project.path.glob("test_*.py")).name
-    result = project.pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "2", file)
+    result = project.run_apart("-n", count, file)
     refused(result, "`measure` cannot be used with xdist", status=1)
 
 

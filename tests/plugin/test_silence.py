@@ -76,6 +76,56 @@ def test_a_stored_baseline_without_its_suite(lab):
     lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
 
 
+def test_a_suite_of_the_same_name_in_another_folder_is_another(lab):
+    text = lab.baseline("lab").read_text()
+    lab.baseline("lab", "nightly/demo").parent.mkdir()
+    lab.baseline("lab", "nightly/demo").write_text(text.replace("suite: demo", "suite: nightly/demo"))
+    strictly_refused(lab, "nightly/demo.yaml: stored baselines of a suite that does not exist")
+
+
+def test_a_module_of_that_name_somewhere_is_no_test_module(lab):
+    """An environment of Python in the project has modules of many names."""
+    lab.baseline("lab", "disk").write_text(
+        lab.baseline("lab").read_text().replace("suite: demo", "suite: disk")
+    )
+    (lab.path / ".venv/lib").mkdir(parents=True)
+    (lab.path / ".venv/lib/disk.py").touch()
+    strictly_refused(lab, "disk.yaml: stored baselines of a suite that does not exist")
+
+
+@pytest.mark.parametrize("parallel", [(), ("-n", "1")], ids=["", "xdist"])
+def test_suites_that_were_moved_away_are_missed_where_other_tests_run(lab, parallel):
+    run = lab.run
+    if parallel:
+        pytest.importorskip("xdist")
+        run = lab.run_apart
+    lab.pytester.makepyfile(test_plain="def test_plain(): pass")
+    (lab.path / "suites").rename(lab.path / "perf")
+    result = run(".", "--device=lab", "--io-strict", *parallel)
+    refused(result, "demo.yaml: stored baselines of a suite that does not exist", status=4)
+    if not parallel:
+        assert "perf/demo.yaml looks like a suite and is none of" in str(result.stderr)
+    lab.baseline("lab").unlink()
+    result = run(".", "--device=lab", "--io-strict", *parallel)
+    refused(result, "perf/demo.yaml looks like a suite and is none of", status=1 if parallel else 4)
+
+
+def test_suites_that_are_all_left_out_are_missed(lab):
+    lab.pytester.makepyfile(test_plain="def test_plain(): pass")
+    lab.device("lab", LAB + "suites: [acceptance]\n")
+    words = "the profile of lab lists suites that do not exist: acceptance"
+    assert f"warning: {words}" in lab.run(".", "--device=lab").stdout.str()
+    refused(lab.run(".", "--device=lab", "--io-strict"), words, status=4)
+
+
+def test_other_tests_of_a_strict_project_need_no_device(lab):
+    lab.pytester.makepyfile(test_plain="def test_plain(): pass")
+    lab.run("test_plain.py", "--io-strict").assert_outcomes(passed=1)
+    lab.run(".", "-k", "plain", "--io-strict").assert_outcomes(passed=1, deselected=2)
+    lab.baseline("lab").write_text("workloads: [")
+    lab.run(".", "-k", "plain", "--device=lab").assert_outcomes(passed=1, deselected=2)
+
+
 def test_nothing_is_recorded_strictly(lab):
     lab.device("lab", LAB + "missing: record\n")
     lab.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  beta: {}\n  new: {}\n")

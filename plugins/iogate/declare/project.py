@@ -7,7 +7,7 @@ Its baseline has the same path below the device's folder, so that no two suites 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,12 @@ class Project:
 
     def has(self, name: str) -> bool:
         """Return whether there is a suite or a module of tests of that name."""
-        return any(place.is_file() for place in (*self._places(name), self.root / f"{name}.py"))
+        modules = [folder / f"{name}.py" for folder in self._folders()]
+        return any(place.is_file() and self._name(place) == name for place in (*self._places(name), *modules))
+
+    def suites(self, patterns: Iterable[str]) -> set[str]:
+        """Return the names of the suites that match these patterns, which begin at the root."""
+        return {self._name(path) for pattern in patterns for path in self.root.glob(pattern)}
 
     def holds(self, suite: Path) -> bool:
         """Return whether a file lies in one of the folders of suites."""

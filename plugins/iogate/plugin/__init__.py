@@ -13,6 +13,7 @@ from iogate.plugin.hooks import (
     pytest_runtest_makereport,
     pytest_runtestloop,
     pytest_sessionfinish,
+    pytest_sessionstart,
     pytest_terminal_summary,
     pytest_unconfigure,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "pytest_runtest_makereport",
     "pytest_runtestloop",
     "pytest_sessionfinish",
+    "pytest_sessionstart",
     "pytest_terminal_summary",
     "pytest_unconfigure",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.formats.reading import read_at_once
@@ -45,12 +45,6 @@ def shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def suite_names(root: Path, patterns: Iterable[str]) -> set[str]:
-    """Return the names of the suites below a root, alone and with the folders that they are in."""
-    files = [path.relative_to(root) for pattern in patterns for path in root.glob(pattern)]
-    return {name for file in files for name in (file.stem, Path(*file.parts[1:]).with_suffix("").as_posix())}
-
-
 def missing_suites(device: Device, existing: Collection[str]) -> Iterator[str]:
     """Yield a sentence if the profile lists suites that do not exist."""
     missing = [name for name in device.suites if name not in existing]
@@ -71,15 +65,13 @@ def without_workload(
             yield f"{file}: stored baselines whose workloads the suite does not declare: {', '.join(missing)}"
 
 
-def without_suite(folder: Path, root: Path, existing: Collection[str]) -> Iterator[str]:
+def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> Iterator[str]:
     """Yield a sentence for each baseline file in a device's folder of which there is neither a suite nor a
-    test module.
+    test module, as `exists` tells of a name.
     """
     for path in sorted(folder.rglob("*.yaml")):
         suite = path.relative_to(folder).with_suffix("").as_posix()
-        if suite in ("device", *existing) or path.stem in existing or path.name.startswith("."):
-            continue
-        if next(root.rglob(f"{path.stem}.py"), None) is None:
+        if suite != "device" and not path.name.startswith(".") and not exists(suite):
             yield f"{shown(path, root)}: stored baselines of a suite that does not exist"
 
 

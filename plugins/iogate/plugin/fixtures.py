@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.errors import IogateError
-from iogate.plugin.items import LIE, WorkloadItem, is_one_of_several, is_setup_only
+from iogate.plugin.items import LIE, WorkloadItem, is_setup_only, is_worker
 from iogate.plugin.outcome import Gate, require_trusted
 from iogate.plugin.python_tests import repeated
 from iogate.plugin.run import RUN
@@ -59,7 +59,7 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     baseline is kept in `<device>/<module>.yaml` under the test's name with that of its class
     (`TestDeadline.test_read`), the module as its path in the project: `tests/test_disk`.
     """
-    if is_one_of_several(request.config):
+    if is_worker(request.config):
         pytest.fail(f"`measure` cannot be used with xdist: {LIE}. Run this test without it.", pytrace=False)
 
     used: set[str] = set()

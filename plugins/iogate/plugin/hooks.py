@@ -24,15 +24,15 @@ from iogate.plugin.items import (
     LIE,
     SuiteModule,
     WorkloadItem,
-    is_one_of_several,
     is_setup_only,
     is_suite,
+    is_worker,
     will_run,
 )
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import add_extras, records, restore_order
-from iogate.plugin.python_tests import measures
+from iogate.plugin.python_tests import takes_measure
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
 from iogate.units import printable
@@ -82,10 +82,8 @@ def _refuse_parallel(config: pytest.Config) -> None:
 
     Suites behind links and options are found by the processes themselves, as they collect.
     """
-    option = config.option
-    flag = "-n" if getattr(option, "numprocesses", None) else "--tx"
-    spread = flag == "-n" or (getattr(option, "tx", None) and option.dist != "no")
-    if not spread or hasattr(config, "workerinput"):
+    flag = _parallel(config)
+    if not flag:
         return
     patterns = config.getini("io_suites")
     for argument in config.args:
@@ -95,6 +93,16 @@ def _refuse_parallel(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{flag} cannot be used with suites ({argument}): {LIE}. Run the suites without {flag}."
             )
+
+
+def _parallel(config: pytest.Config) -> str:
+    """Return the option by which xdist is to start processes, if this is the one that starts them."""
+    option = config.option
+    if is_worker(config):
+        return ""
+    if getattr(option, "numprocesses", None):
+        return "-n"
+    return "--tx" if getattr(option, "tx", None) and option.dist != "no" else ""
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -109,12 +117,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     patterns = config.getini("io_suites")
     if not is_suite(file_path, patterns):
         if looks_like_suite(file_path):
-            run.gaps.append(
+            gap = (
                 f"{shown(file_path, config.rootpath)} looks like a suite and is none of "
                 f"{', '.join(patterns)}: move it there, or name its place by io_suites in an ini file"
             )
+            if is_worker(config) and run.settings.strict:  # nobody hears what a process of xdist refuses
+                raise parent.CollectError(refusal_text([gap]))
+            run.gaps.append(gap)
         return None
-    if is_one_of_several(config):
+    if is_worker(config):
         raise parent.CollectError(f"xdist cannot be used with suites: {LIE}. Run the suites without it.")
     if printable(file_path.name) != file_path.name:
         raise parent.CollectError(printable(f"{file_path}: this name is not plain text in UTF-8: rename it"))
@@ -159,16 +170,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         run.deselected = deselected_text(run.device, found, run.settings.root)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Find what files alone tell to be left out in silence, where it is processes of xdist that collect."""
+    if session.config.stash[RUN].settings.strict and _parallel(session.config):
+        _find_gaps(session.config.stash[RUN], measures=False)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Find what would be left out, or made up, in silence."""
+    """Find what would be left out, or made up, in silence; workloads may all be deselected by now."""
     run = session.config.stash[RUN]
-    run.measuring = [item for item in session.items if measures(item)]
-    if not any(isinstance(item, WorkloadItem) for item in session.items):
-        return
+    run.measuring = [item for item in session.items if takes_measure(item)]
+    if run.modules or (run.settings.strict and not is_worker(session.config)):
+        _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
+
+
+def _find_gaps(run: PytestRun, *, measures: bool) -> None:
     try:
-        run.find_gaps()
+        run.find_gaps(measures=measures)
     except IogateError as error:
-        raise pytest.UsageError(str(error)) from None
+        if measures or run.settings.strict:
+            raise pytest.UsageError(str(error)) from None
     if run.gaps and run.settings.strict:
         raise pytest.UsageError(refusal_text(run.gaps))
 

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 LIE = "benchmarks that run in parallel on one target lie"
 
 
-def is_one_of_several(config: pytest.Config) -> bool:
-    """Return whether this is one of xdist's processes, of which others run tests beside it."""
-    return int(getattr(config, "workerinput", {}).get("workercount", 1)) > 1
+def is_worker(config: pytest.Config) -> bool:
+    """Return whether this is a process of xdist's: others may run tests beside it, and what is found out here
+    at the end is told to nobody.
+    """
+    return hasattr(config, "workerinput")
 
 
 def is_setup_only(config: pytest.Config) -> bool:

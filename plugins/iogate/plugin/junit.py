@@ -24,7 +24,7 @@ def note_attachments(report: pytest.TestReport, records: list[WorkloadRecord]) -
     """Note in the report of a failed test the raw outputs of its last repetitions."""
     if report.failed:
         folders = [Path(record.folders[-1]) for record in records if record.folders]
-        setattr(report, _ATTACHMENTS, [file for folder in folders for file in _files(folder)])
+        setattr(report, _ATTACHMENTS, [str(file) for folder in folders for file in _files(folder)])
 
 
 def _files(folder: Path) -> list[Path]:
@@ -49,7 +49,7 @@ class JUnitNotes:
         xml = self._config.stash.get(xml_key, None)
         if xml is not None and report.failed and files:
             node = Element("system-out")
-            node.text = printable("\n".join(f"[[ATTACHMENT|{_path(file)}]]" for file in files))
+            node.text = printable("\n".join(f"[[ATTACHMENT|{_path(Path(file))}]]" for file in files))
             xml.node_reporter(report).append(node)
 
     def describe(self, results: Results | None) -> None:

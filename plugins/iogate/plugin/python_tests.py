@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ def position_of(item: pytest.Item) -> Position:
     return Position(path, (line or 0) + 1)
 
 
-def measures(item: pytest.Item) -> bool:
+def takes_measure(item: pytest.Item) -> bool:
     """Return whether a test takes `measure`."""
     return "measure" in getattr(item, "fixturenames", ())
 
@@ -41,16 +42,14 @@ def expected(items: Sequence[pytest.Item], stored: Callable[[Path], Collection[s
     """Return how many workloads each of these tests measures, by its id: as many as it has baselines, of all
     that are `stored` of its module, and at least one.
     """
-    names = {path: stored(path) for path in dict.fromkeys(item.path for item in items)}
-    return Counter(
-        {item.nodeid: max(1, sum(_is_of(item, name) for name in names[item.path])) for item in items}
-    )
+    known = {path: Counter(_owners(stored(path))) for path in dict.fromkeys(item.path for item in items)}
+    return Counter({item.nodeid: max(1, known[item.path][label_of(item)]) for item in items})
 
 
-def _is_of(item: pytest.Item, name: str) -> bool:
-    """Return whether a workload of this name is one that a test measures."""
-    label = label_of(item)
-    return name == label or name.startswith(f"{label}.")
+def _owners(names: Iterable[str]) -> Iterator[str]:
+    """Yield for each workload the labels of all tests that it may be of: `a`, `a.b` and `a.b.c` of `a.b.c`."""
+    for name in names:
+        yield from itertools.accumulate(name.split("."), "{}.{}".format)
 
 
 def repeated(item: pytest.Item, name: str) -> InputError:

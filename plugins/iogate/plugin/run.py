@@ -185,19 +185,22 @@ class PytestRun:
 
     # ------------------------------------------------------------ what would be silent
 
-    def find_gaps(self) -> None:
-        """Add what the collected suites would leave out, or make up, in silence. Raises IogateError."""
+    def find_gaps(self, *, measures: bool) -> None:
+        """Add what the collected suites would leave out in silence, or, if anything `measures`, make up.
+        Raises IogateError.
+        """
         suites = {module.suite: module.loaded for module in self.modules if module.loaded}
-        patterns = self.config.getini("io_suites")
-        existing = coverage.suite_names(self.settings.root, patterns) | suites.keys()
-        existing |= {module.path.stem for module in self.modules}
+        existing = self._project.suites(self.config.getini("io_suites"))
+        existing |= {module.suite for module in self.modules}
         declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
         folder, root = self.settings.baselines / self.device.name, self.settings.root
-        self.gaps += self._implicit
+        self.gaps += self._implicit if measures else ()
         self.gaps += coverage.missing_suites(self.device, existing)
         stored = {} if self.settings.against else self._judges.stored(declared)
         self.gaps += coverage.without_workload(folder, root, declared, stored)
-        self.gaps += coverage.without_suite(folder, root, existing)
+        self.gaps += coverage.without_suite(
+            folder, root, lambda name: name in existing or self._project.has(name)
+        )
 
     @property
     def _implicit(self) -> list[str]:

@@ -111,3 +111,13 @@ def test_a_suite_cannot_take_the_place_of_a_profile(tmp_path, file):
 def test_a_file_outside_has_no_name(tmp_path):
     with pytest.raises(InputError, match="lies outside the project"):
         Project(tmp_path / "p").name(tmp_path / "suites/s.yaml")
+
+
+def test_what_exists_is_known_by_its_whole_name(tmp_path):
+    for file in ("suites/a.yaml", "suites/daily/quick.yml", "suites/test_in.py", "tests/test_out.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    project = Project(tmp_path)
+    assert project.suites(["suites/**/*.yaml", "suites/**/*.yml"]) == {"a", "daily/quick"}
+    assert all(map(project.has, ("a", "daily/quick", "test_in", "tests/test_out")))
+    assert not any(map(project.has, ("quick", "nightly/quick", "test_out", "suites/test_in", "suites/a")))

@@ -218,12 +218,15 @@ def test_workloads_are_chosen_by_patterns(folder, capsys):
     assert [one["workload"] for one in found["metrics"]] == ["write_4k"]
 
 
-def test_names_do_not_steer_the_terminal(folder, capsys):
+@pytest.mark.parametrize("form", ["-v", "--json"])
+def test_names_do_not_steer_the_terminal(folder, capsys, form):
     hostile = replace(environment(1), subject={"kernel": "\x1b]0;x"})
     for device, level in enumerate(levels(6), 1):
         there = replace(hostile, identity=environment(device).identity)
-        measure(folder, device, device, level, name=f"or\x1b[31min{device}\u202e", there=there)
-    assert main(["fleet", "-v", *map(str, folder.glob("orin-*"))]) == 0
+        name, names = f"or\x1b[31min{device}\u202e\x9b", ("read\u202e\x9b",)
+        measure(folder, device, device, level, name=name, names=names, there=there)
+    assert main(["fleet", form, *map(str, folder.glob("orin-*"))]) == 0
     said = capsys.readouterr().out
     assert "\x1b" not in said
     assert "\u202e" not in said
+    assert "\x9b" not in said

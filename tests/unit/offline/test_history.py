@@ -167,14 +167,14 @@ def test_without_a_session_it_says_where_it_looked(project, capsys):
 
 
 def test_names_do_not_steer_the_terminal(kept, capsys):
-    name = "read\x1b[31m\u202e"
+    name = "read\x1b[31m\u202e\x9b"
     for number in range(3):
         there = Environment({"machine": "m"}, {"kernel": f"\x1b]0;{number}"}, {})
         keep(kept, session(number, record([1.0, 2.0], name=name), environment=there))
-    said = told(capsys, "-v")
-    assert "\x1b" not in said
-    assert "\u202e" not in said
+    said, document = told(capsys, "-v"), told(capsys, "--json")
+    assert not {"\x1b", "\u202e", "\x9b"} & {*said, *document}
     assert "read?[31m?" in said
+    assert json.loads(document)["metrics"][0]["workload"] == name
 
 
 def test_verbose_tells_each_session(kept, capsys):

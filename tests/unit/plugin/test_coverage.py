@@ -8,7 +8,6 @@ from iogate.model import Device
 from iogate.plugin.coverage import (
     looks_like_suite,
     missing_suites,
-    suite_names,
     without_suite,
     without_workload,
 )
@@ -41,13 +40,6 @@ def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path):
     assert not looks_like_suite(tmp_path / "folder.yaml")
 
 
-def test_suites_are_known_by_name_and_by_folder(tmp_path):
-    (tmp_path / "suites/deep").mkdir(parents=True)
-    for name in ("a.yaml", "deep/b.yml"):
-        (tmp_path / "suites" / name).write_text("")
-    assert suite_names(tmp_path, ["suites/**/*.yaml", "suites/**/*.yml"]) == {"a", "b", "deep/b"}
-
-
 def test_a_profile_without_a_list_lacks_no_suite():
     assert list(missing_suites(Device("d", "."), ())) == []
     assert list(missing_suites(Device("d", ".", suites=("a", "b")), {"a"})) == [
@@ -58,11 +50,14 @@ def test_a_profile_without_a_list_lacks_no_suite():
 def test_files_without_a_suite_or_a_test_module_are_told(tmp_path):
     folder = tmp_path / "baselines/d"
     folder.mkdir(parents=True)
-    for name in ("device", "a", "gone", "test_it", ".hidden"):
+    for name in ("device", "a", "gone", ".hidden", "nightly/a"):
+        (folder / f"{name}.yaml").parent.mkdir(exist_ok=True)
         (folder / f"{name}.yaml").write_text("")
-    (tmp_path / "test_it.py").write_text("")
-    told = list(without_suite(folder, tmp_path, {"a"}))
-    assert told == ["baselines/d/gone.yaml: stored baselines of a suite that does not exist"]
+    told = list(without_suite(folder, tmp_path, lambda name: name == "a"))
+    assert told == [
+        f"baselines/d/{name}.yaml: stored baselines of a suite that does not exist"
+        for name in ("gone", "nightly/a")
+    ]
 
 
 def test_only_collected_suites_are_asked_for_their_workloads(tmp_path):

@@ -23,4 +23,4 @@ def fleet_json(fleet: Fleet) -> str:
         "notes": fleet.notes,
         "left_out": [asdict(one) for one in fleet.left_out],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(document, indent=1, allow_nan=False)

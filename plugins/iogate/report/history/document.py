@@ -16,4 +16,4 @@ def history_json(histories: Sequence[MetricHistory], left_out: Sequence[LeftOut]
         "metrics": [asdict(one) for one in histories],
         "left_out": [asdict(one) for one in left_out],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(document, indent=1, allow_nan=False)

@@ -80,6 +80,14 @@ class InputErrors(InputError):
         self.errors = list(errors)
 
 
+def raise_together(errors: Sequence[IogateError]) -> None:
+    """Raise what went wrong as one error that tells all of it; nothing if nothing did."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise IogateError("\n".join(map(str, errors)))
+
+
 class BaselineError(IogateError):
     """A baseline file is corrupt, foreign or locked."""
 

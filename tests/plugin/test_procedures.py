@@ -41,15 +41,15 @@ def test_rounds_that_never_suffice_are_refused(project):
 
 
 def test_a_fixed_protocol_runs_apart_and_as_often_as_it_says(project):
-    project.suite(FAKE + "  a: {repetitions: 2}\n  b: {}\n  c: {}\n")
+    project.suite(FAKE + "  a: {repetitions: 4}\n  b: {}\n  c: {}\n")
     project.run("suites", "--update-baselines")
     result = project.run("suites", "--io-json=out.json")
     lines = [
         line.split(":")[1].strip() for line in result.outlines if line.startswith("demo: ") and "/" in line
     ]
-    assert lines[:2] == ["a 1/2", "a 2/2"]
-    assert lines[2][0] != lines[3][0]
-    assert next(item for item in results(project) if item["workload"] == "a")["repetitions"] == 2
+    assert lines[:4] == ["a 1/4", "a 2/4", "a 3/4", "a 4/4"]
+    assert lines[4][0] != lines[5][0]
+    assert next(item for item in results(project) if item["workload"] == "a")["repetitions"] == 4
 
 
 def test_device_time_that_is_used_up_leaves_workloads_inconclusive_and_makes_no_baseline(project):

@@ -139,4 +139,4 @@ def test_each_failure_at_the_end_is_told(project, dying, monkeypatch):
 
     monkeypatch.setattr("iogate.judge.baseline.update", fail)
     result = project.run("suites", "--update-baselines")
-    refused(result, "ERROR: the disk of the baselines is full", "ERROR: cannot clean up", status=3)
+    refused(result, "ERROR: the disk of the baselines is full", "cannot clean up", status=3)

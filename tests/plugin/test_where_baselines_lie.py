@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 from iogate.cli import main
+from projects import refused
 
 ONE = "workloads:\n  alpha: {engine: fake, value: %d}\n"
 
@@ -214,3 +215,21 @@ def test_a_workload_that_is_new_is_told_of_no_other(project):
     project.suite("defaults: {engine: fake}\nworkloads:\n  gamma: {value: 77}\n")
     result = project.run("suites", "--io-missing=fail")
     assert "rename" not in result.stdout.str()
+
+
+def test_a_baseline_that_cannot_be_written_at_the_end_keeps_no_other_from_it(project):
+    project.run("suites", "--io-results=kept").assert_outcomes(passed=2)
+    for name in ("first", "second", "third"):
+        put(project, name)
+    project.conftest(  # while it runs somebody puts links in the places of two baselines
+        "import pathlib\n"
+        "def pytest_runtest_teardown(item):\n"
+        "    for name in ('first', 'second'):\n"
+        "        link = pathlib.Path(f'baselines/local/{name}.yaml')\n"
+        "        link.is_symlink() or link.symlink_to('elsewhere.yaml')\n"
+    )
+    result = project.run("suites", "--io-results=kept", "--io-keep=1")
+    refused(result, "first.yaml is a symbolic link", "second.yaml is a symbolic link", status=3)
+    assert project.baseline(suite="third").exists()
+    assert "recorded in baselines/local/third.yaml" in result.stdout.str()
+    assert len([path for path in (project.path / "kept").iterdir() if path.is_dir()]) == 1

@@ -44,6 +44,7 @@ class Terms(TypedDict):
     tolerance: float | None
     alpha: float
     beta: float
+    first_look: int
     max_repetitions: int
     metrics: int
     borrowed: Borrowed | None
@@ -98,7 +99,7 @@ class BaselineJudge:
 
     @property
     def minimum(self) -> int:
-        return min(self.maximum, _MINIMUM)
+        return self.workload.repetitions or min(self.maximum, _MINIMUM)
 
     @property
     def newest(self) -> str:
@@ -106,7 +107,7 @@ class BaselineJudge:
 
     @property
     def usual(self) -> int:
-        return min(self.maximum, _USUAL)
+        return self.workload.repetitions or min(self.maximum, _USUAL)
 
     @property
     def against(self) -> str:
@@ -134,13 +135,17 @@ class BaselineJudge:
         from iogate.judge.gate import decide
 
         for name in self.gating:
-            values = [item.metrics[name] for item in repetitions if name in item.metrics]
-            if len(values) < len(repetitions) or name not in self.baseline.metrics:
+            measured = all(name in item.metrics for item in repetitions)
+            if not measured or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
+        if len(repetitions) < (self.workload.repetitions or 0):
+            return False  # a protocol is judged when it is complete
+        for name in self.gating:
             known = self.decisions.get(name)
             if known and known.verdict != "continue":
                 continue
+            values = [item.metrics[name] for item in repetitions]
             self.decisions[name] = decide(self.baseline.metrics[name], values, **self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
 
@@ -203,6 +208,7 @@ class BaselineJudge:
             "tolerance": self.tolerance(name).worse,
             "alpha": self.gate_options.alpha,
             "beta": self.gate_options.beta,
+            "first_look": self.minimum,
             "max_repetitions": self.maximum,
             "metrics": self.gate_options.metrics,
             "borrowed": self.gate_options.borrowed,

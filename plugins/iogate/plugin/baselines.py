@@ -6,11 +6,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from iogate.errors import IogateError, raise_together
 from iogate.model import Baseline, WorkloadResult
 from iogate.plugin.coverage import shown
 from iogate.units import format_share, plural, printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from iogate.judge.appointment import BaselineJudges
     from iogate.judge.gate import Sensitivity
     from iogate.judge.judge import Judge
@@ -32,33 +35,52 @@ def write_baselines(
     changes: bool,
 ) -> Iterator[str]:
     """Write what was recorded into the baseline files, and yield what each of them is now, for people; with
-    `changes` what the session changes in it, too, as is told of whatever it replaces. Raises BaselineError.
+    `changes` what the session changes in it, too, as is told of whatever it replaces. What could not be
+    written is raised when all others are. Raises IogateError.
     """
-    from iogate.judge.baseline import changes_table, update
-
     recorded = [result for result in results if result.verdict.keep]
+    errors = []
     for suite in dict.fromkeys(result.workload.suite for result in recorded):
         records = [result for result in recorded if result.workload.suite == suite]
         path = settings.baselines / device / f"{suite}.yaml"
-        changed = update(
-            path,
-            device=device,
-            suite=suite,
-            session=session.id,
-            environment=session.environment,
-            reason=settings.reason,
-            measured={
-                result.workload.name: (result.workload.definition, _values(result)) for result in records
-            },
-            mode=settings.update or "append",
-        )
-        lost = any(change.note.startswith("replaced") for change in changed)
-        if lost or (changes and any(change.old is not None for change in changed)):
-            yield changes_table(changed)
-        known = judges.sensitivities([result.workload for result in records])
-        text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
-        yield printable(text) + ", which now resolves\n\n" + strength_table(known)
-        yield printable("\n".join(_remarks(records)))
+        try:
+            yield from _write(path, device, suite, records, session, settings, judges, changes=changes)
+        except IogateError as error:
+            errors.append(error)
+    raise_together(errors)
+
+
+def _write(
+    path: Path,
+    device: str,
+    suite: str,
+    records: Sequence[WorkloadResult],
+    session: Session,
+    settings: Settings,
+    judges: BaselineJudges,
+    *,
+    changes: bool,
+) -> Iterator[str]:
+    """Write what was recorded of a suite, and yield what its baseline is now."""
+    from iogate.judge.baseline import changes_table, update
+
+    changed = update(
+        path,
+        device=device,
+        suite=suite,
+        session=session.id,
+        environment=session.environment,
+        reason=settings.reason,
+        measured={result.workload.name: (result.workload.definition, _values(result)) for result in records},
+        mode=settings.update or "append",
+    )
+    lost = any(change.note.startswith("replaced") for change in changed)
+    if lost or (changes and any(change.old is not None for change in changed)):
+        yield changes_table(changed)
+    known = judges.sensitivities([result.workload for result in records])
+    text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
+    yield printable(text) + ", which now resolves\n\n" + strength_table(known)
+    yield printable("\n".join(_remarks(records)))
 
 
 def baseline_of(judge: Judge) -> Baseline | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.declare.project import Project, find_project, folders_of
-from iogate.errors import InputError, InputErrors, IogateError
+from iogate.errors import InputError, InputErrors, IogateError, raise_together
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
@@ -498,15 +498,12 @@ class PytestRun:
 
     def _conclude(self, session: Session) -> None:
         """Take each step even if another one fails; the target comes last, as it may be what fails. Raises
-        IogateError for the last that failed; others are told beside it.
+        IogateError for all that failed.
         """
         failed = _failures(self._keep_begun, self._write_baselines, self._kept.close)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
         self._ended = bool(self._kept.records) and whole
-        failed += _failures(session.close)
-        self.changes += (f"ERROR: {error}" for error in failed[:-1])
-        for error in failed[-1:]:
-            raise error
+        raise_together(failed + _failures(session.close))
 
     def _keep_begun(self) -> None:
         for result in self.session.interrupt(self._trials.values()):

@@ -153,3 +153,55 @@ def test_who_is_interrupted_before_a_look_is_undecided(looked_at):
     assert {item.metric.name: item.verdict for item in verdict.metrics if item.gating} == {
         IOPS: "inconclusive"
     }
+
+
+# ------------------------------------------------------------ a fixed number of repetitions
+
+
+def protocol(number, metrics=None, **declared):
+    gate = {IOPS: Tolerance(0.05)}
+    return BaselineJudge(
+        workload("fio", options={}, gate=gate, repetitions=number, **declared),
+        Baseline("w", {}, metrics or {IOPS: QUIET}, sessions=("a", "b", "c")),
+        tuple(gate),
+        GateOptions(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([1000.0, 1001.0, 600.0, 600.0, 600.0], "inconclusive"),
+        ([1000.0, 600.0, 600.0, 601.0, 599.0], "regressed"),
+        ([1000.0, 1001.0, 999.0, 1000.0, 1002.0], "pass"),
+    ],
+)
+def test_a_protocol_is_judged_when_it_is_complete(values, verdict):
+    found, count = decided(protocol(5), repetitions(**{IOPS: values}))
+    assert (found.verdict, count) == (verdict, 5)
+
+
+def test_a_protocol_of_one_repetition_is_judged_after_it():
+    assert decided(protocol(1), repetitions(**{IOPS: [1000.0, 500.0]}))[1] == 1
+
+
+def test_a_protocol_takes_what_it_says_and_is_not_begun_for_less():
+    one = protocol(7)
+    assert (one.minimum, one.usual, one.maximum) == (7, 7, 7)
+
+
+def test_a_protocol_that_was_cut_short_is_undecided():
+    one, measured = protocol(5), repetitions(**{IOPS: [600.0, 600.0]})
+    assert not one.look(measured)
+    assert one.verdict(measured, "the session was interrupted").verdict == "inconclusive"
+
+
+def test_a_protocol_ends_at_once_where_its_metric_is_not_measured():
+    verdict, count = decided(protocol(5), repetitions(**{P99: [1.0] * 5}))
+    assert (verdict.verdict, count) == ("invalid", 1)
+
+
+def test_rounds_of_a_steady_state_that_are_more_than_a_protocol_asks_for_are_all_judged():
+    one = protocol(3)
+    assert one.look(repetitions(**{IOPS: [1000.0, 1001.0, 999.0, 700.0, 700.0]}))
+    assert one.decisions[IOPS].repetitions == 5

@@ -22,6 +22,7 @@ from iogate.judge.gate.looks import (
 from iogate.judge.gate.noise import Difference, Noise, baseline_noise, difference, own_difference
 from iogate.judge.gate.remedy import Remedy, remedy
 from iogate.judge.gate.values import (
+    FIRST_LOOK,
     BaselineValues,
     Scale,
     Unusable,
@@ -84,6 +85,7 @@ def decide(
     tolerance: float | None = None,
     alpha: float = 0.01,
     beta: float = 0.05,
+    first_look: int = FIRST_LOOK,
     max_repetitions: int = 12,
     metrics: int = 1,
     assumed_session_noise: float | None = None,
@@ -95,14 +97,18 @@ def decide(
     published one. `candidate` is a sequence of this session's values so far, in order. `direction` is the
     better one. `tolerance` is relative (0.05: a throughput 5% lower, a latency 5% higher); None takes it from
     the data. `alpha` bounds false alarms, shared by `metrics` gating metrics; `beta` bounds missed losses of
-    the tolerance. `assumed_session_noise` (relative) stands in while there are fewer than three sessions.
+    the tolerance. After `first_look` repetitions it may be decided: a fixed number of them has that and
+    `max_repetitions` alike, and all of the error rates for its only look. `assumed_session_noise` (relative)
+    stands in while there are fewer than three sessions.
 
     Values that are no measurements give `inconclusive` with a reason; only options that say nothing raise
     (InputError). Once the verdict is not `continue`, it is final.
     """
-    check_options(direction, tolerance, alpha, beta, max_repetitions, metrics, assumed_session_noise)
+    check_options(
+        direction, tolerance, alpha, beta, first_look, max_repetitions, metrics, assumed_session_noise
+    )
     measured = len(candidate) if hasattr(candidate, "__len__") else 0
-    looks = plan_looks(alpha, beta, metrics, max_repetitions, measured)
+    looks = plan_looks(alpha, beta, metrics, first_look, max_repetitions, measured)
     try:
         values = read_candidate(candidate)
         if hasattr(baseline, "__iter__"):
@@ -141,7 +147,7 @@ def _decide_measured(
     passing = difference(noise.passing, logs, assumed=assumed)
     case = Case(scale, noise.centre, found, passing, len(values), margin, 0.0, looks, detectable, noise)
     if case.n < looks.first:
-        return case.decision("continue", "one repetition cannot be judged")
+        return case.decision("continue", case.too_few)
     notes = []
     if tolerance is None:
         capped = detectable > margin
@@ -171,10 +177,10 @@ def _decide_published(
     found = own_difference(tuple(map(scale.worse, values)))
     case = Case(scale, 0.0, found, found, len(values), margin, margin, looks, None)
     note = "a baseline of one number, as a published one, is judged by the tolerance alone"
+    if case.n < looks.first:
+        return case.decision("continue", case.too_few)
     if case.n >= 2:
         return _judge(case, [note])
-    if looks.last > 1:
-        return case.decision("continue", "one repetition cannot be judged")
     verdict: DecisionVerdict = "pass" if found.worse < margin else "regressed"
     if found.worse < -IMPLAUSIBLE:
         verdict = "inconclusive"
@@ -231,6 +237,12 @@ class Case:
         """
         two = self.n == 2 < self.looks.last and self.looks.alpha < RARE
         return self.found.contradicted or two
+
+    @property
+    def too_few(self) -> str:
+        """Why nothing is decided before the first look."""
+        few = "one repetition" if self.n == 1 else f"fewer than {self.looks.first} repetitions"
+        return f"{few} cannot be judged"
 
     @property
     def said(self) -> str:

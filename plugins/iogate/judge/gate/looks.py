@@ -46,9 +46,12 @@ class LookPlan:
         return max(student_bound(degrees, fail), doubted), student_bound(degrees, passed)
 
 
-def plan_looks(alpha: float, beta: float, metrics: int, max_repetitions: int, measured: int = 0) -> LookPlan:
-    """Return looks after 2, 3, ... repetitions; a protocol of one repetition has one look."""
-    return LookPlan(alpha / metrics, beta, min(2, max_repetitions), max(max_repetitions, measured))
+def plan_looks(
+    alpha: float, beta: float, metrics: int, first_look: int, max_repetitions: int, measured: int = 0
+) -> LookPlan:
+    """Return looks after `first_look` repetitions and each that follows; a protocol has one, at its end."""
+    first = min(first_look, max_repetitions)
+    return LookPlan(alpha / metrics, beta, first, max(max_repetitions, measured))
 
 
 def suited_looks(noise: Noise, plan: LookPlan, margin: float) -> LookPlan:

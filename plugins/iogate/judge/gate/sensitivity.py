@@ -19,6 +19,7 @@ from iogate.judge.gate.looks import (
 from iogate.judge.gate.noise import Noise, baseline_noise
 from iogate.judge.gate.remedy import Remedy, remedy
 from iogate.judge.gate.values import (
+    FIRST_LOOK,
     BaselineValues,
     Scale,
     Unusable,
@@ -64,6 +65,7 @@ def sensitivity(
     tolerance: float | None = None,
     alpha: float = 0.01,
     beta: float = 0.05,
+    first_look: int = FIRST_LOOK,
     max_repetitions: int = 12,
     metrics: int = 1,
     assumed_session_noise: float | None = None,
@@ -74,14 +76,16 @@ def sensitivity(
 
     Raises InputError for an option that says nothing.
     """
-    check_options(direction, tolerance, alpha, beta, max_repetitions, metrics, assumed_session_noise)
+    check_options(
+        direction, tolerance, alpha, beta, first_look, max_repetitions, metrics, assumed_session_noise
+    )
     try:
         sessions = read_sessions(baseline)
     except Unusable:
         return None
     scale = Scale(reference_of(sessions), direction)
     noise = baseline_noise(scale.sessions(sessions), assumed_session_noise, borrowed)
-    looks = plan_looks(alpha, beta, metrics, max_repetitions)
+    looks = plan_looks(alpha, beta, metrics, first_look, max_repetitions)
     margin = applied_margin(noise, looks, scale, tolerance)
     looks = suited_looks(noise, looks, margin)
     detectable = minimum_detectable(noise, looks)

@@ -18,6 +18,10 @@ BaselineValues = Sequence[Sequence[float]] | float
 """Values `[session][repetition]`, or a single number for a published one."""
 
 
+FIRST_LOOK = 2
+"""Repetitions after which the gate looks first: one tells nothing of their noise."""
+
+
 class Unusable(Exception):
     """A value that cannot be judged; the message names it. Never leaves this package."""
 
@@ -66,6 +70,7 @@ def check_options(
     tolerance: float | None,
     alpha: float,
     beta: float,
+    first_look: int,
     max_repetitions: int,
     metrics: int,
     assumed_session_noise: float | None,
@@ -78,8 +83,8 @@ def check_options(
     for name, level in (("alpha", alpha), ("beta", beta)):
         if not 0 < level < 0.5:
             raise InputError(f"{name} is {level!r}", remedy="give an error rate between 0 and 0.5")
-    if max_repetitions < 1 or metrics < 1:
-        raise InputError("max_repetitions and metrics count from 1")
+    if min(first_look, max_repetitions, metrics) < 1:
+        raise InputError("first_look, max_repetitions and metrics count from 1")
     if assumed_session_noise is not None and not 0 <= assumed_session_noise < 1:
         raise InputError(f"a session noise of {assumed_session_noise!r} says nothing", remedy="0.01 means 1%")
 

@@ -80,7 +80,7 @@ def decide(
     tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
     if max_blocks < 1:
         raise InputError(f"{max_blocks} blocks at most say nothing", remedy=f"{MAX_BLOCKS} are usual")
-    check_options(direction, tolerance, alpha, beta, max_blocks, metrics, None)
+    check_options(direction, tolerance, alpha, beta, 1, max_blocks, metrics, None)
     if swapped is not None and len(swapped) != len(ratios):
         raise InputError(f"the arrangement is known of {len(swapped)} blocks, the ratio of {len(ratios)}")
     looks = PairLooks(alpha / metrics, beta, max(max_blocks, len(ratios)), swapped is not None)

@@ -11,6 +11,8 @@ import pytest
 
 from iogate.errors import InputError
 from iogate.judge.gate import Decision, decide
+from iogate.judge.gate.distributions import normal_bound
+from iogate.judge.gate.looks import plan_looks
 
 PASSING = {"pass", "improved", "drift"}
 QUIET = [[1000.0, 1004.0, 998.0], [1003.0, 995.0, 1001.0], [997.0, 1002.0, 1000.0], [1001.0, 999.0, 1005.0]]
@@ -283,3 +285,23 @@ class TestErrorRates:
         forty = decide(baseline, values, direction="higher", tolerance=0.01, metrics=40)
         assert forty.interval[1] > one.interval[1]
         assert forty.interval[0] == pytest.approx(one.interval[0])
+
+
+@pytest.mark.parametrize("known", [1000.0, [[1000.0, 1002.0, 998.0]] * 3])
+@pytest.mark.parametrize("measured", range(1, 6))
+def test_nothing_is_decided_before_the_first_look(known, measured):
+    values = [600.0 + number for number in range(measured)]
+    found = decide(known, values, direction="higher", tolerance=0.05, first_look=5, max_repetitions=5)
+    assert found.verdict == ("regressed" if measured == 5 else "continue")
+    assert (found.interval is None) == (measured < 5)
+
+
+def test_the_only_look_of_a_fixed_number_of_repetitions_has_all_of_the_error_rates():
+    looks = plan_looks(0.01, 0.05, 1, 5, 5)
+    fail, passed = looks.quantiles(1e-4, 1e-3, 1e6, 5)
+    assert (fail, passed) == pytest.approx((normal_bound(0.01), normal_bound(0.05)), rel=1e-4)
+
+
+def test_a_first_look_after_no_repetition_says_nothing():
+    with pytest.raises(InputError, match="count from 1"):
+        decide(1000.0, [1000.0], direction="higher", first_look=0)

@@ -22,7 +22,7 @@ from iogate import engines
 from iogate.declare.overrides import Overrides
 from iogate.declare.workload import declare_workload, declared_parts
 from iogate.errors import InputError, InputErrors, OptionError
-from iogate.formats.schema import Schema, check_document
+from iogate.formats.schema import MOST, Schema, check_document
 from iogate.formats.yamlio import Document, Path_, load
 from iogate.model import Workload
 from iogate.units import printable
@@ -102,6 +102,9 @@ def load_suite(
     )
     parts = partial(declared_parts, folder=path.parent, variables=entries.variables)
     for key, entry in entries.workloads.items():
+        if len(mistakes) > MOST:
+            mistakes.append(InputError("what else is wrong is not shown", position=document.position(())))
+            break
         declaration = _merge(key, entries.defaults, entry or {})
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):

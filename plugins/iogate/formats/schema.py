@@ -12,6 +12,10 @@ from iogate.formats.words import nearest, problem_text, value_text
 from iogate.formats.yamlio import Document, Path_
 from iogate.units import parse_duration, parse_fraction, parse_rate, parse_size, printable, size_text
 
+MOST = 100
+"""Mistakes of one file that are told."""
+_RUBBISH = 1000
+
 
 class Schema(BaseModel):
     """Base of all file shapes: unknown keys are errors, values are frozen."""
@@ -54,7 +58,7 @@ def check(shape: type[SchemaType], data: Any) -> SchemaType:
     try:
         return shape.model_validate(data)
     except ValidationError as error:
-        raise InputErrors([_problem(shape, item) for item in error.errors(include_url=False)]) from None
+        raise _problems(shape, error) from None
 
 
 def check_value(shape: TypeAdapter[Value], data: Any) -> Value:
@@ -62,7 +66,7 @@ def check_value(shape: TypeAdapter[Value], data: Any) -> Value:
     try:
         return shape.validate_python(data)
     except ValidationError as error:
-        raise InputErrors([_problem(BaseModel, item) for item in error.errors(include_url=False)]) from None
+        raise _problems(BaseModel, error) from None
 
 
 def check_document(shape: type[SchemaType], document: Document) -> SchemaType:
@@ -83,6 +87,22 @@ def locate(errors: InputErrors, document: Document, prefix: Path_ = ()) -> Input
             where = document.position((*prefix, *error.path), key=error.key)
             error = OptionError(error.message, error.path, key=error.key, position=where, remedy=error.remedy)
         found.append(error)
+    return InputErrors(found)
+
+
+def told(error: ValidationError) -> list[Any]:
+    """Return what pydantic says of the first mistakes; nothing where there are more than people make: each
+    takes a kilobyte, and two bytes of a file.
+    """
+    return error.errors(include_url=False)[:MOST] if error.error_count() <= _RUBBISH else []
+
+
+def _problems(shape: type[BaseModel], error: ValidationError) -> InputErrors:
+    found, count = [_problem(shape, item) for item in told(error)], error.error_count()
+    if not found:
+        found = [OptionError(f"{count} mistakes: this is something else than what it should be", ())]
+    elif count > len(found):
+        found.append(OptionError(f"{count - len(found)} more mistakes are not shown", ()))
     return InputErrors(found)
 
 

@@ -86,8 +86,10 @@ def load(path: Path, name: str | None = None) -> Document:
 
 def loads(text: str, name: str) -> Document:
     """Read YAML text. Raises InputError with file:line:column."""
+    if len(text) > _MAXIMUM_BYTES:
+        raise InputError(f"{name} is larger than {_MAXIMUM_BYTES >> 20} MiB")
     try:
-        _check_depth(text, name)
+        _check_extent(text, name)
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -103,17 +105,19 @@ def loads(text: str, name: str) -> Document:
     return Document(name, data, reader.keys, reader.values)
 
 
-def _check_depth(text: str, name: str) -> None:
-    """Raise InputError for what is nested so deep that to compose it would crash. Each level takes a bracket,
-    or a column of a line; where both are few, there is nothing to look for.
+def _check_extent(text: str, name: str) -> None:
+    """Raise InputError for what has too many nodes, each of which takes half a kilobyte once it is composed,
+    or is nested so deep that to compose it would crash. Each node takes a character, each level a bracket or
+    a column of a line; where these are few, there is nothing to look for.
     """
     columns = max(map(len, text.splitlines()), default=0)
-    if text.count("[") + text.count("{") + columns < _SHALLOW:
+    if len(text) < _MAXIMUM_NODES and text.count("[") + text.count("{") + columns < _SHALLOW:
         return
-    depth = 0
+    depth = nodes = 0
     for event in yaml.parse(text, Loader=_LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _SHALLOW:
+        nodes += isinstance(event, yaml.NodeEvent)
+        if depth > _SHALLOW or nodes > 2 * _MAXIMUM_NODES:  # keys are events, and no nodes of their own
             mark = event.start_mark
             place = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name)
             raise InputError(_TOO_MUCH, position=place)

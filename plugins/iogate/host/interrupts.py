@@ -5,13 +5,37 @@ Each interrupts the run as Ctrl-C does, once: ending engines and cleaning up is 
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _UNHANDLED = (signal.SIG_DFL, signal.default_int_handler)
+
+
+_ignored: set[signal.Signals] = set()
+"""Those that are ignored because one of them came, or nothing must be interrupted any more."""
+
+
+@contextlib.contextmanager
+def heard(call: Callable[[], None]) -> Iterator[None]:
+    """Let those that are ignored call this meanwhile: it ends a wait for others, which may never end by
+    itself. What is started then would not ignore them, so that it is for waiting alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = list(_ignored)
+    try:
+        for number in numbers:
+            signal.signal(number, lambda number, frame: call())
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
 
 
 class Interrupts:
@@ -38,11 +62,14 @@ class Interrupts:
         """Let none of them interrupt what comes now."""
         for number in self._usual:
             signal.signal(number, signal.SIG_IGN)
+            _ignored.add(number)
 
     def restore(self) -> None:
         """Let them do what they did before."""
         while self._usual:
-            signal.signal(*self._usual.popitem())
+            number, handler = self._usual.popitem()
+            signal.signal(number, handler)
+            _ignored.discard(number)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.ignore()

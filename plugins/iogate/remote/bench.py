@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -10,6 +12,7 @@ from typing import Any, cast
 
 from iogate import engines
 from iogate.errors import EngineError, InputError, InputErrors, IogateError, MeasurementError, TargetError
+from iogate.host.interrupts import heard
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.local_bench import folder_name
@@ -25,6 +28,7 @@ from iogate.target.resolve import Target
 from iogate.units import printable
 
 _STOPPING = 20.0  # seconds that the far side gets to stop its engines
+_CLOSING = 600.0  # seconds that it gets to remove what it laid out
 _MOST = 2**30  # bytes of raw files of one repetition
 _BLOCK = 4096  # what a file takes at least
 
@@ -54,9 +58,10 @@ class FarCalls:
         post = self._connection.post
         try:
             if not post.lost:
-                self._call(type(None), "close")
-                post.send("bye")
-                self._await_end()
+                with heard(post.drop):
+                    self._finish(type(None), self._begin("close"), seconds=_CLOSING)
+                    post.send("bye")
+                    self._await_end()
         except MeasurementError as error:  # nothing was measured any more
             self._watcher.notice(f"{error.message}: it removes what was laid out there by itself")
         finally:
@@ -78,14 +83,14 @@ class FarCalls:
         self._connection.post.send("call", number, method, packed(asked))
         return number
 
-    def _finish(self, kind: Any, number: int, until: str = "") -> Any:
+    def _finish(self, kind: Any, number: int, until: str = "", seconds: float = math.inf) -> Any:
         """Return what the far side says of a call, as `_call` does; None if it says the word `until`, and
-        goes on.
+        goes on. After so many seconds it is lost.
         """
-        post = self._connection.post
+        deadline = time.monotonic() + seconds
         try:
             while True:
-                word, *rest = post.receive()
+                word, *rest = self._receive(deadline)
                 if until and word == until:
                     return None
                 if word == "done" and rest[0] == number:
@@ -127,22 +132,35 @@ class FarCalls:
         self._await_stop(number)
 
     def _await_stop(self, number: int) -> None:
-        """Wait until it has stopped; the connection is ended if it does not."""
-        post = self._connection.post
+        """Wait until it has stopped; the connection is ended if it does not, or by one more Ctrl-C."""
+        deadline = time.monotonic() + _STOPPING
         try:
-            while True:
-                word, *rest = post.receive(_STOPPING)
-                if word in ("done", "failed", "stopped") and rest[0] == number:
-                    return
-                if word == "file":
-                    self._keep(*rest)
-        except (Lost, ValueError, TypeError, OverflowError):
+            with heard(self._connection.post.drop):
+                self._await_answer(number, deadline)
+        except (Lost, ValueError, TypeError, LookupError, OverflowError):
             self._connection.end(0)
+
+    def _await_answer(self, number: int, deadline: float) -> None:
+        """Wait for the answer to a call, whatever it is. Raises Lost."""
+        while True:
+            word, *rest = self._receive(deadline)
+            if word in ("done", "failed", "stopped") and rest[0] == number:
+                return
+            if word == "file":
+                self._keep(*rest)
+
+    def _receive(self, deadline: float) -> tuple[Any, ...]:
+        """Return the next message, until then. Raises Lost."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise Lost
+        return self._connection.post.receive(left if math.isfinite(left) else None)
 
     def _await_end(self) -> None:
         """Wait until it is gone. Raises MeasurementError if it is gone without a word."""
+        deadline = time.monotonic() + _STOPPING
         try:
-            while self._connection.post.receive(_STOPPING)[0] != "gone":
+            while self._receive(deadline)[:1] != ("gone",):
                 pass
         except Lost:
             raise MeasurementError(self._connection.why_lost()) from None

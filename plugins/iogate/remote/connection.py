@@ -27,6 +27,7 @@ from execnet.gateway_io import Popen2IOMaster, popen_args, ssh_args
 from execnet.xspec import XSpec
 
 from iogate.errors import InputError, TargetError
+from iogate.host.tools import last_line
 from iogate.remote import start
 from iogate.remote.parcel import parcel
 from iogate.remote.post import Post
@@ -36,6 +37,7 @@ from iogate.units import printable
 _STARTING = 60.0
 _ENDING = 5.0
 _SAID = 64 * 2**10
+_LARGEST = 2**28  # bytes of a message: an output of an engine goes in one
 _OLDEST = "3.10"
 _KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
 
@@ -51,8 +53,17 @@ def specification(text: str) -> XSpec:
     unknown = sorted(vars(spec).keys() - _KEYS)
     if unknown:
         raise _no_host(text, f"{unknown[0]} is not for hosts")
-    if spec.ssh is not None and not isinstance(spec.ssh, str):
+    bare = [name for name, value in vars(spec).items() if value is True and name != "popen"]
+    if bare:
+        raise _no_host(text, f"{bare[0]}= is followed by a value")
+    if spec.ssh is not None and not spec.ssh.split():
         raise _no_host(text, "ssh= is followed by the name of a host")
+    try:
+        shlex.split(spec.python or "")
+    except ValueError as error:
+        raise _no_host(text, f"python= is a command: {error}") from None
+    if "\0" in text:
+        raise _no_host(text, "it has a NUL in it")
     return spec
 
 
@@ -83,6 +94,13 @@ class _Process(Popen2IOMaster):
             self.troubles.close()
             raise
         Popen2IO.__init__(self, self.popen.stdin, self.popen.stdout, execmodel=model)
+
+    def read(self, numbytes: int) -> bytes:
+        """Read so many bytes. Raises EOFError for more than a message of ours has."""
+        if numbytes > _LARGEST:
+            raise EOFError(f"a message of {numbytes} bytes")
+        found: bytes = super().read(numbytes)
+        return found
 
     @property
     def said(self) -> str:
@@ -130,16 +148,17 @@ class Connection:
             self._process.taken = True
             channel = gateway.remote_exec(Path(start.__file__).read_text() + "\nstart(channel)\n")
             channel.send((parcel(), spec.chdir, dict(spec.env or {})))
-            first = channel.receive()
+            first = _words(channel.receive())
         except (EOFError, OSError, AssertionError, HostNotFound, execnet.RemoteError) as error:
             raise self._failure(error, late=not late.is_alive()) from None
         finally:
             late.cancel()
-        if first[0] == "old":
-            raise self._too_old(str(first[1]))
-        if first[0] != "ready":
-            raise self._trouble(f"cannot begin there: {printable(str(first[1]))}")
-        self.machine = str(first[1])
+        word, said = first
+        if word == "old":
+            raise self._too_old(said)
+        if word != "ready":
+            raise self._trouble(f"cannot begin there: {said}")
+        self.machine = said
         return Post(channel)
 
     def _failure(self, error: BaseException, *, late: bool) -> TargetError:
@@ -147,7 +166,7 @@ class Connection:
         if late:
             return self._trouble(f"no answer within {_STARTING:.0f} s")
         if isinstance(error, execnet.RemoteError):
-            return self._trouble(f"cannot begin there: {printable(str(error).strip().splitlines()[-1])}")
+            return self._trouble(f"cannot begin there: {last_line(str(error)) or 'it does not say why'}")
         self.end(0 if isinstance(error, AssertionError) else _ENDING)
         said = self._process.said
         if isinstance(error, AssertionError) or not (said or self._process.popen.returncode):
@@ -196,6 +215,8 @@ class Connection:
     def _reason(self) -> str:
         if self.post.silent:
             return f"the connection to {self.host} is silent"
+        if not self.post.lost:
+            return f"{self.host} was not waited for any longer"
         try:
             status = self._process.popen.wait(_ENDING)
         except subprocess.TimeoutExpired:
@@ -214,6 +235,13 @@ class Connection:
                 os.killpg(popen.pid, signal.SIGKILL)
             popen.wait()
         self._process.close()
+
+
+def _words(message: Any) -> tuple[str, str]:
+    """Return the word that a far side begins with, and what it says of it, fit for a terminal."""
+    parts = message if isinstance(message, tuple) else (message,)
+    word, said, *_ = (*map(str, parts), "", "")
+    return printable(word), printable(said) or "it does not say why"
 
 
 def _close(stream: Any) -> None:

@@ -8,6 +8,7 @@ without end, after a reboot or where a router forgot it.
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import threading
 import time
@@ -16,6 +17,8 @@ from typing import Any
 
 BEAT = 2.0
 SILENCE = 15.0
+_HEARING = 1.0
+"""Seconds of one wait: Python hears of a signal that came just before it when it is over."""
 _BEAT: tuple[Any, ...] = ("beat",)
 _LOST: tuple[Any, ...] = ("lost",)
 _END: tuple[Any, ...] = ("end",)
@@ -62,10 +65,15 @@ class Post:
 
     def receive(self, seconds: float | None = None) -> tuple[Any, ...]:
         """Wait for the next message, for so many seconds. Raises Lost if there is none."""
-        try:
-            message = self._inbox.get(timeout=seconds)
-        except queue.Empty:
-            raise Lost from None
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                message = self._inbox.get(timeout=max(0.0, min(left, _HEARING)))
+                break
+            except queue.Empty:
+                if left <= 0:
+                    raise Lost from None
         if message is _LOST:
             self._inbox.put(_LOST)
             raise Lost

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NoReturn
+from typing import Annotated, Any, Final, Literal, NoReturn, TypeVar
 
-from pydantic import AfterValidator, Field, TypeAdapter
+from pydantic import AfterValidator, FailFast, Field, TypeAdapter
 
 from iogate import __version__
 from iogate.errors import InputError, InputErrors, OptionError, Position
@@ -39,6 +39,9 @@ _Measured = _Number | None
 """A figure; None for one that is not finite, which JSON cannot say."""
 _Count = Annotated[int, Field(strict=True, ge=0)]
 _Flag = Annotated[bool, Field(strict=True)]
+_Item = TypeVar("_Item")
+_All = Annotated[tuple[_Item, ...], FailFast()]
+"""A list; the first wrong item is told: each mistake takes a kilobyte, and two bytes of a file."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class MetricRecord:
     unit: str
     direction: Direction
     gating: _Flag
-    values: tuple[_Measured, ...]
+    values: _All[_Measured]
     value: _Measured = None
     baseline: _Measured = None
     change: _Measured = None
@@ -68,7 +71,7 @@ class MetricRecord:
     reason: str = ""
     place_effect: _Measured = None
     noise: _Measured = None
-    sessions: Mapping[str, tuple[_Measured, ...]] = field(default_factory=dict)
+    sessions: Mapping[str, _All[_Measured]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,13 +86,13 @@ class RepetitionRecord:
     metrics: Mapping[str, _Measured]
     folder: str = ""
     seconds: _Seconds | None = None
-    findings: tuple[Finding, ...] = ()
-    series: tuple[_Number, ...] = ()
+    findings: _All[Finding] = ()
+    series: _All[_Number] = ()
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     base: RepetitionRecord | None = None
     swapped: _Flag = False
     seed: _Count = 0
-    slices: tuple[Slice, ...] = ()
+    slices: _All[Slice] = ()
 
 
 @dataclass(frozen=True)
@@ -116,11 +119,11 @@ class WorkloadRecord:
     where: str = ""
     gate: Mapping[str, tuple[_Number | None, _Number | None]] = field(default_factory=dict)
     device_seconds: _Seconds = 0.0
-    findings: tuple[Finding, ...] = ()
-    differences: tuple[str, ...] = ()
-    warmup: tuple[RepetitionRecord, ...] = ()
-    folders: tuple[str, ...] = ()
-    measured: tuple[RepetitionRecord, ...] = ()
+    findings: _All[Finding] = ()
+    differences: _All[str] = ()
+    warmup: _All[RepetitionRecord] = ()
+    folders: _All[str] = ()
+    measured: _All[RepetitionRecord] = ()
     pair: PairFacts | None = None
     keep: _Flag = False
     command: str = ""
@@ -189,7 +192,7 @@ class RunRecord:
     """
 
     selection: Mapping[str, str]
-    open: tuple[str, ...] = ()
+    open: _All[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     ended: bool = True
     commit: str = ""
@@ -203,7 +206,7 @@ class Results:
     schema: Literal[1]
     device: str
     session: str
-    workloads: tuple[Annotated[WorkloadRecord, AfterValidator(_agree)], ...]
+    workloads: _All[Annotated[WorkloadRecord, AfterValidator(_agree)]]
     environment: Environment = field(default_factory=Environment)
     versions: Mapping[str, str] = field(default_factory=dict)
     gate: GateRecord | None = None
@@ -310,6 +313,7 @@ def _locate(errors: InputErrors, text: str, file: str) -> InputErrors:
     found = []
     for error in errors.errors:
         path = error.path if isinstance(error, OptionError) else ()
-        message = f"not results of iogate: {'.'.join(map(str, path))}: {error.message}"
+        within = f"{'.'.join(map(str, path))}: " if path else ""
+        message = f"not results of iogate: {within}{error.message}"
         found.append(InputError(printable(message), position=document.position(path)))
     return InputErrors(found)

@@ -151,6 +151,21 @@ def test_a_mistake_in_the_defaults_is_told_once(tmp_path):
     assert message.startswith("demo.yaml:1:16")
 
 
+def test_of_many_mistakes_so_many_are_told_as_a_person_reads(tmp_path):
+    keys = ", ".join(f"k{number}: 1" for number in range(150))
+    found = mistakes(tmp_path, f"workloads:\n  a: {{rw: read, size: 1M, {keys}}}\n")
+    assert len(found) <= 102 and "50 more mistakes are not shown" in found[-1]
+    keys = ", ".join(f"k{number}: 1" for number in range(20_000))
+    (only,) = mistakes(tmp_path, f"workloads:\n  a: {{rw: read, size: 1M, {keys}}}\n")
+    assert "20000 mistakes: this is something else" in only
+    text = "workloads:\n" + "".join(f"  a{number}: {{rw: read}}\n" for number in range(2000))
+    found = mistakes(tmp_path, text)
+    assert len(found) <= 102 and "what else is wrong is not shown" in found[-1]
+    keys = ", ".join(f"include{number}: 1" for number in range(500))
+    found = mistakes(tmp_path, f"workloads:\n  a: {{rw: read, size: 1M, fio: {{{keys}, filename: /x}}}}\n")
+    assert len(found) == 100
+
+
 def test_a_mistake_of_the_profile_is_told_as_such(tmp_path):
     text = "workloads:\n  a: {rw: read, bs: 4k, size: 1G}\n"
     overrides = Overrides({"bs": "4q"}, {("bs",): Position("device.yaml", 3, 10)})

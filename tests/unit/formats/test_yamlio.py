@@ -76,6 +76,16 @@ def test_many_short_lists_are_not_nested():
     assert loads("a:\n" + "  - [1, 2]\n" * 5000, "long.yaml").data == {"a": [[1, 2]] * 5000}
 
 
+def test_too_many_values_are_refused_before_all_are_read():
+    for text in (f"a: [{'1,' * 600_000}]", "a:\n" + "  - x\n" * 500_000):
+        with pytest.raises(InputError, match="too much: nested") as caught:
+            loads(text, "long.yaml")
+        place = caught.value.position
+        assert place.line < 450_000 and place.column < 900_000
+    with pytest.raises(InputError, match="larger than 16 MiB"):
+        loads(" " * (16 * 2**20 + 1), "large.yaml")
+
+
 def test_aliases_cannot_explode():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]

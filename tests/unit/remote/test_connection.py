@@ -1,16 +1,18 @@
 """The way to a host: what is one, and what is wrong with those that cannot be had."""
 
 import os
+import re
 import shlex
 import signal
 import sys
 
+import execnet
 import pytest
 
 from hosts import sshd
 from iogate.errors import InputError, TargetError
 from iogate.host.openers import process_text
-from iogate.remote.connection import Connection, _argv, specification
+from iogate.remote.connection import Connection, _argv, _Process, specification
 from iogate.remote.post import Lost
 from iogate.remote.start import own_folder, remove_abandoned
 from iogate.remote.trouble import explained
@@ -39,6 +41,11 @@ def ssh(tmp_path_factory):
         ("ssh=a//via=b", "via is not for hosts"),
         ("popen//ssh=a", "it begins with"),
         ("popen//popen", "duplicate"),
+        ("ssh= ", "ssh= is followed by"),
+        ("popen//python", "python= is followed by"),
+        ("popen//chdir", "chdir= is followed by"),
+        ("popen//python=docker 'exec", "python= is a command: No closing quotation"),
+        ("ssh=a\0b", "a NUL"),
     ],
 )
 def test_what_is_no_host(text, words):
@@ -158,6 +165,56 @@ def test_an_old_python(tmp_path):
 
 def test_what_talks_too_much(tmp_path):
     assert "something else than Python" in had("popen//python=echo welcome")
+
+
+class FirstSaid:
+    """An execnet whose far side says this first, or fails with it."""
+
+    def __init__(self, process, said):
+        self.process, self.said = process, said
+
+    def remote_exec(self, source):
+        self.process.close_read()
+        self.process.close_write()
+        return self
+
+    def send(self, message):
+        pass
+
+    def receive(self):
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (None, "cannot begin there: it does not say why"),
+        (5, "cannot begin there: it does not say why"),
+        ((), "cannot begin there: it does not say why"),
+        (("failed",), "cannot begin there: it does not say why"),
+        (("failed", "no \x1b[2Jroom"), r"cannot begin there: no \?\[2Jroom"),
+        (("old",), "its Python it does not say why is too old"),
+        (execnet.RemoteError(""), "cannot begin there: it does not say why"),
+        (execnet.RemoteError("Traceback\nOSError: no\n"), "cannot begin there: OSError: no"),
+    ],
+)
+def test_whatever_a_far_side_says_first_is_told_in_words(monkeypatch, said, words):
+    monkeypatch.setattr("iogate.remote.connection.bootstrap", lambda process, spec: FirstSaid(process, said))
+    assert re.search(words, had("popen//python=cat"))
+
+
+def test_a_message_larger_than_any_of_ours_ends_it(monkeypatch):
+    monkeypatch.setattr("iogate.remote.connection._LARGEST", 1000)
+    process = _Process(["head", "-c", "3000", "/dev/zero"])
+    try:
+        assert len(process.read(1000)) == 1000
+        with pytest.raises(EOFError, match="a message of 1001 bytes"):
+            process.read(1001)
+    finally:
+        process.popen.wait()
+        process.close()
 
 
 def test_what_never_answers(monkeypatch, tmp_path):

@@ -57,6 +57,9 @@ class FakeConnection:
     def close(self, seconds=5.0):
         pass
 
+    def drop(self):
+        self.inbox.clear()
+
     def why_lost(self):
         self.lost = True
         return "the connection to bench broke"
@@ -161,6 +164,64 @@ def test_ctrl_c_stops_what_goes_on_there(bench):
     bench._connection.script.append([("done", "#", "null")])
     bench.close()
     assert bench._connection.sent[-1] == ("bye",)
+
+
+class Endless(FakeConnection):
+    """A far side that goes on to say something and never answers: to a stop, or at its end. Nothing it says
+    takes longer than a second.
+    """
+
+    def __init__(self, text):
+        super().__init__(text)
+        self.clock, self.said = Ticking(), 0
+
+    def send(self, *message):
+        self.sent.append(message)
+        if message[0] == "call" and len(self.sent) == 1:
+            self.inbox += [("done", message[1], packed(Facts(packed(TARGET), "one", "", "", 0.064)))]
+
+    def receive(self, seconds=None):
+        if self.inbox:
+            return super().receive()
+        if self.lost:
+            raise Lost
+        self.said += 1
+        self.clock.now += 1
+        if self.sent[-1][0] == "call" and self.sent[-1][2] != "close":
+            raise KeyboardInterrupt
+        return ("tick", 0.1, None)
+
+
+class Ticking:
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def endless(tmp_path, monkeypatch):
+    monkeypatch.setattr("iogate.remote.bench.Connection", Endless)
+    watcher = FakeWatcher()
+    bench = RemoteBench(
+        Settings(tmp_path, host="ssh=bench"), Device("orin", "/drive"), tmp_path / "results", watcher
+    )
+    monkeypatch.setattr("iogate.remote.bench.time", bench._connection.clock)
+    return bench
+
+
+def test_who_never_stops_is_waited_for_so_long_and_no_longer(endless):
+    with pytest.raises(KeyboardInterrupt):
+        measured(endless)
+    assert endless._connection.lost and endless._connection.said <= 22
+
+
+def test_who_never_ends_is_waited_for_so_long_and_no_longer(endless):
+    told = []
+    endless._watcher.notice = told.append
+    endless.close()
+    assert endless._connection.lost and endless._connection.said <= 602
+    assert len(told) == 1
 
 
 def test_raw_files_that_cannot_be_kept_make_it_invalid(bench, tmp_path):

@@ -240,6 +240,26 @@ class TestDamage:
         column = text.splitlines()[line - 1].index('"fine"') + 1
         assert self.refused(file, text).startswith(f"{file}:{line}:{column}: not results of iogate: ")
 
+    @pytest.mark.parametrize(
+        ("part", "said"),
+        [
+            ('"workloads":[{}]', "workloads.0: workloads: must be a mapping of keys to values, not 1"),
+            (
+                '"workloads":[],"run":{{"selection":{{}},"open":[{}]}}',
+                "run.open.0: open: must be text",
+            ),
+        ],
+    )
+    def test_of_ever_so_many_mistakes_in_a_list_the_first_is_told(self, file, part, said):
+        text = '{"schema":1,"device":"a","session":"b",' + part.format(",".join("1" * 20_000)) + "}"
+        message = self.refused(file, text)
+        assert said in message and len(message.splitlines()) == 1
+
+    def test_a_document_of_nothing_but_mistakes_is_said_to_be_something_else(self, file):
+        versions = ",".join(f'"{number}":1' for number in range(2000))
+        text = '{"schema":1,"device":"a","session":"b","workloads":[],"versions":{' + versions + "}}"
+        assert "not results of iogate: 2000 mistakes: this is something else" in self.refused(file, text)
+
     @pytest.mark.parametrize("word", ["NaN", "Infinity", "1e999", "9" * 5000])
     def test_numbers_that_json_does_not_have_are_refused(self, file, word):
         text = file.read_text()

@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from iogate.errors import OutputError, Position
+from iogate.formats.schema import told
 from iogate.host.process import Completed
 from iogate.units import printable
 
@@ -49,9 +50,10 @@ def read_report(
     try:
         return shape.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the output"
-        raise OutputError(printable(f"{name}: {where}: {first['msg']}")) from None
+        for first in told(error):
+            where = ".".join(map(str, first["loc"])) or "the output"
+            raise OutputError(printable(f"{name}: {where}: {first['msg']}")) from None
+        raise OutputError(f"{name}: {error.error_count()} mistakes: no output of {engine}") from None
 
 
 def check_status(name: str, engine: str, completed: Completed | None) -> None:

@@ -17,7 +17,7 @@ from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region
 from iogate.engines.fio.refusals import refusal
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
-from iogate.formats.schema import Duration, Schema, Size, check
+from iogate.formats.schema import MOST, Duration, Schema, Size, check
 from iogate.formats.words import value_text
 from iogate.units import parse_size, size_text
 
@@ -258,8 +258,10 @@ def _with_advice(error: InputError) -> InputError:
 
 
 def _refusals(passed: Iterable[str]) -> list[OptionError]:
-    problems = []
+    problems: list[OptionError] = []
     for key in passed:
+        if len(problems) == MOST:
+            break
         path = ("fio", key)
         rule = refusal(key)
         if not _KEY.fullmatch(key):

@@ -3,10 +3,8 @@ that user's links, and writes nothing through them.
 """
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
-import contextlib
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from another_user import USER, as_its_owner, directory  # noqa: F401 (fixture)
 from images import clone, disk_image, traces
 from iogate.errors import IogateError
 from iogate.host import loop
@@ -30,22 +29,9 @@ from places import PLUGINS
 from workloads import declared
 
 pytestmark = pytest.mark.system
-USER = 65534
 RACES = 12
 READS = declared("reader", rw="read", size="64k", bs="4k", direct=False)
 LINKS = ("base.raw", "candidate.raw", "stdout", "stderr")
-
-
-@pytest.fixture
-def target(made):
-    """A directory of another user, where that one gets to; at the end all in it is that one's own."""
-    around = Path(tempfile.mkdtemp(prefix="races-", dir="/var/tmp"))
-    around.chmod(0o755)
-    path = around / "target"
-    path.mkdir()
-    os.chown(path, USER, USER)
-    yield path
-    shutil.rmtree(around)
 
 
 @pytest.fixture
@@ -67,16 +53,6 @@ def pair(tmp_path, made):
     packed = tmp_path / "candidate.qcow2"
     run("qemu-img", "convert", "-O", "qcow2", disk_image(tmp_path / "disk.img", clone(base)), packed)
     return str(base), f"{packed}#1"
-
-
-@contextlib.contextmanager
-def as_its_owner():
-    """Do what the owner of the directory may do."""
-    os.seteuid(USER)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def trap(target, victim, image):
@@ -141,10 +117,10 @@ def state(victim):
     )
 
 
-def test_a_pair_of_images_in_a_directory_of_another_user(target, victim, pair):
+def test_a_pair_of_images_in_a_directory_of_another_user(directory, victim, pair):
     before = state(victim)
-    assert measure(target, pair) == ""
-    assert (traces(target), state(victim)) == ([], before)
+    assert measure(directory, pair) == ""
+    assert (traces(directory), state(victim)) == ([], before)
 
 
 MOMENTS = {
@@ -167,22 +143,22 @@ def check_nothing_happened(target, victim, before):
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_folder_replaced_at_the_moments_that_matter(moment, target, victim, pair, monkeypatch):
-    trap(target, victim, pair[0])
+def test_a_folder_replaced_at_the_moments_that_matter(moment, directory, victim, pair, monkeypatch):
+    trap(directory, victim, pair[0])
     module, name, number = MOMENTS[moment]
     real, calls = getattr(module, name), []
 
     def then(*given):
         calls.append(given)
         if len(calls) == number:
-            swap(target)
+            swap(directory)
         return real(*given)
 
     monkeypatch.setattr(module, name, then)
     before = state(victim)
-    assert measure(target, pair) == "changed"
-    assert not (target / "trap").exists(), "it took the place of root's folder"
-    check_nothing_happened(target, victim, before)
+    assert measure(directory, pair) == "changed"
+    assert not (directory / "trap").exists(), "it took the place of root's folder"
+    check_nothing_happened(directory, victim, before)
 
 
 # Renames whatever is called as a scratch folder, at any moment, and puts the trap in its place: for a moment,
@@ -216,17 +192,17 @@ while os.getppid() == int(sys.argv[2]):
 """
 
 
-def test_whoever_owns_the_directory_leads_no_mount_elsewhere(target, victim, pair):
-    trap(target, victim, pair[0])
+def test_whoever_owns_the_directory_leads_no_mount_elsewhere(directory, victim, pair):
+    trap(directory, victim, pair[0])
     before = state(victim)
-    argv = [sys.executable, "-c", ATTACKER, target, str(os.getpid())]
+    argv = [sys.executable, "-c", ATTACKER, directory, str(os.getpid())]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
         assert attacker.stdout.readline() == b"ready\n"
-        outcomes = [measure(target, pair) for _ in range(RACES)]
+        outcomes = [measure(directory, pair) for _ in range(RACES)]
         attacker.kill()
     assert set(outcomes) <= {"", "changed"}
     assert "changed" in outcomes
-    check_nothing_happened(target, victim, before)
+    check_nothing_happened(directory, victim, before)
 
 
 KILLED = """
@@ -239,14 +215,14 @@ with open_slots(Path(folder), Image.parse(base), Image.parse(candidate)):
 """
 
 
-def test_what_a_killed_run_left_is_found_under_another_name(target, victim, pair):
+def test_what_a_killed_run_left_is_found_under_another_name(directory, victim, pair):
     before = state(victim)
-    argv = [sys.executable, "-c", KILLED, target, *pair]
+    argv = [sys.executable, "-c", KILLED, directory, *pair]
     done = subprocess.run(argv, env={**os.environ, "PYTHONPATH": PLUGINS}, check=False)
     assert done.returncode == -signal.SIGKILL
-    trap(target, victim, pair[0])
-    swap(target)
+    trap(directory, victim, pair[0])
+    swap(directory)
     with as_its_owner():
-        (target / "aside").rename(target / f"{scratch.PREFIX}another")
-    assert measure(target, pair) == ""
-    check_nothing_happened(target, victim, before)
+        (directory / "aside").rename(directory / f"{scratch.PREFIX}another")
+    assert measure(directory, pair) == ""
+    check_nothing_happened(directory, victim, before)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import pwd
 import shlex
 import shutil
 import stat
@@ -104,12 +105,30 @@ def _identity(compiler: Sequence[str]) -> Iterator[str]:
 
 
 def _cache() -> Path:
-    """Return where the cache folder is, or would be. Raises EngineError if this user has no home."""
+    """Return where the cache folder is, or would be. Raises EngineError if this user has no home.
+
+    That is root's own home where others could put another folder in its place: sudo may keep their HOME.
+    """
     named = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        return (Path(named) if named.startswith("/") else Path.home() / ".cache") / "iogate"
-    except RuntimeError as error:
+        folder = Path(named) if named.startswith("/") else Path.home() / ".cache"
+        if not os.geteuid() and any(map(_is_for_others, (folder, *Path(os.path.realpath(folder)).parents))):
+            folder = Path(pwd.getpwuid(0).pw_dir) / ".cache"
+        return folder / "iogate"
+    except (RuntimeError, KeyError) as error:
         raise _no_place(error) from error
+
+
+def _is_for_others(folder: Path) -> bool:
+    """Return whether others than root may rename what is in a folder, or is its link."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False  # it is not there: root makes it
+    open_to_all = (
+        stat.S_ISDIR(status.st_mode) and status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+    )
+    return status.st_uid != 0 or bool(open_to_all)
 
 
 def _no_place(error: Exception) -> EngineError:

@@ -93,7 +93,8 @@ class Program:
                     start_new_session=True,
                 )
         except OSError as error:
-            raise EngineError(f"cannot start {argv[0]} in {folder}: {error.strerror}") from error
+            where = os.path.realpath(folder)  # it may be given by what a process holds open
+            raise EngineError(f"cannot start {argv[0]} in {where}: {error.strerror}") from error
 
     @property
     def over(self) -> bool:

@@ -24,6 +24,7 @@ from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
+from iogate.host.own_folder import own_folder
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.pairing import LONG, SLICE, figures_of_slices
@@ -52,7 +53,9 @@ _ATTEMPTS = 3  # at a block on a machine that is busy
 
 @dataclass(frozen=True)
 class Invocation:
-    """An engine invocation that may begin: its data are laid out."""
+    """An engine invocation that may begin: its data are laid out. Its `folder` is reached by `held`, whatever
+    becomes of its name.
+    """
 
     workload: Workload
     needs: Needs
@@ -60,6 +63,7 @@ class Invocation:
     place: Place
     command: Command
     gating: Sequence[str]
+    held: Path
 
     @property
     def folder(self) -> Path:
@@ -102,6 +106,8 @@ class LocalBench:
         self._turns = Turns(settings.slice or SLICE, handicap=handicap)
         self._wear = Wear(device)
         self._laid_out = 0
+        self._held = contextlib.ExitStack()
+        """The folders of the last repetition."""
 
     @property
     def target(self) -> Target:
@@ -148,6 +154,7 @@ class LocalBench:
             self._count_laid_out()
 
     def close(self) -> None:
+        self._held.close()
         try:
             self._sites.close()
         except OSError as error:  # the device, or the file system, is gone
@@ -178,6 +185,7 @@ class LocalBench:
         self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
     ) -> Invocation:
         """Make a repetition ready to begin: its data are laid out. Raises EngineError or TargetError."""
+        self._held.close()
         folder = self._folder / folder_name(id) / str(label)
         return self._prepare(workload, folder, gating, *self._sites.arm(arm, swapped=False))
 
@@ -221,18 +229,29 @@ class LocalBench:
         if isinstance(engine, engines.PreparesProgram):
             engine.prepare()
         command = engine.command(workload, place)
-        _put(folder, command.files, self._more_room)
+        held = self._keep(folder, command.files)
         if needs.target:
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        return Invocation(workload, needs, site, place, command, gating)
+        return Invocation(workload, needs, site, place, command, gating, held)
+
+    def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
+        """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
+        try:
+            held = self._held.enter_context(own_folder(folder, self._folder.parent))
+            for name, text in files.items():
+                (held / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+            return held
+        except OSError as error:
+            message = f"cannot keep raw files in {folder}: {error.strerror}"
+            raise EngineError(message, remedy=self._more_room) from error
 
     def _run(self, run: Invocation) -> Repetition:
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
         completed = process.run(
             run.command.argv,
-            folder=run.folder,
+            folder=run.held,
             timeout=run.command.timeout,
             tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
         )
@@ -247,8 +266,8 @@ class LocalBench:
             run.site.check()
         command, readable = run.command, run.site.readable if run.needs.target else str
         completed = replace(completed, stdout=readable(completed.stdout), stderr=readable(completed.stderr))
-        text = readable(_read(run.folder / command.output)) if command.output else completed.stdout
         name = str(run.folder / (command.output or "stdout"))
+        text = readable(_read(run.held / command.output, name)) if command.output else completed.stdout
         try:
             output = self._parse(run.workload.engine, text, name, completed)
         except IogateError:
@@ -294,6 +313,7 @@ class LocalBench:
     # ------------------------------------------------------------ a block of a pair
 
     def alternate(self, id: str, pair: Pair, label: int | str, gating: Sequence[str]) -> Repetition:
+        self._held.close()
         folder = self._folder / folder_name(id) / str(label)
         begun = time.monotonic()
         if pair.slices:
@@ -391,7 +411,7 @@ def _call(run: Invocation, lasting: float) -> Call:
     options = run.workload.options
     return Call(
         run.command.argv,
-        run.folder,
+        run.held,
         engine.processes(options),
         lasting,
         run.command.timeout,
@@ -431,24 +451,14 @@ def folder_name(id: str) -> str:
     return f"{readable}-{digest[:8]}"
 
 
-def _put(folder: Path, files: Mapping[str, str], remedy: str) -> None:
-    """Make a folder with these files in it. Raises EngineError if that cannot be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise EngineError(f"cannot keep raw files in {folder}: {error.strerror}", remedy=remedy) from error
-
-
-def _read(path: Path) -> str:
+def _read(path: Path, name: str = "") -> str:
     """Return an engine's output file; empty if it wrote none. Raises EngineError if it is absurdly large."""
     try:
         data = read_at_once(path, _OUTPUT_LIMIT + 1)
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise EngineError(f"cannot read {path}: {error.strerror}") from error
+        raise EngineError(f"cannot read {name or path}: {error.strerror}") from error
     if len(data) > _OUTPUT_LIMIT:
-        raise EngineError(f"{path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
+        raise EngineError(f"{name or path} is larger than {_OUTPUT_LIMIT >> 20} MiB: not read")
     return data.decode("utf-8", errors="replace")

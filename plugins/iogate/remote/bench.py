@@ -13,6 +13,7 @@ from typing import Any, cast
 from iogate import engines
 from iogate.errors import EngineError, InputError, InputErrors, IogateError, MeasurementError, TargetError
 from iogate.host.interrupts import heard
+from iogate.host.own_folder import own_folder
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.local_bench import folder_name
@@ -188,8 +189,10 @@ class FarCalls:
         if not isinstance(data, bytes) or self._received > _MOST:
             raise ValueError(f"a raw file {name[:200]!r}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb" if first else "ab") as stream:
+            with (
+                own_folder(path.parent, self._folder.parent) as held,
+                (held / path.name).open("wb" if first else "ab") as stream,
+            ):
                 stream.write(data)
         except OSError as error:
             self._unkept = self._unkept or error

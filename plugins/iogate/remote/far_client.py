@@ -111,7 +111,7 @@ class FarClient:
         server ends before.
         """
         assert self._run and self._engine
-        folder = _folder(self._run.folder)
+        folder = self._run.held
         flow = self._flows[name] = Flow(partial(self._post.send, "flow", name))
         before, begun = self._run.look(), time.monotonic()
         try:
@@ -130,7 +130,7 @@ class FarClient:
     ) -> Conducted:
         """Have all clients do their commands at once; the first of them is this one. Raises EngineError."""
         assert self._run and self._engine
-        run, folder = self._run, _folder(self._run.folder)
+        run, folder = self._run, self._run.held
         own, *others = commands
         command = self._engine.conductor(commands)
         for name, text in command.files.items():

@@ -1,10 +1,12 @@
 """Programs compiled on demand: once, in private, and with clear words where that cannot be."""
 
 import os
+import pwd
 import shutil
 import stat
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -131,6 +133,19 @@ def test_a_cache_of_somebody_else_is_refused(source, cache):
     os.chown(cache, 65534, 65534)
     with pytest.raises(EngineError, match="belongs to the user number 65534"):
         native.compile_program(source)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("kept", ["HOME", "XDG_CACHE_HOME"])
+def test_root_keeps_no_programs_where_another_user_could_put_others(kept, source, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv(kept, str(home))
+    assert native.program_path(source).parent == Path(pwd.getpwuid(0).pw_dir) / ".cache/iogate"
+    os.chown(home, 0, 0)
+    assert home in native.program_path(source).parents
 
 
 @needs_compiler

@@ -1,0 +1,65 @@
+"""Folders for what a run keeps, where others may rename and make things: made and reached without links, and
+held open. A name in such a folder cannot be anything that another user put there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
+
+
+@contextlib.contextmanager
+def own_folder(folder: Path, within: Path) -> Iterator[Path]:
+    """Make a folder, and those between it and `within`, unless they are there, and hold it open: the path
+    yielded leads there whatever becomes of its name.
+
+    Links are followed to `within`, and no further. Raises OSError, also for a folder of another user.
+    """
+    within.mkdir(parents=True, exist_ok=True)
+    held = os.open(within, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in folder.relative_to(within).parts:
+            inner = _enter(held, name)
+            os.close(held)
+            held = inner
+        _check_own(held)
+        yield Path(f"/proc/{os.getpid()}/fd/{held}")
+    finally:
+        os.close(held)
+
+
+def _enter(parent: int, name: str) -> int:
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o777 if os.geteuid() else 0o755, dir_fd=parent)  # root's is for root to write to
+    try:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    except OSError as error:
+        if error.errno in _IN_THE_WAY:
+            raise OSError(error.errno, f"a link or a file is in the way ({name})") from error
+        raise
+
+
+def _check_own(folder: int) -> None:
+    """Raise OSError for a folder of another user. On a file system that gives what this user makes to another
+    one (NFS, FAT), that one's is as good.
+    """
+    owner = os.fstat(folder).st_uid
+    if owner != os.geteuid() and owner != _owner_of_new(folder):
+        raise OSError(errno.EPERM, f"it belongs to user {owner}")
+
+
+def _owner_of_new(folder: int) -> int:
+    name = f".{secrets.token_hex(8)}"
+    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return os.fstat(file).st_uid
+    finally:
+        os.close(file)
+        os.unlink(name, dir_fd=folder)

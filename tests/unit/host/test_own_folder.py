@@ -1,0 +1,57 @@
+"""Folders for what a run keeps."""
+
+import os
+
+import pytest
+
+from iogate.host.own_folder import own_folder
+
+
+def test_it_is_made_and_reached_whatever_becomes_of_its_name(tmp_path):
+    folder = tmp_path / "results" / "session" / "workload"
+    for text in ("one", "two"):  # it may be there
+        with own_folder(folder, tmp_path / "results") as held:
+            (held / "file").write_text(text)
+            assert (folder / "file").read_text() == text
+    with own_folder(folder, tmp_path / "results") as held:
+        folder.parent.rename(tmp_path / "aside")
+        (held / "file").write_text("three")
+    assert (tmp_path / "aside/workload/file").read_text() == "three"
+    assert not folder.exists() and not held.exists()
+
+
+def test_links_lead_to_the_place_that_was_named_and_no_further(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "results").symlink_to(tmp_path / "elsewhere")
+    with own_folder(tmp_path / "results/session", tmp_path / "results"):
+        assert (tmp_path / "elsewhere/session").is_dir()
+    (tmp_path / "elsewhere/link").symlink_to(tmp_path)
+    for within in ("link", "link/session"):
+        with (
+            pytest.raises(OSError, match=r"a link or a file is in the way \(link\)"),
+            own_folder(tmp_path / "results" / within, tmp_path / "results"),
+        ):
+            pass
+    assert not (tmp_path / "session").exists()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_folder_of_another_user_is_refused_unless_all_that_is_made_there_is_that_ones(
+    mapped, tmp_path, monkeypatch
+):
+    real = os.fstat
+
+    def of_another(descriptor):
+        status = list(real(descriptor))
+        if mapped or os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            status[4] = os.geteuid() + 1
+        return os.stat_result(status)
+
+    monkeypatch.setattr(os, "fstat", of_another)
+    if mapped:
+        with own_folder(tmp_path / "folder", tmp_path):
+            pass
+    else:
+        with pytest.raises(OSError, match="it belongs to user"), own_folder(tmp_path / "folder", tmp_path):
+            pass
+    assert os.listdir(tmp_path / "folder") == []

@@ -7,7 +7,7 @@ import re
 import shlex
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
-from iogate.audit.snapshot import Snapshot
+from iogate.audit.snapshot import Snapshot, written_between
 from iogate.errors import EngineError, InputError, IogateError, TargetError
 from iogate.formats.reading import read_at_once
 from iogate.host import process
@@ -64,6 +64,7 @@ class Invocation:
     command: Command
     gating: Sequence[str]
     held: Path
+    blank: float | None = None
 
     @property
     def folder(self) -> Path:
@@ -202,12 +203,17 @@ class LocalBench:
         """
         if run.needs.target:
             run.site.check()
-        self._wear.record(_written(output))
+        counted = written_between(*(reading.disk for reading in between)) if run.needs.writes else None
+        others = beside["beside"]["write"].bytes if "write" in beside.get("beside", {}) else 0
+        self._wear.record(max(_written(output), (counted or 0) - others))
         return self._audit(run, output, seconds, *between, **beside)
 
-    def give_up(self, run: Invocation) -> None:
-        """Count what a repetition that somebody else drove may have written, where nobody says how much."""
-        self._wear.record(run.needs.written or 0)
+    def give_up(self, run: Invocation, before: Snapshot | None) -> None:
+        """Count what a repetition that somebody else drove has written since a reading (None: it was not
+        begun), where nobody says how much. Raises TargetError.
+        """
+        if before:
+            self._wear.record(self._worn([run], [before], []))
 
     # ------------------------------------------------------------ one engine invocation
 
@@ -230,10 +236,11 @@ class LocalBench:
             engine.prepare()
         command = engine.command(workload, place)
         held = self._keep(folder, command.files)
+        blank = site.blank(needs)
         if needs.target:
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        return Invocation(workload, needs, site, place, command, gating, held)
+        return Invocation(workload, needs, site, place, command, gating, held, blank)
 
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
         """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
@@ -249,32 +256,60 @@ class LocalBench:
     def _run(self, run: Invocation) -> Repetition:
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
-        completed = process.run(
-            run.command.argv,
-            folder=run.held,
-            timeout=run.command.timeout,
-            tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
-        )
-        output = self._read(run, completed)
+        with self._counted([run], [before]) as outputs:
+            completed = process.run(
+                run.command.argv,
+                folder=run.held,
+                timeout=run.command.timeout,
+                tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
+            )
+            output = self._read(run, completed)
+            outputs.append(output)
         findings = self._audit(run, output, completed.seconds, before, run.look())
         repetition = Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
         return replace(repetition, **run.call)
 
     def _read(self, run: Invocation, completed: Completed) -> Output:
-        """Return what an engine says, and count what it wrote. Raises TargetError or OutputError."""
+        """Return what an engine says. Raises TargetError or OutputError."""
         if run.needs.target:
             run.site.check()
         command, readable = run.command, run.site.readable if run.needs.target else str
         completed = replace(completed, stdout=readable(completed.stdout), stderr=readable(completed.stderr))
         name = str(run.folder / (command.output or "stdout"))
         text = readable(_read(run.held / command.output, name)) if command.output else completed.stdout
+        return self._parse(run.workload.engine, text, name, completed)
+
+    @contextlib.contextmanager
+    def _counted(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> Iterator[list[Output]]:
+        """Count what engines write at the same time, however they end, as Ctrl-C does; their outputs go into
+        the list that is handed out. Raises TargetError if the count cannot be kept.
+        """
+        outputs: list[Output] = []
         try:
-            output = self._parse(run.workload.engine, text, name, completed)
-        except IogateError:
-            self.give_up(run)
+            yield outputs
+        except BaseException:
+            with contextlib.suppress(IogateError):  # the first error says more
+                self._wear.record(self._worn(runs, before, outputs))
             raise
-        self._wear.record(_written(output))
-        return output
+        self._wear.record(self._worn(runs, before, outputs))
+
+    def _worn(self, runs: Sequence[Invocation], before: Sequence[Snapshot], outputs: Sequence[Output]) -> int:
+        """Return the bytes that were written: what the engines claim, or what the devices were given if that
+        is more, as it is with a ramp; without their outputs the latter, else the most that was planned.
+        """
+        if not self._wear.limited:
+            return 0
+        given = {
+            run.site.target.number: written_between(earlier.disk, run.look().disk)
+            for run, earlier in zip(runs, before, strict=True)
+            if run.needs.target and run.needs.writes
+        }
+        counted = [figure for figure in given.values() if figure is not None]
+        if len(outputs) == len(runs):
+            return max(sum(map(_written, outputs)), sum(counted))
+        if len(counted) == len(given):
+            return sum(counted)
+        return sum(run.needs.written or 0 for run in runs)
 
     def _check_move(self, swapped: bool) -> None:
         """Raise TargetError (`wear`) if what brings the arms to their places must not be written."""
@@ -306,6 +341,7 @@ class LocalBench:
             before=before,
             after=after,
             link=self._device.link,
+            blank=run.blank,
             **beside,
         )
         return audit(evidence, run.workload.waive)
@@ -353,13 +389,14 @@ class LocalBench:
         before = [run.look() for run in runs]
         meter = Meter(runs[1].site.target.number)
         calls = tuple(_call(run, self._turns.lasting(slices)) for run in runs)
-        done = alternate(
-            (calls[0], calls[1]),
-            self._turns,
-            pair.seed,
-            tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
-        )
-        outputs = [self._read(run, each) for run, each in zip(runs, done.completed, strict=True)]
+        with self._counted(runs, before) as outputs:
+            done = alternate(
+                (calls[0], calls[1]),
+                self._turns,
+                pair.seed,
+                tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
+            )
+            outputs.extend(self._read(run, each) for run, each in zip(runs, done.completed, strict=True))
         numbers = [run.site.target.number for run in runs]
         shared = numbers[0] == numbers[1] or bool(_disks(numbers[0]) & _disks(numbers[1]))
         arms = []

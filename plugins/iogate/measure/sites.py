@@ -88,6 +88,10 @@ class Site:
         scratch = self.take()
         return sum(scratch.missing(needs, copy * needs.files + each) for each in range(needs.files))
 
+    def blank(self, needs: Needs) -> float | None:
+        """Return the share of what is read that was never written, as a sample of a block device tells."""
+        return self.take().blank(needs) if needs.target else None
+
     def readable(self, text: str) -> str:
         """Return what an engine says, with paths as people know them."""
         return self.take().readable(text)

@@ -82,6 +82,7 @@ class FarClient:
         self._run: Invocation | None = None
         self._unread: Invocation | None = None
         self._engine: engines.RunsOnClients | None = None
+        self._before: Snapshot | None = None
         self._between: tuple[Snapshot, Snapshot] | None = None
         self._seconds = 0.0
 
@@ -113,7 +114,7 @@ class FarClient:
         assert self._run and self._engine
         folder = self._run.held
         flow = self._flows[name] = Flow(partial(self._post.send, "flow", name))
-        before, begun = self._run.look(), time.monotonic()
+        before, begun = self._look(self._run), time.monotonic()
         try:
             with process.start([(self._engine.server(_SOCKET), folder)]) as (server,):
                 flow.run(lambda: connected(folder, _SOCKET), awaited=True)
@@ -146,7 +147,7 @@ class FarClient:
             bridge = _Bridge()
             stack.callback(bridge.close)
             bridge.run(stack.enter_context(listening(folder, own)), inner)
-            before, begun = run.look(), time.monotonic()
+            before, begun = self._look(run), time.monotonic()
             calls = [(self._engine.server(_SOCKET), inner), (command.argv, folder)]
             with process.start(calls) as (_, conductor):
                 conductor.wait(command.timeout, lambda elapsed: tick(elapsed, meter.tick()))
@@ -166,8 +167,12 @@ class FarClient:
     def give_up(self) -> None:
         """Count what was written in a repetition that nobody could read."""
         if self._unread:
-            self._bench.give_up(self._unread)
-        self._unread = None
+            self._bench.give_up(self._unread, self._before)
+        self._unread = self._before = None
+
+    def _look(self, run: Invocation) -> Snapshot:
+        self._before = run.look()
+        return self._before
 
     def _note(self, before: Snapshot, begun: float) -> None:
         assert self._run

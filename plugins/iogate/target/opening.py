@@ -11,6 +11,7 @@ from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
 from iogate.target import destroy
+from iogate.target.blank import blank_share
 from iogate.target.layout import Tick, refusal
 from iogate.target.locks import Fellows, Notice, hold, hold_disks
 from iogate.target.refusals import refusals
@@ -82,6 +83,7 @@ class _DeviceScratch(contextlib.ExitStack):
         self._target = target
         self._check = check
         self._claimed = False
+        self._blank: dict[int, float | None] = {}
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         if needs.writes and not self._claimed and self._target.number:
@@ -89,10 +91,19 @@ class _DeviceScratch(contextlib.ExitStack):
             self.enter_context(destroy.claim(BlockDevice(self._target.number), self._target.path))
             self._claimed = True
         self._check(needs)
+        if needs.writes:
+            self._blank.clear()
         return self._held
 
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0
+
+    def blank(self, needs: Needs) -> float | None:
+        if not needs.reads:
+            return None
+        if needs.size not in self._blank:
+            self._blank[needs.size] = blank_share(self._held, needs.size, self._target.block)
+        return self._blank[needs.size]
 
     def check(self) -> None:
         """Do nothing: a device has no folder."""

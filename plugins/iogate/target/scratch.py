@@ -59,6 +59,12 @@ class Scratch(Protocol):
         """Return how many bytes `data` would write first, to lay them out."""
         ...
 
+    def blank(self, needs: Needs) -> float | None:
+        """Return the share of what is read that was never written, as a sample tells; None where `data` are
+        laid out, or nothing is read.
+        """
+        ...
+
     def check(self) -> None:
         """Raise TargetError (`changed`) if it is no longer where it was: the device may not be the same."""
         ...
@@ -114,6 +120,10 @@ class FolderScratch:
     def missing(self, needs: Needs, number: int = 0) -> int:
         file = self._file(needs.size, number)
         return 0 if (needs.size, number) in self._laid_out and intact(file, needs.size) else needs.size
+
+    def blank(self, needs: Needs) -> float | None:
+        """Return None: what is read was laid out."""
+        return None
 
     def _make_room(self, needs: Needs, number: int = 0) -> None:
         """Remove data of other sizes, largest first, before a workload is refused for lack of space."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from iogate.errors import TargetError
+from iogate.errors import IogateError, TargetError
 from iogate.formats.atomic import write_atomically
 from iogate.formats.reading import read_at_once
 from iogate.host.flock import lock
@@ -35,9 +35,15 @@ class Wear:
         self._limits: Mapping[str, int] = device.wear
         self._folder = folder
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything to count for."""
+        return bool(self._limits)
+
     def check(self, planned: int | None, laid_out: int = 0) -> None:
-        """Raise TargetError (`wear`) if `laid_out` bytes of data and `planned` more must not be written; None
-        (an unknown number) is refused only when nothing of a limit would be left for it.
+        """Raise TargetError (`wear`) if `laid_out` bytes of data and `planned` more must not be written, or
+        could not be counted; None (an unknown number) is refused only when nothing of a limit would be left
+        for it.
         """
         for period, limit in self._limits.items():
             written = self.session if period == "session" else self._today(self._days())
@@ -50,11 +56,23 @@ class Wear:
                     rule="wear",
                     remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
                 )
+        if planned is None or planned + laid_out > 0:
+            try:
+                self._count(0)
+            except TargetError:
+                raise
+            except IogateError as error:
+                raise self._unusable(error.message) from error
 
     def record(self, written: int) -> None:
         """Count bytes that were written. Raises TargetError (`wear`) if the count cannot be kept."""
         self.session += written
-        if "day" not in self._limits or not written:
+        if written:
+            self._count(written)
+
+    def _count(self, written: int) -> None:
+        """Write the count of today, with so many bytes more."""
+        if "day" not in self._limits:
             return
         try:
             with self._lock():

@@ -137,6 +137,16 @@ class TestPageCache:
         before = reading(disk=disk(5000, 700), size=GIB, unwritten=int(GIB * share))
         assert severities(device.unwritten_extents, run(before=before)) == expected
 
+    @pytest.mark.parametrize(
+        ("share", "expected"), [(None, []), (0.0, []), (0.2, []), (0.25, ["suspect"]), (1.0, ["suspect"])]
+    )
+    def test_blocks_of_a_device_without_data_are_told(self, share, expected):
+        assert severities(device.blank_blocks, run(blank=share)) == expected
+
+    def test_blank_blocks_that_nobody_reads_are_no_offence(self):
+        assert said(device.blank_blocks, run(read=0, written=GIB, blank=1.0)) == []
+        assert said(device.blank_blocks, run(written=GIB, blank=1.0, options={"verify": "crc32c"})) == []
+
     def test_writing_into_unwritten_data_is_no_offence(self):
         before = reading(disk=disk(5000, 700), size=GIB, unwritten=GIB)
         assert said(device.unwritten_extents, run(read=0, written=GIB, before=before)) == []
@@ -162,6 +172,20 @@ class TestOthers:
         subject = run(before=before, after=after)
         assert said(device.page_cache, subject) == []
         assert severities(device.others_io, subject) == ["suspect"]
+
+    def test_a_partition_that_is_not_counted_is_held_against_its_whole_disk(self):
+        none = Counters(0, 0)
+        before = reading(disk=Disk("nvme0n1p1", none, Counters(7, 7), lumped=True))
+        after = reading(10.0, Disk("nvme0n1p1", none, Counters(7 + GIB, 7), lumped=True))
+        lumped = run(before=before, after=after)
+        assert said(device.page_cache, lumped) == said(device.others_io, lumped) == []
+        little = reading(10.0, Disk("nvme0n1p1", none, Counters(7 + GIB // 2, 7), lumped=True))
+        assert severities(device.page_cache, run(before=before, after=little)) == ["invalid"]
+
+    def test_a_partition_that_begins_to_count_is_held_against_itself(self):
+        before = reading(disk=Disk("nvme0n1p1", Counters(0, 0), Counters(9 * GIB, 7), lumped=True))
+        after = reading(10.0, Disk("nvme0n1p1", Counters(GIB, 0), Counters(10 * GIB, 7)))
+        assert said(device.page_cache, run(before=before, after=after)) == []
 
 
 class TestLink:

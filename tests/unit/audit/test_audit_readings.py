@@ -67,6 +67,40 @@ class TestDisk:
             tree(tmp_path, {f"{subsystem}/{path}/{name}/stat": STAT.format(read=sectors, written=0)})
         assert snapshot("259:1", None, tmp_path).disk.target.read == 40 * 512
 
+    @pytest.mark.parametrize(("own", "lumped"), [(0, True), (40, False)])
+    def test_a_partition_of_a_multipath_head_may_be_counted_on_the_head_alone(self, tmp_path, own, lumped):
+        head = "sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1"
+        tree(tmp_path, {f"{head}/../nvme0/nvme0c0n1/stat": STAT.format(read=0, written=0)})
+        block(tmp_path, "259:1", head, read=100)
+        block(tmp_path, "259:2", f"{head}/nvme0n1p1", read=own, partition="1\n")
+        disk = snapshot("259:2", None, tmp_path).disk
+        assert (disk.lumped, disk.whole.read) == (lumped, 100 * 512)
+
+    def test_a_partition_of_another_disk_that_was_never_read_is_counted_by_itself(self, tmp_path):
+        nvme(tmp_path, read=100)
+        block(tmp_path, "259:2", f"{PCI}/nvme/nvme0/nvme0n1/nvme0n1p1", partition="1\n")
+        assert not snapshot("259:2", None, tmp_path).disk.lumped
+
+    def test_the_disk_below_a_volume_shows_what_others_do_there(self, tmp_path):
+        disk = nvme(tmp_path, read=300)
+        part = block(tmp_path, "259:1", f"{PCI}/nvme/nvme0/nvme0n1/nvme0n1p1", read=200, partition="1\n")
+        volume = block(tmp_path, "252:0", "sys/devices/virtual/block/dm-0", read=150)
+        crypt = block(tmp_path, "252:1", "sys/devices/virtual/block/dm-1", read=40)
+        for upper, lower in ((volume, part), (crypt, volume)):
+            (upper / "slaves").mkdir()
+            (upper / "slaves" / lower.name).symlink_to(lower)
+        found = snapshot("252:1", None, tmp_path).disk
+        assert (found.name, found.target.read, found.whole.read) == ("dm-1", 40 * 512, 300 * 512), disk
+
+    def test_what_a_volume_on_several_disks_makes_them_do_is_not_taken_for_others(self, tmp_path):
+        md = block(tmp_path, "9:0", "sys/devices/virtual/block/md0", written=10)
+        (md / "slaves").mkdir()
+        for name, number in (("sda", "8:0"), ("sdb", "8:16")):
+            member = block(tmp_path, number, f"sys/devices/{name}", written=10)
+            (md / "slaves" / name).symlink_to(member)
+        disk = snapshot("9:0", None, tmp_path).disk
+        assert disk.whole == disk.target
+
     @pytest.mark.parametrize("stat", ["", "1 2 3", "a b c d e f g", "1 2 -3 4 5 6 7"])
     def test_counters_that_cannot_be_read_are_zero(self, tmp_path, stat):
         folder = block(tmp_path, "8:0", "sys/devices/pci0/block/sda")
@@ -236,6 +270,12 @@ class TestSystem:
         assert found.throttles == 7
         assert found.cooling == ("cpufreq-cpu0",)
         assert found.hot == (("cpu-thermal", 96.5, 95.0),)
+
+    @pytest.mark.parametrize("kind", ["thermal-cpufreq-0", "cpufreq-cpu0", "Processor", "thermal-fan"])
+    def test_a_processor_that_is_slowed_is_known_by_its_names_of_all_kernels(self, tmp_path, kind):
+        device = "sys/class/thermal/cooling_device0"
+        tree(tmp_path, {f"{device}/type": f"{kind}\n", f"{device}/cur_state": "1\n"})
+        assert system(tmp_path).cooling == (() if kind == "thermal-fan" else (kind,))
 
     def test_a_jetson_below_its_best(self, tmp_path):
         conf = "< POWER_MODEL ID=0 NAME=MAXN >\n< POWER_MODEL ID=2 NAME=MODE_30W >\n"

@@ -100,6 +100,22 @@ def test_a_count_that_cannot_be_read_is_no_zero(tmp_path, text):
     assert file.read_text(encoding="latin-1") == text
 
 
+@pytest.mark.parametrize("planned", [1, None])
+@pytest.mark.parametrize("name", ["folder", "folder/**/wear-orin.json"])
+def test_a_count_that_cannot_be_written_is_found_before_the_first_byte(tmp_path, name, planned):
+    folder = tmp_path / "folder"
+    Wear(limited(day=GIB), folder).record(1)
+    [place] = tmp_path.glob(name)
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to("/proc/none/there")  # where nothing can be made, by root either
+    account = Wear(limited(day=GIB), folder)
+    account.check(0)  # what writes nothing needs no count
+    with pytest.raises(TargetError, match="cannot be kept") as caught:
+        account.check(planned)
+    assert caught.value.rule == "wear"
+    Wear(limited(session=GIB), folder).check(planned)
+
+
 def test_sessions_that_write_at_once_lose_no_byte(tmp_path):
     def work():
         account = Wear(limited(day=GIB), tmp_path)

@@ -14,6 +14,7 @@ from iogate.units import format_quantity
 _POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
 """File systems that may spread or shrink data on their way: no single counter proves them wrong."""
 _MISSING = 0.9
+_BLANK = 0.25
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
 
@@ -146,13 +147,32 @@ def unwritten_extents(evidence: Evidence) -> Findings:
     )
 
 
+def blank_blocks(evidence: Evidence) -> Findings:
+    """Find a block device that was never written, or was trimmed, where it is read.
+
+    `suspect` if a quarter or more of 64 blocks, spread over what is read, have nothing in them but zeros (or
+    ones): such reads may never reach the medium, and are slower once the device holds data.
+
+    Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`.
+    """
+    share = evidence.blank
+    if share is None or share < _BLANK or not evidence.claimed("read") or evidence.given("verify"):
+        return
+    yield finding(
+        "suspect",
+        f"{share:.0%} of the blocks that were looked at hold zeros (or ones) alone: never written, or "
+        "trimmed; reads of them may never reach the medium",
+        "write data to all that is read first: a workload that writes, with --io-destroy",
+    )
+
+
 def others_io(evidence: Evidence) -> Findings:
     """Find somebody else's I/O on the same disk.
 
     `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
     the figures are those of a device that was shared.
 
-    Find who else uses the disk (`iotop`), or what the file system adds.
+    Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """
     device = _transferred(evidence)
     if device is None or not evidence.needs.direct or not evidence.moved:
@@ -170,7 +190,7 @@ def others_io(evidence: Evidence) -> Findings:
                 "suspect",
                 f"the disk has {direction} {format_quantity(counted, 'B')}, the engine claims "
                 f"{format_quantity(claimed, 'B')}: {format_quantity(foreign, 'B')} are not its own",
-                "find who else uses the disk (iotop), or what the file system adds",
+                "find who else uses the disk (iotop), or what the file system or volume adds",
             )
 
 
@@ -254,10 +274,10 @@ def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
     before, after = (reading.disk if reading else None for reading in (evidence.before, evidence.after))
     if before is None or after is None or before.name != after.name or not after.counted:
         return None
-    return (
-        _difference(before.target, after.target, {} if evidence.apart else evidence.beside),
-        _difference(before.whole, after.whole, evidence.beside),
-    )
+    whole = _difference(before.whole, after.whole, evidence.beside)
+    if after.lumped:
+        return whole, whole
+    return _difference(before.target, after.target, {} if evidence.apart else evidence.beside), whole
 
 
 def _difference(before: Counters, after: Counters, beside: Mapping[str, Traffic]) -> Counters:
@@ -271,6 +291,7 @@ CHECKS: tuple[Check, ...] = (
     cached,
     page_cache,
     unwritten_extents,
+    blank_blocks,
     others_io,
     link_limit,
     loop_cache,

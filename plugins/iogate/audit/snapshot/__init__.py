@@ -32,14 +32,16 @@ class Counters:
 class Disk:
     """The disk under a target.
 
-    `target` are the counters of the target itself (a partition's, perhaps), `whole` those of the whole disk.
-    `counted` is False where the kernel keeps no counters. `cached` says that it is a loop device which goes
-    through the page cache of its backing file.
+    `target` are the counters of the target itself (a partition's, perhaps), `whole` those of the whole disk,
+    which is the one below of a volume that lies on one. `lumped` says that the kernel counts the partition's
+    I/O on the whole disk alone. `counted` is False where the kernel keeps no counters. `cached` says that it
+    is a loop device which goes through the page cache of its backing file.
     """
 
     name: str
     target: Counters
     whole: Counters
+    lumped: bool = False
     counted: bool = True
     cached: bool = False
     rotational: bool = False
@@ -47,6 +49,17 @@ class Disk:
     write_cache: str = ""
     link: Link | None = None
     health: Health | None = None
+
+
+def written_between(before: Disk | None, after: Disk | None) -> int | None:
+    """Return the bytes that a target was given to write between two readings, by whomever; None if that was
+    not counted.
+    """
+    if before is None or after is None or before.name != after.name or not after.counted:
+        return None
+    if after.lumped:
+        return after.whole.written - before.whole.written
+    return after.target.written - before.target.written
 
 
 @dataclass(frozen=True)
@@ -128,19 +141,21 @@ def _disk(number: str, root: Path) -> Disk | None:
         return None
     target = Path(os.path.realpath(link))
     whole = target.parent if (target / "partition").exists() else target
-    queue = whole / "queue"
+    queue, member = whole / "queue", _only_member(whole)
+    own = _counters(target)
     chosen = re.search(r"\[([\w-]+)\]", sysfs.text(queue / "scheduler"))
     return Disk(
         name=target.name,
-        target=_counters(target),
-        whole=_counters(whole),
+        target=own,
+        whole=_counters(member),
+        lumped=target != whole and own == Counters(0, 0) and _is_multipath_head(whole),
         counted=sysfs.text(queue / "iostats") != "0",
         cached=sysfs.text(whole / "loop/dio") == "0",
         rotational=sysfs.text(queue / "rotational") == "1",
         scheduler=chosen[1] if chosen else "",
         write_cache=sysfs.text(queue / "write_cache"),
-        link=link_of(_only_member(whole)),
-        health=health_of(_only_member(whole), root),
+        link=link_of(member),
+        health=health_of(member, root),
     )
 
 
@@ -174,12 +189,18 @@ def _counters(folder: Path) -> Counters:
     do.
     """
     own = _stat(folder / "stat")
-    controller = controller_of(folder)
-    if controller is None or controller == folder.parent:
+    if not _is_multipath_head(folder):
         return own
     paths = [_stat(path / "stat") for path in folder.parent.glob(f"nvme*/{_path_pattern(folder.name)}")]
     read, written = sum(path.read for path in paths), sum(path.written for path in paths)
     return Counters(max(own.read, read), max(own.written, written))
+
+
+def _is_multipath_head(folder: Path) -> bool:
+    """Return whether a disk is the head of an NVMe multipath device, which counts on itself what its
+    partitions do: nvme_mpath_start_request() in Linux 6.3 and later. Before, the paths alone count.
+    """
+    return controller_of(folder) not in (None, folder.parent)
 
 
 def _path_pattern(head: str) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from iogate.host import sysfs
 
-_COOLING = re.compile(r"cpufreq-|Processor|cpu-|.*throttle", re.IGNORECASE)
+# What cpufreq_cooling.c calls a processor's: thermal-cpufreq-0 before Linux 5.13, then cpufreq-cpu0.
+_COOLING = re.compile(r"(thermal-)?cpufreq-|Processor|cpu-|.*throttle", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,63 @@
+"""What a run writes is counted as wear: all that the device was given, however the run ends."""
+
+# ruff: noqa: F811 (fixtures are imported, and named by parameters)
+import json
+import signal
+
+import pytest
+
+from iogate.host.mounts import block_number
+from loops import MIB, made, need, own_locks  # noqa: F401 (fixtures)
+from projects import Project, need_fio, plain
+from waiting import eventually
+
+pytestmark = pytest.mark.system
+WRITING = """\
+workloads:
+  writing: {rw: randwrite, bs: 64k, size: 8M, time_based: true,
+            ramp_time: RAMP, runtime: SECONDS, repetitions: 2}
+"""
+
+
+@pytest.fixture
+def limited(made, tmp_path, monkeypatch):
+    """A project whose device may be written so much a day, and the bytes that the device was given so far."""
+    need("mkfs.ext4")
+    need_fio()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made.into_memory()
+    device, point = made.formatted("ext4", 64 * MIB)
+    project = Project(tmp_path / "project")
+    project.device("lab", f"target: {point}\nwear: 900G/day\nmissing: record\n")
+    stat = f"/sys/dev/block/{block_number(device)}/stat"
+
+    def written():
+        with open(stat) as stream:
+            return int(stream.read().split()[6]) * 512
+
+    return project, written
+
+
+def counted(project):
+    [file] = project.path.parent.rglob("wear-lab.json")
+    return sum(json.loads(file.read_text()).values())
+
+
+def test_what_is_written_in_a_ramp_is_counted(limited):
+    project, written = limited
+    project.suite(WRITING.replace("RAMP", "0.4").replace("SECONDS", "0.2"))
+    before = written()
+    result = project.run("suites", "--device=lab")
+    assert result.verdicts == {"writing": "recorded"}, result.text
+    assert counted(project) > 0.9 * (written() - before) > 16 * MIB
+
+
+def test_what_is_written_until_ctrl_c_is_counted(limited):
+    project, written = limited
+    project.suite(WRITING.replace("RAMP", "0").replace("SECONDS", "50"))
+    before = written()
+    run = project.start("suites", "--device=lab")
+    eventually(lambda: written() - before > 64 * MIB)
+    run.send_signal(signal.SIGINT)
+    plain(project.finish(run).text)
+    assert counted(project) > 0.9 * (written() - before)

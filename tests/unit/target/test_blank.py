@@ -1,0 +1,56 @@
+"""Blocks without data are told from those with some, wherever on the device they lie."""
+
+import os
+
+import pytest
+
+from iogate.target.blank import blank_share
+
+MIB = 2**20
+
+
+@pytest.fixture
+def device(tmp_path):
+    """A file stands for the device: it is read alike."""
+
+    def make(*parts):
+        file = tmp_path / "device"
+        file.write_bytes(b"".join(parts))
+        return file
+
+    return make
+
+
+@pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
+def test_what_was_never_written_is_blank(device, byte):
+    assert blank_share(device(byte * MIB), MIB, 512) == 1
+
+
+@pytest.mark.parametrize("data", [os.urandom(MIB), b"\xaa" * MIB, (b"\x00" * 4095 + b"x") * 256])
+def test_data_are_not_blank(device, data):
+    assert blank_share(device(data), MIB, 512) == 0
+
+
+def test_a_half_is_a_half_and_only_what_is_read_counts(device):
+    half = device(os.urandom(MIB), bytes(MIB))
+    assert blank_share(half, 2 * MIB, 4096) == 0.5
+    assert blank_share(half, MIB, 4096) == 0
+
+
+def test_a_pattern_with_the_period_of_the_sample_is_not_mistaken(device):
+    parts = 64 * [os.urandom(32768) + bytes(32768)]
+    assert 0.2 < blank_share(device(*parts), 4 * MIB, 512) < 0.8
+
+
+@pytest.mark.parametrize("size", [0, 4095])
+def test_less_than_a_block_is_not_known(device, size):
+    assert blank_share(device(bytes(size)), size, 512) is None
+
+
+def test_a_device_that_ended_before_is_read_as_far_as_it_goes(device):
+    assert blank_share(device(bytes(8192)), MIB, 512) == pytest.approx(0, abs=0.1)
+
+
+def test_what_cannot_be_read_is_not_known(tmp_path):
+    assert blank_share(tmp_path / "missing", MIB, 512) is None
+    assert blank_share(tmp_path, MIB, 512) is None

@@ -347,12 +347,14 @@ class Environment:
     """Where a session ran, in three parts of flat names and values.
 
     `identity` must match or there is no verdict; `subject` (kernel, image, firmware) is what the gate is
-    there to judge; `state` (governor, load, temperature) explains.
+    there to judge; `state` (governor, load, temperature) explains. `boot` is another text once the machine
+    was started anew.
     """
 
     identity: Mapping[str, str] = field(default_factory=_empty)
     subject: Mapping[str, str] = field(default_factory=_empty)
     state: Mapping[str, str] = field(default_factory=_empty)
+    boot: str = ""
 
 
 @dataclass(frozen=True)

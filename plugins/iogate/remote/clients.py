@@ -76,6 +76,7 @@ class ClientsBench:
             _united([one.identity for one in found]),
             _united([one.subject for one in found]),
             _united([one.state for one in found]),
+            " ".join(one.boot for one in found),
         )
 
     def refusals(self, needs: Needs) -> Sequence[TargetError]:

@@ -91,6 +91,8 @@ def obstacles(
     assert results.run
     yield from identity_changes(results.environment.identity, environment.identity)
     yield from identity_changes(results.environment.subject, environment.subject)
+    if results.environment.boot != environment.boot:  # of a device elsewhere; here there is the seal
+        yield "the device was started anew since"
     for name in sorted({*results.run.options, *options}):
         before, now = results.run.options.get(name, "not given"), options.get(name, "not given")
         if before != now:

@@ -22,7 +22,7 @@ USUAL = 50
 _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
 _WORKLOAD = re.compile(r".+-[0-9a-f]{8}")
 _RESULTS = "results.json"
-_ENGINE_RAN = "stdout"
+_LABEL = re.compile(r"\d+|pilot|([AB]-)?(round|fill|random)-\d+")
 _SLACK = 2.0  # seconds by which times of files may be off
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -98,20 +98,21 @@ def _is_results(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_of_workload(entry: os.DirEntry[str], ended: float) -> bool:
-    return _WORKLOAD.fullmatch(entry.name) is not None and _is_raw(entry, ended)
+    """Return whether an entry is the folder of a workload, in which repetitions have theirs."""
+    if not _WORKLOAD.fullmatch(entry.name) or not _is_raw(entry, ended) or not entry.is_dir():
+        return False
+    with os.scandir(entry.path) as entries:
+        return all(_LABEL.fullmatch(inner.name) and inner.is_dir() for inner in entries)
 
 
-def _is_raw(entry: os.DirEntry[str], ended: float, *, within: bool = False) -> bool:
-    """Return whether an entry is raw output as a run leaves it: folders, and files in those alone in which an
-    engine ran, `within` one of which this is; none of them younger than the end of the session.
-    """
+def _is_raw(entry: os.DirEntry[str], ended: float) -> bool:
+    """Return whether an entry, and all in it, is a file or folder that a session left when it ended."""
     if entry.stat(follow_symlinks=False).st_mtime > ended + _SLACK:
         return False
     if not entry.is_dir(follow_symlinks=False):
-        return within and entry.is_file(follow_symlinks=False)
-    within = within or os.path.lexists(os.path.join(entry.path, _ENGINE_RAN))
+        return entry.is_file(follow_symlinks=False)
     with os.scandir(entry.path) as entries:
-        return all(_is_raw(inner, ended, within=within) for inner in entries)
+        return all(_is_raw(inner, ended) for inner in entries)
 
 
 def _ended(results: Path) -> float:

@@ -195,6 +195,15 @@ def test_a_machine_that_tells_nothing_is_no_error(tmp_path):
     assert environment == Environment({}, {}, {})
 
 
+def test_a_machine_that_is_started_anew_has_another_boot_and_keeps_its_id_to_itself(tmp_path):
+    boots = []
+    for id in ("7c9e6679-7425-40de-944b-e07fc1f90ae7\n", "0b1c2d3e-7425-40de-944b-e07fc1f90ae7\n"):
+        plant(tmp_path, {"proc/sys/kernel/random/boot_id": id})
+        boots.append(observe(None, tmp_path, tmp_path).boot)
+        assert boots[-1] and boots[-1] not in id
+    assert boots[0] != boots[1]
+
+
 def test_hostile_text_becomes_one_printable_line(tmp_path):
     plant(tmp_path, {"proc/device-tree/model": "x\x1b[2J\n" + "y" * 1000 + "\0"})
     machine = observe(None, tmp_path, tmp_path).identity["machine"]

@@ -9,7 +9,7 @@ from iogate.report.session_folders import SessionFolder, _is_own, prune
 
 def session(results, day, content="results.json"):
     folder = results / f"2026-01-{day:02}T00:00:00Z-00ff"
-    for repetition in ("random_read-1234abcd/pilot", "random_read-1234abcd/1/A", "fill_it-0000ffff/fill-1"):
+    for repetition in ("random_read-1234abcd/pilot", "random_read-1234abcd/1/A", "fill_it-0000ffff/B-fill-1"):
         (folder / repetition / "tmp").mkdir(parents=True)
         for name in ("stdout", "stderr", "output.json", "tmp/log.0"):
             (folder / repetition / name).touch()

@@ -46,4 +46,5 @@ def observe(target_number: str | None, target_path: Path, root: Path = Path("/")
         identity=known_facts({**machine.identity(root), **disk.identity(disks)}),
         subject=known_facts({**machine.subject(root), **disk.file_system(mount), **disk.subject(disks)}),
         state=known_facts({**machine.state(root), **disk.state(disks), "free_space": space}),
+        boot=machine.boot(root),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 
 from iogate.host import sysfs
@@ -85,6 +86,14 @@ def state(root: Path) -> dict[str, str]:
         "temperature": hottest(sysfs.paths(root / "sys/class/thermal", "thermal_zone*/temp")),
         "uptime": format_duration(float(uptime[0])) if uptime and number(uptime[0]) else "",
     }
+
+
+def boot(root: Path) -> str:
+    """Return what changes when it is started anew: a digest, as the kernel's own id is a secret to others
+    (`iogate.report.origin`).
+    """
+    known = sysfs.text(root / "proc/sys/kernel/random/boot_id")
+    return sha256(known.encode()).hexdigest()[:12] if known else ""
 
 
 def _megahertz(policies: Iterable[Path], name: str) -> str:

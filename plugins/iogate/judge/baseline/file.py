@@ -88,7 +88,8 @@ def load_sessions(path: Path, suite: str = "") -> dict[str, Environment]:
 def environment_of(session: Mapping[str, Any]) -> Environment:
     """Return where a stored session ran."""
     environment = session.get("environment") or {}
-    return Environment(**{part: facts or {} for part, facts in environment.items()})
+    identity, subject, state = (environment.get(part) or {} for part in ("identity", "subject", "state"))
+    return Environment(identity, subject, state)
 
 
 def find(baselines: Mapping[str, Baseline], workload: Workload) -> tuple[Baseline | None, str]:

@@ -47,7 +47,7 @@ def expected(items: Sequence[pytest.Item], stored: Callable[[Path], Collection[s
 
 
 def _owners(names: Iterable[str]) -> Iterator[str]:
-    """Yield for each workload the labels of all tests that it may be of: `a`, `a.b`, `a.b.c` of `a.b.c`."""
+    """Yield for each workload the labels of all tests that may measure it: `a` and `a.b` for `a.b`."""
     for name in names:
         yield from itertools.accumulate(name.split("."), "{}.{}".format)
 

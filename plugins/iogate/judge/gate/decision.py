@@ -239,6 +239,11 @@ class Case:
         return self.found.contradicted or two
 
     @property
+    def withheld(self) -> bool:
+        """Whether a pass waits for another repetition, as too many that there are lost the tolerance."""
+        return self.found.lost > self.margin and self.n < self.looks.last
+
+    @property
     def too_few(self) -> str:
         """Why nothing is decided before the first look."""
         few = "one repetition" if self.n == 1 else f"fewer than {self.looks.first} repetitions"
@@ -305,6 +310,8 @@ def _judge(case: Case, notes: list[str], *, hopeless: bool = False) -> Decision:
     verdict: DecisionVerdict
     if case.found.worse < -IMPLAUSIBLE:
         verdict, said = "inconclusive", "too good to be believed: another unit, or another set-up"
+    elif most < case.margin and case.withheld:
+        verdict, said = "continue", f"still open, {between}, as too many repetitions lost more than that"
     elif most < 0:
         verdict, said = "improved", f"better, {between}"
     elif most < case.margin:

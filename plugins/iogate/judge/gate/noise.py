@@ -76,7 +76,8 @@ class Difference:
     `unreduced` and `repetition` make the squared standard error `unreduced + repetition / n`; `session` is
     the variance between sessions that it contains. `noisier` says that the repetitions scatter more than the
     baseline's, `doubted_degrees` are those if the device's workloads differ more than they seem to (0: the
-    same), `contradicted` that a third of them or more are outliers on the better side.
+    same), `contradicted` that a third of them or more are outliers on the better side. If a quarter or more
+    are on the worse side, `lost` is how much worse the least of them is.
     """
 
     worse: float
@@ -88,6 +89,7 @@ class Difference:
     session: float = 0.0
     contradicted: bool = False
     doubted_degrees: float = 0.0
+    lost: float = -math.inf
 
     def error(self, repetitions: int) -> float:
         """Return standard error of the difference after so many repetitions."""
@@ -259,14 +261,16 @@ def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | Non
     centre = huber(candidate, scale)
     reach = scale * outlier_limit(noise.repetition_degrees)
     better = sum(value < centre - reach for value in candidate)
+    lost = [value for value in candidate if value > centre + reach]
     found = Difference(
         worse=centre - noise.centre,
         unreduced=noise.unreduced,
         repetition=noise.repetition,
         degrees=noise.session_degrees,
-        outliers=better + sum(value > centre + reach for value in candidate),
+        outliers=better + len(lost),
         session=noise.session,
         contradicted=3 * better >= n,
+        lost=min(lost) - noise.centre if 4 * len(lost) >= n and lost else -math.inf,
     )
     squares = sum_of_squares(winsorise(candidate, centre, reach))
     if n > 1 and _noisier(squares / (n - 1), n - 1, scale**2, noise.repetition_degrees):

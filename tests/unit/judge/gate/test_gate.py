@@ -261,6 +261,39 @@ class TestStalls:
         decision = decide(baseline, [850.0, 1000.0, 851.0], direction="higher", tolerance=0.05)
         assert decision.verdict == "continue"
 
+    @pytest.mark.parametrize("lost", [600.0, 850.0])
+    def test_a_pass_waits_while_a_quarter_of_the_repetitions_lost_the_tolerance(self, lost):
+        baseline, _ = device(random.Random(3))
+        good = [1000.0, 1001.0, 999.0, 1002.0, 998.0]
+        found = [
+            decide(baseline, [good[0], lost, *good[1:n]], direction="higher", tolerance=0.05)
+            for n in range(1, 6)
+        ]
+        assert [item.verdict for item in found[:3]] == ["continue"] * 3
+        assert found[2].interval[0] > -0.05, "it would pass"
+        assert "too many repetitions lost more than that" in found[2].reason
+        assert found[3].verdict in PASSING
+
+    def test_a_pass_that_waits_is_no_failure(self):
+        quiet = [[1000.0, 1001.0, 999.0]] * 20
+        drift = [975.0, 975.5, 974.5]
+        assert decide(quiet, drift, direction="higher", tolerance=0.05).verdict == "drift"
+        assert decide(quiet, [*drift, 800.0], direction="higher", tolerance=0.05).verdict == "continue"
+
+    def test_nothing_waits_for_what_will_not_come_nor_for_what_the_tolerance_bears(self):
+        quiet, direction = [[1000.0, 1001.0, 999.0]] * 20, {"direction": "higher", "tolerance": 0.05}
+        fixed = {"first_look": 4, "max_repetitions": 4}
+        assert decide(quiet, [1000.0, 1001.0, 999.0, 800.0], **direction, **fixed).verdict in PASSING
+        assert decide(quiet, [1000.0, 1001.0, 999.0, 980.0], **direction).verdict in PASSING
+
+    def test_a_device_that_loses_two_fifths_in_half_of_its_repetitions_seldom_passes(self):
+        generator, passed = random.Random(7), 0
+        for _ in range(300):
+            baseline, values = device(generator)
+            values = [value * (0.6 if generator.random() < 0.5 else 1) for value in values]
+            passed += last_decision(baseline, values, tolerance=0.05).verdict in PASSING
+        assert passed <= 0.36 * 300  # 29% measured, two thirds of it after two good ones; it was 42%
+
     def test_false_alarms_stay_below_one_percent(self):
         assert verdicts(1500, stalls=0.03)["regressed"] <= 18  # 0.6% measured; 18 is its 99% bound
 

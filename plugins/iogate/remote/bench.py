@@ -221,6 +221,12 @@ class FarCalls:
         return compiled_for(machine, name).hex()
 
 
+def check_numbers(seconds: float, series: Sequence[float]) -> None:
+    """Raise ValueError for a time, or for bandwidths, that cannot be."""
+    if not (0 <= seconds < math.inf and all(map(math.isfinite, series))):
+        raise ValueError("times or rates without end")
+
+
 class RemoteBench(FarCalls):
     """The machine at a host as a bench; `folder` keeps the raw files of repetitions, here.
 
@@ -315,6 +321,9 @@ class RemoteBench(FarCalls):
             )
 
     def _at_home(self, repetition: Repetition) -> Repetition:
-        """Return a repetition whose folders are at home. Raises ValueError for folders of others."""
+        """Return a repetition whose folders are at home. Raises ValueError for folders of others, and for
+        times and rates that no document can say.
+        """
+        check_numbers(repetition.seconds, repetition.series)
         base = self._at_home(repetition.base) if repetition.base else None
         return replace(repetition, folder=str(self._path(repetition.folder)), base=base)

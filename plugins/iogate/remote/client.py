@@ -13,7 +13,7 @@ from iogate.measure.bench import Watcher
 from iogate.measure.local_bench import folder_name
 from iogate.measure.settings import Settings
 from iogate.model import Command, Device, Finding, Output, Traffic
-from iogate.remote.bench import RemoteBench
+from iogate.remote.bench import RemoteBench, check_numbers
 from iogate.remote.far_client import Asked, ClientFacts, Conducted
 from iogate.target import Fellows
 from iogate.units import printable
@@ -117,6 +117,12 @@ class Client(RemoteBench):
             found: Conducted = self._end(Conducted)
         finally:
             self._conducting = 0
+        try:
+            check_numbers(found.completed.seconds, found.series)
+            if PurePosixPath(found.output).name != found.output or found.output in ("", ".."):
+                raise ValueError(f"{found.output[:200]!r} is no raw file")
+        except ValueError as error:
+            raise self._not_understood(error) from None
         return found
 
     def reason(self) -> IogateError:

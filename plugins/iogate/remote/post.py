@@ -24,6 +24,16 @@ _LOST: tuple[Any, ...] = ("lost",)
 _END: tuple[Any, ...] = ("end",)
 
 
+_MOST = 5 * 2**28
+"""Bytes that may wait to be received: raw files of a repetition, and an output. Who sends more is lost."""
+
+
+def _size(message: Any) -> int:
+    """Return about how many bytes a message takes."""
+    parts = message if isinstance(message, tuple) else (message,)
+    return sum(len(part) if isinstance(part, (bytes, str)) else 100 for part in parts)
+
+
 class Lost(Exception):
     """The other side is gone, or silent."""
 
@@ -42,6 +52,7 @@ class Post:
         lost: Callable[[], None] = lambda: None,
     ) -> None:
         self.silent = False
+        self._waiting = 0
         self._channel = channel
         self._heard, self._tell_lost = heard, lost
         self._inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
@@ -77,6 +88,8 @@ class Post:
         if message is _LOST:
             self._inbox.put(_LOST)
             raise Lost
+        with self._lock:
+            self._waiting -= _size(message)
         return message
 
     def listen(
@@ -87,6 +100,8 @@ class Post:
 
     def interject(self, *message: Any) -> None:
         """Let this be received as if the other side had sent it."""
+        with self._lock:
+            self._waiting += _size(message)
         self._inbox.put(message)
 
     def drop(self) -> None:
@@ -104,7 +119,13 @@ class Post:
         if message == _LOST:
             self._lose()
         elif message != _BEAT and not self._heard(message):
-            self._inbox.put(message)
+            with self._lock:
+                self._waiting += _size(message)
+                full = self._waiting > _MOST
+            if full:
+                self._lose()
+            else:
+                self._inbox.put(message)
 
     def _lose(self) -> None:
         with self._lock:

@@ -184,7 +184,7 @@ def _read(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             data = stream.read(_MOST + 1)
-    except FileNotFoundError:
+    except OSError:  # it may also be a folder
         return ""
     if len(data) > _MOST:
         raise OutputError(f"{path} is larger than {_MOST >> 20} MiB: not read")

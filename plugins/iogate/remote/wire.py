@@ -20,6 +20,7 @@ from iogate import errors
 from iogate.errors import IogateError, OptionError, Position, TargetError
 from iogate.units import printable
 
+_LARGEST = 64 * 2**20  # characters of a value; read, they take up to thirty times as much
 _SEQUENCES = (tuple, list, collections.abc.Sequence)
 _MAPPINGS = (dict, collections.abc.Mapping)
 _ERRORS: dict[str, type[IogateError]] = {
@@ -38,6 +39,8 @@ def unpacked(kind: Any, text: str, *, foreign: bool = False) -> Any:
     """Return the value of a type that JSON stands for; where that is `foreign`, what is not fit for a
     terminal is taken out of its texts. Raises ValueError if it stands for none.
     """
+    if foreign and len(text) > _LARGEST:
+        raise ValueError(f"a value of {len(text)} characters")
     try:
         data = json.loads(text)
         return _value(kind, _clean(data) if foreign else data)

@@ -1,11 +1,14 @@
 """Messages both ways, over a real pipe to another Python."""
 
+import os
+import signal
 import sys
 import threading
 
 import execnet
 import pytest
 
+from iogate.host.interrupts import Interrupts, heard
 from iogate.remote import post
 from iogate.remote.post import Lost, Post
 
@@ -59,3 +62,66 @@ def test_silence_is_an_end(channel, monkeypatch):
     with pytest.raises(Lost):
         mail.receive()
     assert mail.lost and mail.silent
+
+
+FLOOD = """
+channel.receive()
+for _ in range(200):
+    channel.send(("file", "a", bytes(2**20)))
+channel.receive()
+"""
+
+
+@pytest.mark.parametrize("channel", [FLOOD], indirect=True)
+def test_who_says_more_than_is_kept_is_lost(channel, monkeypatch):
+    monkeypatch.setattr(post, "_MOST", 50 * 2**20)
+    lost = threading.Event()
+    mail = Post(channel, lost=lost.set)
+    mail.send("begin")
+    assert lost.wait(30)
+    heard = 0
+    with pytest.raises(Lost):
+        while mail.receive(30):
+            heard += 1
+    assert heard <= 50
+    mail.close()
+
+
+@pytest.mark.parametrize("channel", [FLOOD], indirect=True)
+def test_what_is_received_makes_room(channel, monkeypatch):
+    monkeypatch.setattr(post, "_MOST", 190 * 2**20)
+    mail = Post(channel)
+    mail.send("begin")
+    for _ in range(2):
+        for _ in range(100):
+            assert mail.receive(30)[0] == "file"
+    assert not mail.lost and mail._waiting == 0
+    mail.close()
+
+
+class Silent:
+    """A channel on which nothing comes."""
+
+    def setcallback(self, call, endmarker):
+        pass
+
+    def send(self, message):
+        pass
+
+
+def test_one_more_ctrl_c_ends_a_wait_that_nothing_else_would():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupts, mail = Interrupts(), Post(Silent())
+    interrupts.watch()
+    try:
+        interrupts.ignore()  # as after the first
+        again = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        again.start()
+        with pytest.raises(Lost), heard(mail.drop):
+            mail.receive()
+        again.join()
+        assert not mail.lost
+    finally:
+        interrupts.restore()
+        signal.signal(signal.SIGINT, before)
+        mail.close()

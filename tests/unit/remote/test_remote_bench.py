@@ -8,11 +8,14 @@ import pytest
 
 from fake_bench import FakeWatcher, reads
 from iogate.errors import IogateError, MeasurementError, OutputError, TargetError
+from iogate.host.process import Completed
 from iogate.measure.local_bench import folder_name
 from iogate.measure.settings import Settings
 from iogate.model import Device, Needs, Output, Repetition
 from iogate.remote.bench import RemoteBench
+from iogate.remote.client import Client
 from iogate.remote.far import Facts
+from iogate.remote.far_client import Asked, ClientFacts, Conducted
 from iogate.remote.post import Lost
 from iogate.remote.wire import packed
 from iogate.target.resolve import Target
@@ -40,7 +43,10 @@ class FakeConnection:
         if message[0] == "call" and self.script:
             number = message[1]
             said = self.script.popleft()
-            self.inbox += [tuple(number if part == "#" else part for part in item) for item in said]
+            self.inbox += [
+                tuple(number if part == "#" else part for part in item) if isinstance(item, tuple) else item
+                for item in said
+            ]
         if message[0] == "stop":
             self.inbox.append(("stopped", message[1]))
         if message[0] == "bye":
@@ -50,7 +56,7 @@ class FakeConnection:
         if not self.inbox:
             raise Lost
         message = self.inbox.popleft()
-        if isinstance(message[0], BaseException):
+        if isinstance(message, tuple) and message and isinstance(message[0], BaseException):
             raise message[0]
         return message
 
@@ -110,6 +116,11 @@ def test_raw_files_come_home(bench, tmp_path):
         ("done", "#", packed(replace(DONE, folder=f"{WITHIN}/../../elsewhere"))),
         ("done", "#", packed(replace(DONE, folder=f"{WITHIN}0"))),
         ("done", "#", packed(replace(DONE, base=replace(DONE, folder="..")))),
+        ("done", "#", packed(replace(DONE, seconds=float("inf")))),
+        ("done", "#", packed(replace(DONE, seconds=-1.0))),
+        ("done", "#", packed(replace(DONE, series=(1.0, float("nan"))))),
+        (),
+        5,
         ("failed", "#", '{"kind": "SystemExit"}'),
         ("failed", "#", 4),
     ],
@@ -119,6 +130,23 @@ def test_what_cannot_be_meant_ends_it(bench, tmp_path, said):
         measured(bench, said)
     assert bench._connection.lost
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("output", ["/etc/passwd", "../1/output.json", "..", "", "a/b"])
+def test_what_all_clients_did_is_read_from_the_first_ones_folder(tmp_path, monkeypatch, output):
+    made = FakeConnection("ssh=bench")
+    made.script.append([("done", "#", packed(ClientFacts("boot", "net", ("8:0",))))])
+    monkeypatch.setattr("iogate.remote.bench.Connection", lambda host: made)
+    settings = Settings(tmp_path, host="ssh=bench")
+    client = Client(settings, Device("orin", "/drive"), tmp_path / "results", FakeWatcher())
+    done = Conducted(Completed(0, "", "", 1.0), output, "fio", {}, (1.0,))
+    made.script.append([("done", "#", packed(done))])
+    asked = Asked(ID, reads("reads"), "1/client_1", ("read.iops",))
+    with pytest.raises(MeasurementError, match="bench said what cannot be understood"):
+        client.conduct(asked, {}, [])
+    made.lost = False
+    made.script.append([("done", "#", packed(replace(done, output="output.json")))])
+    assert client.conduct(asked, {}, []).output == "output.json"
 
 
 @pytest.mark.parametrize("data", [b"", b"x" * 5000])

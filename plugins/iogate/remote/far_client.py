@@ -112,7 +112,7 @@ class FarClient:
         server ends before.
         """
         assert self._run and self._engine
-        folder = self._run.held
+        folder = _folder(self._run.folder)  # anew: what lay there went home with the last answer
         flow = self._flows[name] = Flow(partial(self._post.send, "flow", name))
         before, begun = self._look(self._run), time.monotonic()
         try:
@@ -131,7 +131,7 @@ class FarClient:
     ) -> Conducted:
         """Have all clients do their commands at once; the first of them is this one. Raises EngineError."""
         assert self._run and self._engine
-        run, folder = self._run, self._run.held
+        run, folder = self._run, _folder(self._run.folder)
         own, *others = commands
         command = self._engine.conductor(commands)
         for name, text in command.files.items():

@@ -46,7 +46,11 @@ def scatter(name: str, count: int, folder: Path) -> dict[str, list[float]]:
         for number in range(count * len(FREE)):
             condition = list(FREE)[number % len(FREE)]
             pair = pairing.pair((workload, workload), number, f"luck {time.time()}")
-            with mock.patch.multiple(alternation, **{free: NOTHING[free] for free in FREE[condition]}):
+            chosen = {
+                name: nothing if name in FREE[condition] else getattr(alternation, name)
+                for name, nothing in NOTHING.items()
+            }
+            with mock.patch.multiple(alternation, **chosen):
                 block = bench.alternate("luck", pair, number + 1, gating)
             assert block.base
             found[condition].append(math.log(block.metrics[gating[0]] / block.base.metrics[gating[0]]))

@@ -198,8 +198,10 @@ def test_whoever_owns_the_directory_leads_no_mount_elsewhere(directory, victim, 
     argv = [sys.executable, "-c", ATTACKER, directory, str(os.getpid())]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
         assert attacker.stdout.readline() == b"ready\n"
-        outcomes = [measure(directory, pair) for _ in range(RACES)]
-        attacker.kill()
+        try:
+            outcomes = [measure(directory, pair) for _ in range(RACES)]
+        finally:
+            attacker.kill()
     assert set(outcomes) <= {"", "changed"}
     assert "changed" in outcomes
     check_nothing_happened(directory, victim, before)

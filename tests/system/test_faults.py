@@ -176,6 +176,24 @@ def test_a_device_stands_still_for_good(project, faulty):
     survived(project, result, "fio hung", "dmesg")
 
 
+def test_the_disk_of_a_file_system_stands_still_for_good(project, faulty):
+    """No signal ends what waits for it: the run ends all the same, and is over once it has ended."""
+    device = faulty()
+    point = device.mounted()
+    project.suite(FILE)
+    project.lose_patience()
+    process = project.start("suites", "-k", "writing or shared", f"--io-target={point}", "--update-baselines")
+    working(project)
+    with device.still():
+        eventually(lambda: process.poll() is not None)
+    result = project.finish(process)
+    assert result.status == STATUSES["invalid"], result.text
+    assert "the engine was killed and does not end" in result.text
+    assert result.verdicts == {"writing": "invalid", "shared": "invalid"}
+    quiet(project, result)
+    eventually(lambda: not list(point.glob(SCRATCH)))  # as soon as it answered
+
+
 # ------------------------------------------------------------ a full disk
 
 

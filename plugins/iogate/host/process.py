@@ -3,6 +3,9 @@
 POSIX process groups: see setpgid(2) and kill(2). A group is ended by SIGTERM, then SIGKILL. Jobs of fio leave
 its group (setsid(2)), and those that wait for a fio that was killed wait for ever: so whatever bears the mark
 that a program was started with, in its environment, is ended too.
+
+What waits for a device that does not answer dies of no signal. It is waited for with patience, then left
+alone, and nothing is started any more as long as it is there.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import select
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +30,7 @@ from iogate.errors import EngineError
 
 _MARK = "IOGATE_ENGINE"
 _GRACE_SECONDS = 5.0
+_DYING_SECONDS = 60.0  # for what SIGKILL ends once its device has answered
 _TICK_SECONDS = 0.25
 _EXECUTION_SECONDS = 0.5
 _OUTPUT_LIMIT = 64 * 2**20
@@ -125,8 +130,9 @@ def start(
 
     stdout and stderr are written to files of those names in the folders. All of them keep to the `processors`
     that are named, if any are, and see `environment` beside this process's own. Raises EngineError if one
-    cannot be started.
+    cannot be started, or cannot be ended.
     """
+    require_ended()
     guard, mark = _guard(), secrets.token_hex(12)
     programs: list[Program] = []
     try:
@@ -136,11 +142,29 @@ def start(
                 programs.append(Program(argv, folder, {**environment, _MARK: mark}))
         yield tuple(programs)
     finally:
-        for program in programs:
-            _end_group(program.process)
-        if len(programs) != len(calls) or any(program.process.returncode for program in programs):
-            _end_marked(mark)
+        _undead.extend(program.process for program in programs if not _end_group(program.process))
+        if len(programs) != len(calls) or any(program.process.returncode != 0 for program in programs):
+            _left.update(_end_marked(mark))
         _tell(guard, "")
+    require_ended()
+
+
+_undead: list[subprocess.Popen[bytes]] = []
+_left: set[int] = set()
+"""Programs that were killed and had not ended, and processes that those had started."""
+
+
+def require_ended() -> None:
+    """Raise EngineError if a program, or something that it started, was killed and has not ended."""
+    _undead[:] = [process for process in _undead if process.poll() is None]
+    _left.intersection_update([number for number in _left if _lives(number)])
+    left = sorted({process.pid for process in _undead} | _left)
+    if left:
+        raise EngineError(
+            f"the engine was killed and does not end (pid {', '.join(map(str, left))}): "
+            "the device does not answer",
+            remedy="see what the kernel says of the device: dmesg. Nothing more is measured on it meanwhile",
+        )
 
 
 @contextlib.contextmanager
@@ -207,9 +231,9 @@ def _wait(
 ) -> bool:
     """Wait for the end of the process without reaping it; True if the time limit came first.
 
-    A pidfd wakes at once: Popen.wait with a timeout polls, and would add up to 50 ms to every repetition.
+    That wakes at once: Popen.wait with a timeout polls, and would add up to 50 ms to every repetition.
     """
-    descriptor = os.pidfd_open(process.pid)
+    descriptor = end_of(process.pid)
     try:
         while True:
             left = timeout - (time.monotonic() - started)
@@ -224,36 +248,70 @@ def _wait(
         os.close(descriptor)
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End every process of the group, children that outlived their parent included, and reap the leader."""
+def end_of(child: int) -> int:
+    """Return a descriptor that can be read from as soon as a child has ended, reaped or not."""
+    with contextlib.suppress(OSError, AttributeError):  # not in Linux before 5.3, nor in old sandboxes
+        return os.pidfd_open(child)
+    ended, end = os.pipe()
+
+    def wait() -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        os.close(end)
+
+    threading.Thread(target=wait, daemon=True).start()
+    return ended
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> bool:
+    """End every process of the group, children that outlived their parent included, and reap the leader;
+    return False if it does not end.
+    """
     _signal_group(process.pid, signal.SIGTERM)
     _signal_group(process.pid, signal.SIGCONT)  # one that is stopped takes no other signal but SIGKILL
     try:
         process.wait(_GRACE_SECONDS)
     except subprocess.TimeoutExpired:
         _signal_group(process.pid, signal.SIGKILL)
-        process.wait()
+        try:
+            process.wait(_DYING_SECONDS)
+        except subprocess.TimeoutExpired:
+            return False
     deadline = time.monotonic() + _GRACE_SECONDS
     while _signal_group(process.pid, signal.SIGKILL) and time.monotonic() < deadline:
         time.sleep(0.005)
+    return True
 
 
-def _end_marked(mark: str) -> None:
-    """End the processes that bear a mark: the environment of a process is that of its parent.
+def _end_marked(mark: str) -> set[int]:
+    """End the processes that bear a mark: the environment of a process is that of its parent. Return those
+    that do not end; they show no environment any more.
 
     One that is executed at this moment shows no environment for a while, and is looked at again.
     """
     started = time.monotonic()
-    while (passed := time.monotonic() - started) < _GRACE_SECONDS:
+    left: set[int] = set()
+    while (passed := time.monotonic() - started) < _DYING_SECONDS:
         looks = list(_environments())
         found = [number for number, variables in looks if f"{_MARK}={mark}".encode() in variables]
         for number in found:
             with contextlib.suppress(OSError):
                 os.kill(number, signal.SIGKILL)
+        left = {number for number in left.union(found) if _lives(number)}
         unclear = any(variables == [b""] for _, variables in looks)
-        if not found and not (unclear and passed < _EXECUTION_SECONDS):
-            return
+        if not left and not (unclear and passed < _EXECUTION_SECONDS):
+            break
         time.sleep(0.005)
+    return left
+
+
+def _lives(number: int) -> bool:
+    """Return whether a process has a thread that has not ended; its first may have."""
+    for thread in Path(f"/proc/{number}/task").glob("*"):
+        with contextlib.suppress(OSError):
+            if (thread / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+                return True
+    return False
 
 
 def _environments() -> Iterator[tuple[int, list[bytes]]]:

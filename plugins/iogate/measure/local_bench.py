@@ -186,6 +186,7 @@ class LocalBench:
         self, id: str, workload: Workload, label: int | str, gating: Sequence[str], arm: int = 1
     ) -> Invocation:
         """Make a repetition ready to begin: its data are laid out. Raises EngineError or TargetError."""
+        process.require_ended()
         self._held.close()
         folder = self._folder / folder_name(id) / str(label)
         return self._prepare(workload, folder, gating, *self._sites.arm(arm, swapped=False))
@@ -349,6 +350,7 @@ class LocalBench:
     # ------------------------------------------------------------ a block of a pair
 
     def alternate(self, id: str, pair: Pair, label: int | str, gating: Sequence[str]) -> Repetition:
+        process.require_ended()
         self._held.close()
         folder = self._folder / folder_name(id) / str(label)
         begun = time.monotonic()

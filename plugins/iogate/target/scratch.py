@@ -21,18 +21,24 @@ from pathlib import Path
 from typing import Protocol
 
 from iogate.errors import TargetError
+from iogate.host import sysfs
 from iogate.host.flock import lock
 from iogate.host.loop import release_in
+from iogate.host.mounts import WITHOUT_OWNERS, mount_of
 from iogate.host.openers import openers_below, process_text
+from iogate.host.patience import patiently
 from iogate.model import Needs
 from iogate.target.layout import Tick, intact, lay_out, refusal
+from iogate.units import format_duration
 
 PREFIX = ".iogate-scratch-"
 _MARKER = "iogate"
 _MAGIC = b"A folder of iogate: removed by the run that made it, or by the next one.\n"
-_OWN = re.compile(rf"{_MARKER}|engine|data-\d+")
+_OWN = re.compile(rf"{_MARKER}|engine|data-\d+(-\d+)?|slot-\d+|(base|candidate)\.raw")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOT_THAT_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # what its name leads to by now
+PATIENCE = 60.0
+"""Seconds that it may take to remove a run's folder."""
 _TRIES = 100  # to remove a folder that somebody renames over and over
 _RESERVE = 0.05  # of the file system stays free, within the bounds below
 _LEAST_RESERVE, _MOST_RESERVE = 16 * 2**20, 2**30
@@ -179,8 +185,12 @@ class Home:
 
     def check(self) -> None:
         """Raise TargetError (`changed`) if its name does not lead to it."""
-        if not _leads_to(self.parent, self.path.name, os.fstat(self.folder)):
-            message = f"{self.path} was renamed or replaced while the run worked in it"
+        try:
+            own: os.stat_result | None = os.fstat(self.folder)
+        except OSError:  # another machine has removed it, from a network file system
+            own = None
+        if own is None or not _leads_to(self.parent, self.path.name, own):
+            message = f"{self.path} was renamed, replaced or removed while the run worked in it"
             remedy = "find out who did it; only those whom you trust should be able to write there"
             raise TargetError(message, rule="changed", remedy=remedy)
 
@@ -199,9 +209,24 @@ def scratch_folder(parent: int, path: Path, *, owners: bool = True) -> Iterator[
             with _mark(folder, path / name):
                 yield Home(parent, folder, path / name, os.getpid())
         finally:
-            _remove_quietly(parent, folder, name)
+            _remove_patiently(parent, folder, path / name)
     finally:
         os.close(folder)
+
+
+def _remove_patiently(parent: int, folder: int, path: Path) -> None:
+    """Remove this run's folder. Raises TargetError (`slow`) if that takes too long: it then goes on alone."""
+    try:
+        patiently(lambda: _remove(parent, folder, path.name), PATIENCE, (parent, folder))
+    except TimeoutError:
+        raise TargetError(
+            f"{path} was not removed within {format_duration(PATIENCE)}: its file system does not answer",
+            rule="slow",
+            remedy="see what the kernel says of the device: dmesg. A process waits for it to answer, and "
+            "removes the folder then; else the next run does",
+        ) from None
+    except OSError:
+        pass  # the device fails: the next run will find it
 
 
 def _make_folder(parent: int, path: Path) -> int:
@@ -252,7 +277,8 @@ def _mark(folder: int, path: Path) -> Iterator[None]:
         try:
             os.mkdir("engine", 0o700, dir_fd=folder)
             lock(marker)
-            os.write(marker, _MAGIC)
+            os.write(marker, _MAGIC + f"{_machine()} {_boot()}\n".encode())
+            os.fsync(marker)  # a power cut must not leave a folder that nobody knows
         except OSError as error:
             raise refusal(error, f"cannot write in {path}") from error
         yield
@@ -270,7 +296,7 @@ def occupants(parent: int) -> set[str]:
         for name in _names(parent):
             if name.startswith(PREFIX):
                 with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
-                    if os.fstat(folder).st_uid == os.geteuid() and not _is_abandoned(folder):
+                    if _is_own(parent, folder) and not _is_abandoned(parent, folder):
                         found.add(name)
     return found
 
@@ -290,7 +316,7 @@ def remove_leftovers(parent: int, path: Path, spared: Collection[str] = ()) -> l
     for name in names:
         if name.startswith(PREFIX) and name not in spared:
             with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
-                if _is_abandoned(folder):
+                if _is_abandoned(parent, folder):
                     _check_unused(folder, path / name)
                     _release(folder)
                     removed += [name] if _remove_quietly(parent, folder, name) else []
@@ -317,7 +343,8 @@ def _check_unused(folder: int, path: Path) -> None:
 
 def reclaimable(path: Path) -> int:
     """Return bytes that this user's scratch folders in a directory take: they do not count as used, since
-    each run removes those of its dead predecessors, and its own data when it needs the room.
+    each run removes those of its dead predecessors, and its own data when it needs the room. What no run
+    would know as such a folder is used.
     """
     total = 0
     try:
@@ -328,7 +355,7 @@ def reclaimable(path: Path) -> int:
         for name in os.listdir(parent):
             if name.startswith(PREFIX):
                 with contextlib.suppress(OSError), _open_folder(parent, name) as folder:
-                    if os.fstat(folder).st_uid == os.geteuid():
+                    if _is_own(parent, folder) and _marker_text(folder) is not None:
                         total += _allocated_bytes(folder)
                         with _open_folder(folder, "engine") as inner:
                             total += _allocated_bytes(inner)
@@ -342,21 +369,72 @@ def _allocated_bytes(folder: int) -> int:
     return sum(entry.st_blocks * 512 for entry in entries)
 
 
-def _is_abandoned(folder: int) -> bool:
+def _is_abandoned(parent: int, folder: int) -> bool:
     """Return whether an open folder is one of iogate, of this user, whose run is gone. Raises OSError."""
-    if os.fstat(folder).st_uid != os.geteuid():
+    if not _is_own(parent, folder):
         return False
-    names = set(os.listdir(folder))
-    if not names:
+    text = _marker_text(folder)
+    if text is None or _is_elsewhere(folder, text):
+        return False
+    if not os.listdir(folder):
         return True  # killed before it could mark it
-    marker = os.open(_MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    marker = _open_marker(folder)
     try:
-        text = os.read(marker, 200) if stat.S_ISREG(os.fstat(marker).st_mode) else None
-        lost = text == b"" and all(_OWN.fullmatch(name) for name in names)  # in a power cut
-        marked = text == _MAGIC or lost
-        return marked and lock(marker)
+        return lock(marker)
     finally:
         os.close(marker)
+
+
+def _is_own(parent: int, folder: int) -> bool:
+    """Return whether a folder in an open directory is this user's: where files have no owners, it is of the
+    one whom all of them are said to be of. Raises OSError.
+    """
+    user = os.fstat(folder).st_uid
+    if user == os.geteuid():
+        return True
+    mount = mount_of(Path(os.readlink(f"/proc/self/fd/{parent}")))
+    without = mount is not None and mount.file_system in WITHOUT_OWNERS
+    return without and user == os.fstat(parent).st_uid
+
+
+def _marker_text(folder: int) -> bytes | None:
+    """Return what the marker of an open folder says; nothing if it was lost in a power cut, or is still to be
+    made, and None if this is no folder of iogate. Raises OSError.
+    """
+    names = set(os.listdir(folder))
+    if not names:
+        return b""
+    marker = _open_marker(folder)
+    try:
+        text = os.read(marker, 1000) if stat.S_ISREG(os.fstat(marker).st_mode) else None
+    finally:
+        os.close(marker)
+    if text is not None and not text.strip(b"\0") and all(_OWN.fullmatch(name) for name in names):
+        return b""
+    return text if text is not None and text.startswith(_MAGIC) else None
+
+
+def _open_marker(folder: int) -> int:
+    return os.open(_MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+
+
+def _is_elsewhere(folder: int, text: bytes) -> bool:
+    """Return whether another machine may be at work in a folder: its locks may hold there alone, as on NFS
+    with `nolock`, 9p and virtiofs. What lies on a block device has one machine at a time.
+    """
+    machine, _, boot = text.removeprefix(_MAGIC).decode(errors="replace").strip().rpartition(" ")
+    shared = os.major(os.fstat(folder).st_dev) == 0
+    return bool(machine) and shared and boot != _boot() and machine != _machine()
+
+
+def _machine() -> str:
+    """Return what this machine is called, with what tells boards of one image apart."""
+    serial = sysfs.text("/proc/device-tree/serial-number")
+    return " ".join(filter(None, (sysfs.text("/etc/machine-id"), serial, os.uname().nodename)))
+
+
+def _boot() -> str:
+    return sysfs.text("/proc/sys/kernel/random/boot_id") or "-"
 
 
 @contextlib.contextmanager
@@ -375,16 +453,24 @@ def _names(folder: int) -> list[str]:
 
 
 def _remove_quietly(parent: int, folder: int, name: str) -> bool:
-    """Remove an open folder, whatever it is called by now; what cannot be removed now (the device fails) the
-    next run will find.
+    """Remove an open folder as `_remove` does, and return whether that was done; what cannot be removed now
+    (the device fails) the next run will find.
     """
-    with contextlib.suppress(OSError):
-        _empty(folder, os.fstat(folder).st_dev, last=_MARKER)
-        for _ in range(_TRIES):
-            with contextlib.suppress(FileNotFoundError):  # it was renamed once more
-                os.rmdir(_name_in(parent, folder, name) or name, dir_fd=parent)
-                return True
-    return False
+    try:
+        _remove(parent, folder, name)
+    except OSError:
+        return False
+    return True
+
+
+def _remove(parent: int, folder: int, name: str) -> None:
+    """Remove an open folder, whatever it is called by now. Raises OSError."""
+    _empty(folder, os.fstat(folder).st_dev, last=_MARKER)
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileNotFoundError):  # it was renamed once more
+            os.rmdir(_name_in(parent, folder, name) or name, dir_fd=parent)
+            return
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
 
 def _name_in(parent: int, folder: int, first: str) -> str | None:

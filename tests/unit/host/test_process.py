@@ -1,5 +1,6 @@
 """Programs run in their own process group, end in time, and leave nothing behind."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from iogate.errors import EngineError
+from iogate.host import process
 from iogate.host.process import find_program, run
 from places import PLUGINS
 from waiting import eventually
@@ -83,6 +85,57 @@ def test_a_program_that_ignores_sigterm_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr("iogate.host.process._GRACE_SECONDS", 0.3)
     done = run(["sh", "-c", "trap '' TERM; echo up; sleep 60; sleep 60"], folder=tmp_path, timeout=1)
     assert (done.stdout, done.status, done.timed_out) == ("up\n", -signal.SIGKILL, True)
+
+
+@pytest.fixture
+def immortal(monkeypatch):
+    """No signal ends a program that waits for a device; ends them all the same."""
+    with monkeypatch.context() as patched:
+        patched.setattr(process, "_signal_group", lambda group, number: False)
+        patched.setattr(process, "_GRACE_SECONDS", 0.05)
+        patched.setattr(process, "_DYING_SECONDS", 0.05)
+        patched.setattr(process.os, "kill", lambda number, signal: None)
+        yield
+    for each in list(process._undead):
+        os.killpg(each.pid, signal.SIGKILL)
+        each.wait()
+
+
+def test_a_program_that_no_signal_ends_is_left_alone_and_no_other_is_started(tmp_path, immortal):
+    with pytest.raises(EngineError, match=r"does not end \(pid \d+\): the device does not answer"):
+        run(["sleep", "60"], folder=tmp_path, timeout=0.1)
+    [hung] = process._undead
+    with pytest.raises(EngineError, match=f"does not end .pid {hung.pid}"):
+        run(["touch", "begun"], folder=tmp_path, timeout=60)
+    assert not (tmp_path / "begun").exists()
+    os.killpg(hung.pid, signal.SIGKILL)
+    hung.wait()
+    assert run(["true"], folder=tmp_path, timeout=60).status == 0
+
+
+def test_what_interrupts_a_program_that_does_not_end_is_not_lost(tmp_path, immortal):
+    def tick(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(["sleep", "60"], folder=tmp_path, timeout=30, tick=tick)
+    for hung in process._undead:
+        os.killpg(hung.pid, signal.SIGKILL)
+        hung.wait()
+    process.require_ended()
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSYS, ""), OSError(errno.EPERM, ""), AttributeError()])
+def test_a_kernel_without_pidfd_tells_the_end_as_well(tmp_path, monkeypatch, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(os, "pidfd_open", fail)
+    monkeypatch.setattr(process, "_TICK_SECONDS", 60.0)
+    started = time.monotonic()
+    assert run(["sh", "-c", "sleep 0.1; exit 3"], folder=tmp_path, timeout=300).status == 3
+    assert time.monotonic() - started < 60
+    assert run(["sleep", "60"], folder=tmp_path, timeout=0.2).timed_out
 
 
 def test_an_interrupt_while_waiting_ends_the_program(tmp_path):

@@ -45,6 +45,12 @@ def test_lines_are_shown_whole_and_the_last_one_without_its_end(follow):
     assert runs["a"].status == 7
 
 
+def test_a_kernel_without_pidfd_tells_their_ends_as_well(follow, monkeypatch):
+    monkeypatch.delattr(os, "pidfd_open")
+    said, runs = follow([["a", "b"]], a="echo one; exit 7", b="echo two")
+    assert (said, runs["a"].status, runs["b"].status) == ([("a", "one"), ("b", "two")], 7, 0)
+
+
 def test_why_a_run_was_refused_is_kept(follow):
     _, runs = follow([["a"]], a="echo 'ERROR: no such host'; echo more; exit 4")
     assert runs["a"].refusal == "no such host"

@@ -16,6 +16,7 @@ from iogate.host.mounts import IN_MEMORY
 from iogate.model import Device, Needs
 from iogate.target import Fellows, disks_under, layout, open_target, refusals, resolve, scratch
 from iogate.target.scratch import PREFIX, room
+from waiting import eventually
 
 MIB = 2**20
 
@@ -252,6 +253,10 @@ def test_what_a_killed_run_left_is_removed(folder):
         "00000001": {"iogate": scratch._MAGIC, "data-5": b"12345"},
         "00000002": {"iogate": b""},
         "00000003": {},
+        "00000004": {"iogate": b"", "data-5": b"", "data-5-1": b"", "slot-0": b"", "base.raw": b""},
+        "00000005": {"iogate": bytes(100), "data-5": b""},
+        "00000006": {"iogate": scratch._MAGIC + b"another-id another-board earlier\n"},
+        "00000007": {"iogate": scratch._MAGIC + f"{scratch._machine()} earlier\n".encode()},
     }.items():
         leftover = folder / f"{PREFIX}{name}"
         leftover.mkdir(mode=0o700)
@@ -260,6 +265,79 @@ def test_what_a_killed_run_left_is_removed(folder):
     with use(folder) as place:
         assert list(folder.iterdir()) == [place.path]
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "boot", "stays"),
+    [("another-id another-board", "0-1-2", True), (None, "0-1-2", False), ("a container", None, False)],
+)
+def test_on_a_network_file_system_the_folder_of_another_machine_stays(
+    folder, monkeypatch, machine, boot, stays
+):
+    """Its lock may not be seen here. This machine's own is removed, from before its last start, too."""
+    monkeypatch.setattr(os, "major", lambda number: 0)
+    left = folder / f"{PREFIX}00000001"
+    left.mkdir(mode=0o700)
+    said = f"{machine or scratch._machine()} {boot or scratch._boot()}\n"
+    (left / "iogate").write_bytes(scratch._MAGIC + said.encode())
+    with use(folder):
+        assert left.exists() == stays
+
+
+def test_a_folder_that_another_machine_removed_is_told_of(folder, monkeypatch):
+    stat = os.fstat
+
+    def stale(descriptor):
+        if os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"{folder}/{PREFIX}"):
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return stat(descriptor)
+
+    with use(folder) as place:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fstat", stale)
+            with pytest.raises(TargetError, match="removed while the run worked in it") as caught:
+                place.check()
+        assert caught.value.rule == "changed"
+
+
+def test_only_what_a_run_would_remove_counts_as_free(folder):
+    for number, text in enumerate((scratch._MAGIC, b"", bytes(80), b"another text")):
+        left = folder / f"{PREFIX}0000000{number}"
+        (left / "engine").mkdir(parents=True)
+        (left / "iogate").write_bytes(text)
+        before = scratch.reclaimable(folder)
+        (left / "data-1-1").write_bytes(os.urandom(MIB))
+        os.sync()
+        assert (scratch.reclaimable(folder) - before >= MIB) == (text != b"another text")
+
+
+def test_the_marker_is_on_the_device_before_anything_is_laid_out(folder, monkeypatch):
+    flushed, sync = [], os.fsync
+
+    def note(descriptor):
+        flushed.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).read_bytes())
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    with use(folder):
+        assert [text.startswith(scratch._MAGIC) for text in flushed] == [True]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("without", [True, False])
+def test_where_files_have_no_owners_leftovers_are_whose_all_files_are(folder, monkeypatch, without):
+    """FAT that was mounted with the `uid` of somebody else."""
+    monkeypatch.setattr(scratch, "WITHOUT_OWNERS", {found(folder).file_system} if without else set())
+    left = folder / f"{PREFIX}00000001"
+    left.mkdir()
+    (left / "iogate").write_bytes(scratch._MAGIC)
+    for path in (folder, left, left / "iogate"):
+        os.chown(path, 12345, 12345)
+    parent = os.open(folder, os.O_RDONLY)
+    try:
+        assert scratch.remove_leftovers(parent, folder) == ([left.name] if without else [])
+    finally:
+        os.close(parent)
 
 
 def test_what_only_looks_left_over_stays(folder, tmp_path):
@@ -296,6 +374,26 @@ def test_a_file_system_that_is_gone_at_the_end_leaves_the_run_as_it_is(folder, m
     with use(folder) as place:
         place.data(reading())
     assert os.listdir(folder) == []
+
+
+def test_a_removal_that_does_not_end_is_told_and_goes_on_alone(folder, tmp_path, monkeypatch):
+    go, empty = tmp_path / "go", scratch._empty
+    os.mkfifo(go)
+
+    def wait(*arguments, **more):
+        with go.open():
+            scratch._empty = empty  # in the copy of this process, where it is called for each folder
+            empty(*arguments, **more)
+
+    monkeypatch.setattr(scratch, "_empty", wait)
+    monkeypatch.setattr(scratch, "PATIENCE", 0.1)
+    with pytest.raises(TargetError, match="was not removed within") as caught, use(folder) as place:
+        place.data(reading())
+    assert caught.value.rule == "slow"
+    monkeypatch.setattr(scratch, "_empty", empty)
+    with go.open("w"):
+        pass
+    eventually(lambda: os.listdir(folder) == [])
 
 
 # ------------------------------------------------------------ one run at a time

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from iogate.host.process import end_of
 from iogate.plugin.devices.parent import PARENT
 
 _PIECE = 2**16
@@ -60,7 +61,7 @@ class Run:
             start_new_session=True,
         )
         os.set_blocking(self._stream.fileno(), False)
-        return self._stream.fileno(), os.pidfd_open(self._process.pid)
+        return self._stream.fileno(), end_of(self._process.pid)
 
     @property
     def _stream(self) -> IO[bytes]:

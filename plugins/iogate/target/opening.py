@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from iogate.errors import TargetError
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
@@ -15,7 +16,7 @@ from iogate.target.blank import blank_share
 from iogate.target.layout import Tick, refusal
 from iogate.target.locks import Fellows, Notice, hold, hold_disks
 from iogate.target.refusals import refusals
-from iogate.target.resolve import Target, changed_error
+from iogate.target.resolve import LEADS_ELSEWHERE, Target, changed_error
 from iogate.target.scratch import (
     CheckNeeds,
     FolderScratch,
@@ -119,13 +120,20 @@ def disks_under(target: Target) -> list[str]:
     return [number_text(target.identity[0])]
 
 
+def _unopened(target: Target, error: OSError) -> TargetError:
+    """Return why a target that was resolved cannot be opened."""
+    if error.errno in LEADS_ELSEWHERE:
+        return changed_error(target.path)
+    return refusal(error, f"cannot open {target.path}")
+
+
 @contextlib.contextmanager
 def _device(target: Target) -> Iterator[int]:
     """Open the block device for reading. Raises TargetError if it is not the one that was resolved."""
     try:
         descriptor = os.open(target.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise refusal(error, f"cannot open {target.path}") from error
+        raise _unopened(target, error) from error
     try:
         if number_text(os.fstat(descriptor).st_rdev) != target.number:
             raise changed_error(target.path)
@@ -140,7 +148,7 @@ def _directory(target: Target) -> Iterator[int]:
     try:
         descriptor = os.open(target.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise refusal(error, f"cannot open {target.path}") from error
+        raise _unopened(target, error) from error
     try:
         status = os.fstat(descriptor)
         if (status.st_dev, status.st_ino) != target.identity:

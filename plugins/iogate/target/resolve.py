@@ -118,6 +118,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return (status.st_rdev, 0) if stat.S_ISBLK(status.st_mode) else (status.st_dev, status.st_ino)
 
 
+LEADS_ELSEWHERE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+"""The errors of opening what was there a moment ago, if somebody has put something else in its place."""
+
+
 def changed_error(path: Path) -> TargetError:
     message = f"{path} is not what it was when the run began: unmounted, replaced or removed"
     return TargetError(message, rule="changed", remedy="mount it again and start over")

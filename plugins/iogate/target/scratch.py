@@ -29,6 +29,7 @@ from iogate.host.openers import openers_below, process_text
 from iogate.host.patience import patiently
 from iogate.model import Needs
 from iogate.target.layout import Tick, intact, lay_out, refusal
+from iogate.target.resolve import LEADS_ELSEWHERE
 from iogate.units import format_duration
 
 PREFIX = ".iogate-scratch-"
@@ -36,7 +37,6 @@ _MARKER = "iogate"
 _MAGIC = b"A folder of iogate: removed by the run that made it, or by the next one.\n"
 _OWN = re.compile(rf"{_MARKER}|engine|data-\d+(-\d+)?|slot-\d+|(base|candidate)\.raw")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NOT_THAT_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # what its name leads to by now
 PATIENCE = 60.0
 """Seconds that it may take to remove a run's folder."""
 _TRIES = 100  # to remove a folder that somebody renames over and over
@@ -240,7 +240,7 @@ def _make_folder(parent: int, path: Path) -> int:
     except OSError as error:
         with contextlib.suppress(OSError):
             os.rmdir(path.name, dir_fd=parent)
-        if error.errno in _NOT_THAT_FOLDER:
+        if error.errno in LEADS_ELSEWHERE:
             raise _replaced(path) from error
         raise refusal(error, f"cannot open the new folder {path}") from error
 

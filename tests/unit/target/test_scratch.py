@@ -594,3 +594,14 @@ def test_whoever_removes_the_new_folder_while_it_is_empty_is_told_of(folder, mon
     with pytest.raises(TargetError, match="renamed, replaced or removed") as caught, use(folder):
         pass
     assert caught.value.rule == "changed"
+
+
+@pytest.mark.parametrize("harm", ["removed", "a link"])
+def test_a_directory_that_is_not_there_any_more_when_it_is_opened_has_changed(folder, harm):
+    target = found(folder)
+    folder.rename(folder.parent / "aside")
+    if harm == "a link":
+        folder.symlink_to(folder.parent / "aside")
+    with pytest.raises(TargetError) as caught, open_target(target, device=device(folder)):
+        pass
+    assert caught.value.rule == "changed"

@@ -76,7 +76,7 @@ def test_from_three_devices_to_one_that_is_judged_by_them(project):
 def test_one_here_and_one_at_a_host_that_is_here_too_never_meet_on_a_disk(project, tmp_path):
     need_fio()
     project.host = ""
-    project.suite(SUITE.replace("runtime: 0.1", "runtime: 2"))
+    project.suite(SUITE.replace("runtime: 0.1", "runtime: 1"))
     locks = project.path / "tmp"
     with sshd(tmp_path / "ssh") as ssh:
         for name, host in (("near", ""), ("far", f"host: {ssh.spec(locks)}\n")):
@@ -91,6 +91,6 @@ def test_one_here_and_one_at_a_host_that_is_here_too_never_meet_on_a_disk(projec
         assert [item["verdict"] for item in document["workloads"]] == ["recorded"]
         output = next((project.path / ".iogate/results" / document["session"]).rglob("output.json"))
         end = output.stat().st_mtime
-        spans.append((end - 2, end))
+        spans.append((end - 1, end))
     first, second = sorted(spans)
     assert first[1] <= second[0] + 0.5

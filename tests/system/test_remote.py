@@ -186,7 +186,7 @@ def test_a_silent_connection_is_given_up(project, ssh, tmp, target):
 
 
 def test_a_connection_that_is_silent_for_a_while_goes_on(project, ssh, tmp, target):
-    project.suite(LONG.replace("runtime: 50", "runtime: 3"))
+    project.suite(LONG.replace("runtime: 50", "runtime: 1"))
     run = project.start("suites", f"--io-host={ssh.spec(tmp)}", f"--io-target={target}")
     eventually(lambda: far_job(target))
     client = ssh_client(ssh)

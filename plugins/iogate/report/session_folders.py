@@ -20,6 +20,7 @@ from iogate.host.flock import lock
 
 USUAL = 50
 _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
+_SECOND = len("2026-01-01T00:00:00Z")  # of a session's name
 _WORKLOAD = re.compile(r".+-[0-9a-f]{8}")
 _RESULTS = "results.json"
 _LABEL = re.compile(r"\d+|pilot|([AB]-)?(round|fill|random)-\d+")
@@ -75,14 +76,16 @@ def begun_sessions(results: Path) -> list[str]:
 
 
 def _sessions(results: Path) -> list[str]:
-    """Return the names of this user's sessions, the oldest first: a name begins with the time."""
+    """Return the names of this user's sessions, the oldest first: a name begins with the time, in seconds;
+    those of one second come in the order in which they were last written to.
+    """
     found = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(results):
             own = _SESSION.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            if own and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
-                found.append(entry.name)
-    return sorted(found)
+            if own and (status := entry.stat(follow_symlinks=False)).st_uid == os.geteuid():
+                found.append((entry.name[:_SECOND], status.st_mtime_ns, entry.name))
+    return [name for *_, name in sorted(found)]
 
 
 def _is_own(folder: Path) -> bool:

@@ -120,3 +120,12 @@ def test_without_a_folder_there_is_nothing_to_prune(tmp_path):
     assert prune(tmp_path / "none", 1) == []
     (tmp_path / "file").touch()
     SessionFolder(tmp_path / "file" / "s").close()
+
+
+def test_of_two_sessions_in_one_second_the_one_that_was_written_to_first_is_the_older(tmp_path):
+    first, second = (tmp_path / f"2026-11-22T12:49:12Z-{end}" for end in ("ffff", "0000"))
+    for order, folder in enumerate((first, second)):
+        folder.mkdir()
+        os.utime(folder, (order, order))
+    assert prune(tmp_path, 1) == [first.name]
+    assert second.exists()

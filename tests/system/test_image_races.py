@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from another_user import USER, as_its_owner, directory  # noqa: F401 (fixture)
+from another_user import USER, as_its_owner, belongs_to_its_owner, directory, swapping  # noqa: F401 (fixture)
 from images import clone, disk_image, traces
 from iogate.errors import IogateError
 from iogate.host import loop
@@ -135,14 +135,6 @@ MOMENTS = {
 }
 
 
-def belongs_to_its_owner(directory):
-    """Whether all in the directory is its owner's; no, while that one still renames it."""
-    try:
-        return all(item.lstat().st_uid == USER for item in directory.rglob("*"))
-    except FileNotFoundError:
-        return False
-
-
 def check_nothing_happened(target, victim, before):
     """Nothing was written or mounted elsewhere, and nothing of root's is left in the directory."""
     assert state(victim) == before
@@ -170,48 +162,12 @@ def test_a_folder_replaced_at_the_moments_that_matter(moment, directory, victim,
     check_nothing_happened(directory, victim, before)
 
 
-# Renames whatever is called as a scratch folder, at any moment, and puts the trap in its place: for a moment,
-# over and over, or for good.
-ATTACKER = """
-import contextlib, os, random, sys, time
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
-os.chdir(sys.argv[1])
-random.seed(3)
-print("ready", flush=True)
-while os.getppid() == int(sys.argv[2]):
-    found = [name for name in os.listdir() if name.startswith(".iogate-scratch-")]
-    if not found:
-        continue
-    name = found[0]
-    time.sleep(random.choice((0, 0.05, 0.2)) * random.random())
-    with contextlib.suppress(OSError):
-        for again in range(random.choice((0, 20, 2000))):
-            os.rename(name, "aside")
-            os.rename("trap", name)
-            os.rename(name, "trap")
-            os.rename("aside", name)
-        os.rename(name, "aside")
-        os.rename("trap", name)
-    while os.path.lexists("aside"):
-        time.sleep(0.001)
-        with contextlib.suppress(OSError):
-            os.rmdir("aside")
-    with contextlib.suppress(OSError):
-        os.rename(name, "trap")
-"""
-
-
 def test_whoever_owns_the_directory_leads_no_mount_elsewhere(directory, victim, pair):
     trap(directory, victim, pair[0])
     before = state(victim)
-    argv = [sys.executable, "-c", ATTACKER, directory, str(os.getpid())]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE) as attacker:
-        assert attacker.stdout.readline() == b"ready\n"
-        try:
-            outcomes = [measure(directory, pair) for _ in range(RACES)]
-            assert eventually(lambda: belongs_to_its_owner(directory))
-        finally:
-            attacker.kill()
+    with swapping(directory, delays=(0, 0.05, 0.2), swaps=(0, 20, 2000)):
+        outcomes = [measure(directory, pair) for _ in range(RACES)]
+        assert eventually(lambda: belongs_to_its_owner(directory))
     assert set(outcomes) <= {"", "changed"}
     assert "changed" in outcomes
     check_nothing_happened(directory, victim, before)

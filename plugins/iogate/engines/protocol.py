@@ -203,8 +203,8 @@ class Alternates(Protocol):
         ...
 
     def processors(self, options: Mapping[str, Any]) -> int:
-        """Return how many processors a run can keep busy at most; 0 if it chooses them itself, or starts
-        threads of its own, so that nobody knows.
+        """Return how many processors a run can keep busy at most; 0 if it chooses them or its memory itself,
+        or starts threads of its own: then nobody else may choose.
         """
         ...
 

@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from iogate.errors import EngineError
-from iogate.host.process import Completed, Program, start
+from iogate.host.process import NOTHING_MORE, Completed, Program, start
 from iogate.model import ARMS, Slice
 
 _POLL = 0.005
@@ -37,8 +37,9 @@ _LEAST = 3  # balanced turns of a block, below which it says nothing
 class Call:
     """A program to run: `argv` in a `folder`.
 
-    At work it is `processes` processes, which keep `processors` processors busy at most (0: nobody knows); it
-    ends by itself `lasting` seconds after it has begun, within `timeout` of its start.
+    At work it is `processes` processes, which keep `processors` processors busy at most (0: it chooses them,
+    or its memory, itself); it ends by itself `lasting` seconds after it has begun, within `timeout` of its
+    start.
     """
 
     argv: Sequence[str]
@@ -104,7 +105,8 @@ def alternate(
     turned = 1 - 2 * order.randrange(2)  # 1: as given; -1: the other way round
     same = shared_processors([call.processors for call in calls], order)
     programs = [(call.argv, call.folder) for call in calls[::turned]]
-    with start(programs, processors=same, environment=huge_pages()) as started:
+    memory = huge_pages() if all(call.processors for call in calls) else NOTHING_MORE
+    with start(programs, processors=same, environment=memory) as started:
         arms = started[::turned]
         trees = tuple(_Tree(program, call) for program, call in zip(arms, calls, strict=True))
         begun = started[0].started
@@ -127,8 +129,8 @@ def alternate(
 
 
 def shared_processors(wanted: Sequence[int], order: random.Random) -> list[int]:
-    """Return the processors that programs share which keep so many busy at most (0: nobody knows), drawn by
-    `order` from those that this process may use; none where they need them all, or where it is not known.
+    """Return the processors that programs share which keep so many busy at most, drawn by `order` from those
+    that this process may use; none where they need them all, or where one chooses them itself (0).
     """
     usable = sorted(os.sched_getaffinity(0))
     return order.sample(usable, max(wanted)) if all(wanted) and max(wanted) < len(usable) else []

@@ -13,7 +13,7 @@ _COUNTED = frozenset({"libaio", "io_uring", "posixaio", "psync", "sync", "vsync"
 """The ioengines whose direct I/O the kernel counts for the process that submits it."""
 _ONE_THREAD = _COUNTED - {"posixaio"}
 """The ioengines that start no threads: io_uring's workers belong to the kernel, and keep to no affinity."""
-_PLACED = ("cpus_allowed", "cpumask", "numa_", "sqthread_poll")
+_PLACED = ("cpus_allowed", "cpumask", "numa_", "sqthread_poll", "mem", "iomem", "hugepage")
 _PACED = (
     "rate",
     "thinktime",

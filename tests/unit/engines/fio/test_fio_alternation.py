@@ -193,6 +193,7 @@ def test_the_processes_are_fio_and_its_jobs_but_for_threads(given, count):
         (options(ioengine="posixaio"), 0),
         (options(fio={"cpus_allowed": "0-1"}), 0),
         (options(fio={"numa_cpu_nodes": "0"}), 0),
+        (options(fio={"iomem": "mmap"}), 0),
         (options(ioengine="io_uring", fio={"sqthread_poll": 1}), 0),
     ],
 )

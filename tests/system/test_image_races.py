@@ -22,7 +22,7 @@ from iogate.measure.bench import Pair
 from iogate.measure.local_bench import LocalBench
 from iogate.measure.settings import Settings
 from iogate.model import Device
-from iogate.target import scratch
+from iogate.target import marker
 from iogate.target.images import qcow2, slots
 from loops import MIB, digest, made, need, own_locks, run  # noqa: F401 (fixtures)
 from places import PLUGINS
@@ -71,7 +71,7 @@ def trap(target, victim, image):
 
 def swap(target):
     """Put the trap in the place of root's folder."""
-    (folder,) = target.glob(f"{scratch.PREFIX}*")
+    (folder,) = target.glob(f"{marker.PREFIX}*")
     with as_its_owner():
         folder.rename(target / "aside")
         (target / "trap").rename(folder)
@@ -191,6 +191,6 @@ def test_what_a_killed_run_left_is_found_under_another_name(directory, victim, p
     trap(directory, victim, pair[0])
     swap(directory)
     with as_its_owner():
-        (directory / "aside").rename(directory / f"{scratch.PREFIX}another")
+        (directory / "aside").rename(directory / f"{marker.PREFIX}another")
     assert measure(directory, pair) == ""
     check_nothing_happened(directory, victim, before)

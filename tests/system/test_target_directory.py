@@ -16,7 +16,7 @@ from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.mounts import block_number
 from iogate.model import Device, Needs, Output, Traffic
-from iogate.target import open_target, refusals, resolve, scratch
+from iogate.target import leftovers, open_target, refusals, resolve
 from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 from workloads import declared
 
@@ -335,7 +335,7 @@ def test_a_folder_whose_run_lives_stays_even_where_directories_cannot_be_locked(
     process = holder(point)
     parent = os.open(point, os.O_RDONLY)
     try:
-        assert scratch.remove_leftovers(parent, point) == []
+        assert leftovers.remove_leftovers(parent, point) == []
     finally:
         os.close(parent)
     assert process.data.exists()

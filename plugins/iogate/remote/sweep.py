@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from iogate.errors import TargetError
-from iogate.target.scratch import remove_leftovers
+from iogate.target.leftovers import remove_leftovers
 
 _SECONDS = 20.0
 

@@ -13,19 +13,13 @@ from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
 from iogate.target import destroy
 from iogate.target.blank import blank_share
+from iogate.target.home import scratch_folder
 from iogate.target.layout import Tick, refusal
+from iogate.target.leftovers import occupants, remove_leftovers
 from iogate.target.locks import Fellows, Notice, hold, hold_disks
 from iogate.target.refusals import refusals
 from iogate.target.resolve import LEADS_ELSEWHERE, Target, changed_error
-from iogate.target.scratch import (
-    CheckNeeds,
-    FolderScratch,
-    Scratch,
-    occupants,
-    quotable,
-    remove_leftovers,
-    scratch_folder,
-)
+from iogate.target.scratch import CheckNeeds, FolderScratch, Scratch, quotable
 
 _ALONE = Fellows()
 

@@ -12,8 +12,9 @@ from iogate.host.mounts import IN_MEMORY
 from iogate.model import Device, Needs
 from iogate.target import destroy
 from iogate.target.layout import NO_DIRECT, no_direct_io, refusal
+from iogate.target.leftovers import reclaimable
 from iogate.target.resolve import Target, check_unchanged
-from iogate.target.scratch import reclaimable, room
+from iogate.target.scratch import room
 from iogate.units import format_quantity
 
 

@@ -14,8 +14,21 @@ from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.mounts import IN_MEMORY
 from iogate.model import Device, Needs
-from iogate.target import Fellows, disks_under, layout, open_target, refusals, resolve, scratch
-from iogate.target.scratch import PREFIX, room
+from iogate.target import (
+    Fellows,
+    disks_under,
+    folders,
+    home,
+    layout,
+    leftovers,
+    marker,
+    open_target,
+    refusals,
+    resolve,
+    scratch,
+)
+from iogate.target.marker import PREFIX
+from iogate.target.scratch import room
 from waiting import eventually
 
 MIB = 2**20
@@ -208,7 +221,7 @@ def test_data_of_other_sizes_make_room(folder, monkeypatch):
 def test_what_a_killed_run_left_does_not_count_as_used(folder, monkeypatch):
     leftover = folder / f"{PREFIX}0badcafe"
     leftover.mkdir(mode=0o700)
-    (leftover / "iogate").write_bytes(scratch._MAGIC)
+    (leftover / "iogate").write_bytes(marker.MAGIC)
     (leftover / "data-1").write_bytes(os.urandom(6 * MIB))
     os.sync()
     limit_space(monkeypatch, 16 * MIB)
@@ -250,13 +263,13 @@ def test_removal_follows_no_link(folder, tmp_path):
 
 def test_what_a_killed_run_left_is_removed(folder):
     for name, files in {
-        "00000001": {"iogate": scratch._MAGIC, "data-5": b"12345"},
+        "00000001": {"iogate": marker.MAGIC, "data-5": b"12345"},
         "00000002": {"iogate": b""},
         "00000003": {},
         "00000004": {"iogate": b"", "data-5": b"", "data-5-1": b"", "slot-0": b"", "base.raw": b""},
         "00000005": {"iogate": bytes(100), "data-5": b""},
-        "00000006": {"iogate": scratch._MAGIC + b"another-id another-board earlier\n"},
-        "00000007": {"iogate": scratch._MAGIC + f"{scratch._machine()} earlier\n".encode()},
+        "00000006": {"iogate": marker.MAGIC + b"another-id another-board earlier\n"},
+        "00000007": {"iogate": marker.MAGIC + f"{marker._machine()} earlier\n".encode()},
     }.items():
         leftover = folder / f"{PREFIX}{name}"
         leftover.mkdir(mode=0o700)
@@ -278,8 +291,8 @@ def test_on_a_network_file_system_the_folder_of_another_machine_stays(
     monkeypatch.setattr(os, "major", lambda number: 0)
     left = folder / f"{PREFIX}00000001"
     left.mkdir(mode=0o700)
-    said = f"{machine or scratch._machine()} {boot or scratch._boot()}\n"
-    (left / "iogate").write_bytes(scratch._MAGIC + said.encode())
+    said = f"{machine or marker._machine()} {boot or marker._boot()}\n"
+    (left / "iogate").write_bytes(marker.MAGIC + said.encode())
     with use(folder):
         assert left.exists() == stays
 
@@ -301,14 +314,14 @@ def test_a_folder_that_another_machine_removed_is_told_of(folder, monkeypatch):
 
 
 def test_only_what_a_run_would_remove_counts_as_free(folder):
-    for number, text in enumerate((scratch._MAGIC, b"", bytes(80), b"another text")):
+    for number, text in enumerate((marker.MAGIC, b"", bytes(80), b"another text")):
         left = folder / f"{PREFIX}0000000{number}"
         (left / "engine").mkdir(parents=True)
         (left / "iogate").write_bytes(text)
-        before = scratch.reclaimable(folder)
+        before = leftovers.reclaimable(folder)
         (left / "data-1-1").write_bytes(os.urandom(MIB))
         os.sync()
-        assert (scratch.reclaimable(folder) - before >= MIB) == (text != b"another text")
+        assert (leftovers.reclaimable(folder) - before >= MIB) == (text != b"another text")
 
 
 def test_the_marker_is_on_the_device_before_anything_is_laid_out(folder, monkeypatch):
@@ -320,22 +333,22 @@ def test_the_marker_is_on_the_device_before_anything_is_laid_out(folder, monkeyp
 
     monkeypatch.setattr(os, "fsync", note)
     with use(folder):
-        assert [text.startswith(scratch._MAGIC) for text in flushed] == [True]
+        assert [text.startswith(marker.MAGIC) for text in flushed] == [True]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("without", [True, False])
 def test_where_files_have_no_owners_leftovers_are_whose_all_files_are(folder, monkeypatch, without):
     """FAT that was mounted with the `uid` of somebody else."""
-    monkeypatch.setattr(scratch, "WITHOUT_OWNERS", {found(folder).file_system} if without else set())
+    monkeypatch.setattr(marker, "WITHOUT_OWNERS", {found(folder).file_system} if without else set())
     left = folder / f"{PREFIX}00000001"
     left.mkdir()
-    (left / "iogate").write_bytes(scratch._MAGIC)
+    (left / "iogate").write_bytes(marker.MAGIC)
     for path in (folder, left, left / "iogate"):
         os.chown(path, 12345, 12345)
     parent = os.open(folder, os.O_RDONLY)
     try:
-        assert scratch.remove_leftovers(parent, folder) == ([left.name] if without else [])
+        assert leftovers.remove_leftovers(parent, folder) == ([left.name] if without else [])
     finally:
         os.close(parent)
 
@@ -349,7 +362,7 @@ def test_what_only_looks_left_over_stays(folder, tmp_path):
     (foreign / "iogate").write_text("another text")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (elsewhere / "iogate").write_bytes(scratch._MAGIC)
+    (elsewhere / "iogate").write_bytes(marker.MAGIC)
     (folder / f"{PREFIX}00000003").symlink_to(elsewhere)
     linked = folder / f"{PREFIX}00000004"
     linked.mkdir()
@@ -377,20 +390,20 @@ def test_a_file_system_that_is_gone_at_the_end_leaves_the_run_as_it_is(folder, m
 
 
 def test_a_removal_that_does_not_end_is_told_and_goes_on_alone(folder, tmp_path, monkeypatch):
-    go, empty = tmp_path / "go", scratch._empty
+    go, empty = tmp_path / "go", folders._empty
     os.mkfifo(go)
 
     def wait(*arguments, **more):
         with go.open():
-            scratch._empty = empty  # in the copy of this process, where it is called for each folder
+            folders._empty = empty  # in the copy of this process, where it is called for each folder
             empty(*arguments, **more)
 
-    monkeypatch.setattr(scratch, "_empty", wait)
-    monkeypatch.setattr(scratch, "PATIENCE", 0.1)
+    monkeypatch.setattr(folders, "_empty", wait)
+    monkeypatch.setattr(home, "PATIENCE", 0.1)
     with pytest.raises(TargetError, match="was not removed within") as caught, use(folder) as place:
         place.data(reading())
     assert caught.value.rule == "slow"
-    monkeypatch.setattr(scratch, "_empty", empty)
+    monkeypatch.setattr(folders, "_empty", empty)
     with go.open("w"):
         pass
     eventually(lambda: os.listdir(folder) == [])
@@ -584,13 +597,13 @@ def test_whoever_takes_the_new_folder_away_before_it_is_held_is_told_of(folder, 
 
 
 def test_whoever_removes_the_new_folder_while_it_is_empty_is_told_of(folder, monkeypatch):
-    check = scratch._check_made
+    check = home._check_made
 
     def check_and_remove(*arguments):
         check(*arguments)
         next(folder.glob(PREFIX + "*")).rmdir()
 
-    monkeypatch.setattr(scratch, "_check_made", check_and_remove)
+    monkeypatch.setattr(home, "_check_made", check_and_remove)
     with pytest.raises(TargetError, match="renamed, replaced or removed") as caught, use(folder):
         pass
     assert caught.value.rule == "changed"

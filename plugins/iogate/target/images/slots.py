@@ -19,11 +19,12 @@ from iogate.model import Device, Needs
 from iogate.target.images.copying import Source, copy, open_slot, required_space, source_of
 from iogate.target.images.image import Image, check_different
 from iogate.target.layout import Tick, refusal
+from iogate.target.leftovers import reclaimable
 from iogate.target.locks import Notice
 from iogate.target.opening import open_target
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, changed_error, resolve
-from iogate.target.scratch import FolderScratch, reclaimable, room
+from iogate.target.scratch import FolderScratch, room
 from iogate.units import format_quantity
 
 _NAMES = ("base", "candidate")

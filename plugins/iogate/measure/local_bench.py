@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
-import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from iogate import engines
-from iogate.audit import Evidence, audit, snapshot
+from iogate.audit import Evidence, audit
 from iogate.audit.snapshot import Snapshot, written_between
-from iogate.errors import EngineError, InputError, IogateError, TargetError
+from iogate.errors import EngineError, InputError, TargetError
 from iogate.formats.reading import read_at_once
 from iogate.host import process
 from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
@@ -27,9 +25,11 @@ from iogate.host.meter import Meter
 from iogate.host.own_folder import own_folder
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
-from iogate.measure.pairing import LONG, SLICE, figures_of_slices
+from iogate.measure.invocation import Invocation
+from iogate.measure.pairing import LONG, SLICE, arm_of, block_of, figures_of_slices
 from iogate.measure.settings import Settings
 from iogate.measure.sites import Site, sites_of
+from iogate.measure.wear_account import WearAccount
 from iogate.model import (
     ARMS,
     Command,
@@ -40,46 +40,13 @@ from iogate.model import (
     Output,
     Place,
     Repetition,
-    Slice,
     Workload,
 )
 from iogate.target import Fellows, Target, disks_under, drop, flush
 from iogate.target.layout import refusal
-from iogate.target.wear import Wear
 
 _OUTPUT_LIMIT = 256 * 2**20
 _ATTEMPTS = 3  # at a block on a machine that is busy
-
-
-@dataclass(frozen=True)
-class Invocation:
-    """An engine invocation that may begin: its data are laid out. Its `folder` is reached by `held`, whatever
-    becomes of its name.
-    """
-
-    workload: Workload
-    needs: Needs
-    site: Site
-    place: Place
-    command: Command
-    gating: Sequence[str]
-    held: Path
-    blank: float | None = None
-
-    @property
-    def folder(self) -> Path:
-        return self.place.folder
-
-    @property
-    def call(self) -> dict[str, Any]:
-        """The command and its files for people, with paths as they know them."""
-        readable = self.site.readable if self.needs.target else str
-        files = {name: readable(text) for name, text in self.command.files.items()}
-        return {"command": readable(shlex.join(self.command.argv)), "files": files}
-
-    def look(self) -> Snapshot:
-        """Return what the machine's counters say now."""
-        return snapshot(self.site.target.number, self.place.data)
 
 
 class LocalBench:
@@ -105,8 +72,7 @@ class LocalBench:
         self._folder = folder
         self._watcher = watcher
         self._turns = Turns(settings.slice or SLICE, handicap=handicap)
-        self._wear = Wear(device)
-        self._laid_out = 0
+        self._wear = WearAccount(device, self._sites)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
 
@@ -148,11 +114,8 @@ class LocalBench:
         return engines.load(workload.engine).command(workload, place)
 
     def open(self) -> None:
-        self._check_move(False)
-        try:
+        with self._wear.moved(False):
             self._sites.open()
-        finally:
-            self._count_laid_out()
 
     def close(self) -> None:
         self._held.close()
@@ -206,7 +169,7 @@ class LocalBench:
             run.site.check()
         counted = written_between(*(reading.disk for reading in between)) if run.needs.writes else None
         others = beside["beside"]["write"].bytes if "write" in beside.get("beside", {}) else 0
-        self._wear.record(max(_written(output), (counted or 0) - others))
+        self._wear.driven(output, (counted or 0) - others)
         return self._audit(run, output, seconds, *between, **beside)
 
     def give_up(self, run: Invocation, before: Snapshot | None) -> None:
@@ -214,7 +177,7 @@ class LocalBench:
         begun), where nobody says how much. Raises TargetError.
         """
         if before:
-            self._wear.record(self._worn([run], [before], []))
+            self._wear.given_up(run, before)
 
     # ------------------------------------------------------------ one engine invocation
 
@@ -228,11 +191,9 @@ class LocalBench:
         """Lay out the data and write the job file. Raises EngineError or TargetError."""
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
-        self._wear.check(needs.written, site.missing(needs, copy))
-        try:
+        self._wear.check(needs, site, copy)
+        with self._wear.laid_out():
             place = site.place(needs, folder, self._watcher.laying_out, copy)
-        finally:
-            self._count_laid_out()
         if isinstance(engine, engines.PreparesProgram):
             engine.prepare()
         command = engine.command(workload, place)
@@ -257,7 +218,7 @@ class LocalBench:
     def _run(self, run: Invocation) -> Repetition:
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
-        with self._counted([run], [before]) as outputs:
+        with self._wear.written([run], [before]) as outputs:
             completed = process.run(
                 run.command.argv,
                 folder=run.held,
@@ -279,49 +240,6 @@ class LocalBench:
         name = str(run.folder / (command.output or "stdout"))
         text = readable(_read(run.held / command.output, name)) if command.output else completed.stdout
         return self._parse(run.workload.engine, text, name, completed)
-
-    @contextlib.contextmanager
-    def _counted(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> Iterator[list[Output]]:
-        """Count what engines write at the same time, however they end, as Ctrl-C does; their outputs go into
-        the list that is handed out. Raises TargetError if the count cannot be kept.
-        """
-        outputs: list[Output] = []
-        try:
-            yield outputs
-        except BaseException:
-            with contextlib.suppress(IogateError):  # the first error says more
-                self._wear.record(self._worn(runs, before, outputs))
-            raise
-        self._wear.record(self._worn(runs, before, outputs))
-
-    def _worn(self, runs: Sequence[Invocation], before: Sequence[Snapshot], outputs: Sequence[Output]) -> int:
-        """Return the bytes that were written: what the engines claim, or what the devices were given if that
-        is more, as it is with a ramp; without their outputs the latter, else the most that was planned.
-        """
-        if not self._wear.limited:
-            return 0
-        given = {
-            run.site.target.number: written_between(earlier.disk, run.look().disk)
-            for run, earlier in zip(runs, before, strict=True)
-            if run.needs.target and run.needs.writes
-        }
-        counted = [figure for figure in given.values() if figure is not None]
-        if len(outputs) == len(runs):
-            return max(sum(map(_written, outputs)), sum(counted))
-        if len(counted) == len(given):
-            return sum(counted)
-        return sum(run.needs.written or 0 for run in runs)
-
-    def _check_move(self, swapped: bool) -> None:
-        """Raise TargetError (`wear`) if what brings the arms to their places must not be written."""
-        moved = self._sites.moving(swapped)
-        if moved:
-            self._wear.check(0, moved)
-
-    def _count_laid_out(self) -> None:
-        laid_out = self._sites.laid_out
-        self._wear.record(laid_out - self._laid_out)
-        self._laid_out = laid_out
 
     def _audit(
         self,
@@ -372,11 +290,8 @@ class LocalBench:
         """Return where an arm works in this block."""
         if pair.places == "one":
             return self._sites.arm(1, swapped=False)
-        self._check_move(pair.swapped)
-        try:
+        with self._wear.moved(pair.swapped):
             return self._sites.arm(arm, pair.swapped)
-        finally:
-            self._count_laid_out()
 
     def _by_slices(self, pair: Pair, folder: Path, slices: int) -> Repetition:
         """Return a block of slices, tried again where a busy machine left time for too few."""
@@ -391,7 +306,7 @@ class LocalBench:
         before = [run.look() for run in runs]
         meter = Meter(runs[1].site.target.number)
         calls = tuple(_call(run, self._turns.lasting(slices)) for run in runs)
-        with self._counted(runs, before) as outputs:
+        with self._wear.written(runs, before) as outputs:
             done = alternate(
                 (calls[0], calls[1]),
                 self._turns,
@@ -417,7 +332,7 @@ class LocalBench:
             output = figures_of_slices(outputs[number], own, ARMS[number])
             seconds = sum(item.seconds for item in own)
             arms.append(Repetition(output, seconds, str(run.folder), found, **run.call))
-        return _block(arms, done.slices)
+        return block_of(arms, done.slices)
 
     def _by_runs(self, pair: Pair, folder: Path, gating: Sequence[str]) -> Repetition:
         """Return a block of whole runs by turns: of short ones two each."""
@@ -431,12 +346,7 @@ class LocalBench:
                 kept[arm].append(self._run(self._prepare(pair.workloads[arm], within, gating, *place)))
             if sum(item.seconds for arm in kept for item in arm) > LONG:
                 break
-        return _block([_together(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())
-
-
-def _written(output: Output) -> int:
-    """Return the bytes that an engine claims to have written."""
-    return output.traffic["write"].bytes if "write" in output.traffic else 0
+        return block_of([arm_of(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())
 
 
 def _disks(number: str | None) -> set[str]:
@@ -456,31 +366,6 @@ def _call(run: Invocation, lasting: float) -> Call:
         run.command.timeout,
         engine.processors(options),
     )
-
-
-def _together(runs: Sequence[Repetition], folder: Path) -> Repetition:
-    """Return the runs of one arm in a block as one: the mean of each metric that all have."""
-    names = [name for name in runs[0].metrics if all(name in run.metrics for run in runs)]
-    metrics = {name: statistics.fmean(run.metrics[name] for run in runs) for name in names}
-    output = replace(runs[-1].output, metrics=metrics, histograms={})
-    findings = tuple(dict.fromkeys(item for run in runs for item in run.findings))
-    last = runs[-1]
-    return replace(
-        Repetition(output, sum(run.seconds for run in runs), str(folder), findings),
-        command=last.command,
-        files=last.files,
-    )
-
-
-def _block(arms: Sequence[Repetition], slices: tuple[Slice, ...]) -> Repetition:
-    """Return a block of both arms: what B did, with what A did as its base; findings say which arm it is."""
-    base, candidate = arms
-    named = [
-        replace(item, message=f"{name}: {item.message}")
-        for name, arm in zip(ARMS, arms, strict=True)
-        for item in arm.findings
-    ]
-    return replace(candidate, findings=tuple(named), base=base, slices=slices)
 
 
 def folder_name(id: str) -> str:

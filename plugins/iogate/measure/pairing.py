@@ -6,16 +6,18 @@ places differ by goes away when the arms change places (a crossover).
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 from iogate import engines
 from iogate.errors import EngineError
 from iogate.measure.bench import Pair, Places
-from iogate.model import Output, Slice, Workload
+from iogate.model import ARMS, Output, Repetition, Slice, Workload
 
 SLICE = 0.064
 """Seconds of a slice, unless the user says otherwise."""
@@ -104,6 +106,31 @@ def figures_of_slices(output: Output, slices: Sequence[Slice], arm: str) -> Outp
         metrics[f"{direction}.bandwidth"] = moved / seconds
         metrics[f"{direction}.iops"] = moved / seconds / (traffic.bytes / traffic.operations)
     return replace(output, metrics=metrics, histograms={})
+
+
+def arm_of(runs: Sequence[Repetition], folder: Path) -> Repetition:
+    """Return the runs of one arm in a block as one: the mean of each metric that all have."""
+    names = [name for name in runs[0].metrics if all(name in run.metrics for run in runs)]
+    metrics = {name: statistics.fmean(run.metrics[name] for run in runs) for name in names}
+    output = replace(runs[-1].output, metrics=metrics, histograms={})
+    findings = tuple(dict.fromkeys(item for run in runs for item in run.findings))
+    last = runs[-1]
+    return replace(
+        Repetition(output, sum(run.seconds for run in runs), str(folder), findings),
+        command=last.command,
+        files=last.files,
+    )
+
+
+def block_of(arms: Sequence[Repetition], slices: tuple[Slice, ...]) -> Repetition:
+    """Return a block of both arms: what B did, with what A did as its base; findings say which arm it is."""
+    base, candidate = arms
+    named = [
+        replace(item, message=f"{name}: {item.message}")
+        for name, arm in zip(ARMS, arms, strict=True)
+        for item in arm.findings
+    ]
+    return replace(candidate, findings=tuple(named), base=base, slices=slices)
 
 
 def _alternating(workload: Workload) -> engines.Alternates:

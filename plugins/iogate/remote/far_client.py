@@ -18,7 +18,8 @@ from iogate.errors import EngineError
 from iogate.host import process, sysfs
 from iogate.host.meter import Meter
 from iogate.host.process import Completed, Program
-from iogate.measure.local_bench import Invocation, LocalBench
+from iogate.measure.invocation import Invocation
+from iogate.measure.local_bench import LocalBench
 from iogate.model import Command, Finding, Output, Traffic, Workload
 from iogate.remote.post import Lost, Post
 from iogate.remote.relay import Flow, connected, listening

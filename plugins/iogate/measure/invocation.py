@@ -1,0 +1,45 @@
+"""An engine invocation that may begin."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iogate.audit import snapshot
+from iogate.audit.snapshot import Snapshot
+from iogate.measure.sites import Site
+from iogate.model import Command, Needs, Place, Workload
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """An engine invocation that may begin: its data are laid out. Its `folder` is reached by `held`, whatever
+    becomes of its name.
+    """
+
+    workload: Workload
+    needs: Needs
+    site: Site
+    place: Place
+    command: Command
+    gating: Sequence[str]
+    held: Path
+    blank: float | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.place.folder
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """The command and its files for people, with paths as they know them."""
+        readable = self.site.readable if self.needs.target else str
+        files = {name: readable(text) for name, text in self.command.files.items()}
+        return {"command": readable(shlex.join(self.command.argv)), "files": files}
+
+    def look(self) -> Snapshot:
+        """Return what the machine's counters say now."""
+        return snapshot(self.site.target.number, self.place.data)

@@ -1,0 +1,95 @@
+"""What a bench writes, counted against the limits of its device."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from iogate.audit.snapshot import Snapshot, written_between
+from iogate.errors import IogateError
+from iogate.measure.invocation import Invocation
+from iogate.measure.sites import Site, Sites
+from iogate.model import Device, Needs, Output
+from iogate.target.wear import Wear
+
+
+class WearAccount:
+    """The bytes that engines write, and that are laid out for them, however each of it ends.
+
+    Its methods raise TargetError (`wear`) if more must not be written, or if the count cannot be kept.
+    """
+
+    def __init__(self, device: Device, sites: Sites) -> None:
+        self._wear = Wear(device)
+        self._sites = sites
+        self._laid_out = 0
+
+    def check(self, needs: Needs, site: Site, copy: int) -> None:
+        """Refuse a repetition that must not write what it would."""
+        self._wear.check(needs.written, site.missing(needs, copy))
+
+    @contextlib.contextmanager
+    def moved(self, swapped: bool) -> Iterator[None]:
+        """Count what brings the arms to their places, unless it is refused."""
+        planned = self._sites.moving(swapped)
+        if planned:
+            self._wear.check(0, planned)
+        with self.laid_out():
+            yield
+
+    @contextlib.contextmanager
+    def laid_out(self) -> Iterator[None]:
+        """Count what is laid out meanwhile."""
+        try:
+            yield
+        finally:
+            laid_out = self._sites.laid_out
+            self._wear.record(laid_out - self._laid_out)
+            self._laid_out = laid_out
+
+    @contextlib.contextmanager
+    def written(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> Iterator[list[Output]]:
+        """Count what engines write at the same time, however they end, as Ctrl-C does; their outputs go into
+        the list that is handed out.
+        """
+        outputs: list[Output] = []
+        try:
+            yield outputs
+        except BaseException:
+            with contextlib.suppress(IogateError):  # the first error says more
+                self._wear.record(self._worn(runs, before, outputs))
+            raise
+        self._wear.record(self._worn(runs, before, outputs))
+
+    def driven(self, output: Output, counted: int) -> None:
+        """Count what a repetition wrote that somebody else drove, as its engine claims, or as the device was
+        given in that time if that is more.
+        """
+        self._wear.record(max(_claimed(output), counted))
+
+    def given_up(self, run: Invocation, before: Snapshot) -> None:
+        """Count what a repetition has written since a reading where nobody says how much."""
+        self._wear.record(self._worn([run], [before], []))
+
+    def _worn(self, runs: Sequence[Invocation], before: Sequence[Snapshot], outputs: Sequence[Output]) -> int:
+        """Return the bytes that were written: what the engines claim, or what the devices were given if that
+        is more, as it is with a ramp; without their outputs the latter, else the most that was planned.
+        """
+        if not self._wear.limited:
+            return 0
+        given = {
+            run.site.target.number: written_between(earlier.disk, run.look().disk)
+            for run, earlier in zip(runs, before, strict=True)
+            if run.needs.target and run.needs.writes
+        }
+        counted = [figure for figure in given.values() if figure is not None]
+        if len(outputs) == len(runs):
+            return max(sum(map(_claimed, outputs)), sum(counted))
+        if len(counted) == len(given):
+            return sum(counted)
+        return sum(run.needs.written or 0 for run in runs)
+
+
+def _claimed(output: Output) -> int:
+    """Return the bytes that an engine claims to have written."""
+    return output.traffic["write"].bytes if "write" in output.traffic else 0

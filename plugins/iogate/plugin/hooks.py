@@ -179,7 +179,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Find what would be left out, or made up, in silence; workloads may all be deselected by now."""
     run = session.config.stash[RUN]
-    run.measuring = [item for item in session.items if takes_measure(item)]
+    run.python_tests.items = [item for item in session.items if takes_measure(item)]
     if run.modules or (run.settings.strict and not is_worker(session.config)):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
 

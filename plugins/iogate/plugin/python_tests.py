@@ -1,21 +1,89 @@
-"""Tests written in Python that measure: what their workloads are called, and what is refused of them."""
+"""Tests written in Python that measure: their workloads, how these are called, what is refused of them."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import InputError, Position
+from iogate.errors import InputError, InputErrors, Position
 from iogate.units import printable
 
 if TYPE_CHECKING:
+    from iogate.declare.overrides import Overrides
+    from iogate.measure.session import Session
     from iogate.measure.trial import Trial
     from iogate.model import Workload
+
+
+class PythonTests:
+    """What the tests of a run measure that are written in Python: a workload is known when its test declares
+    it, and expected until then. `stored` says which workloads of a module of tests have a baseline.
+    """
+
+    def __init__(self, stored: Callable[[Path], Collection[str]]) -> None:
+        self.items: list[pytest.Item] = []
+        self._stored = stored
+        self._measured: dict[str, tuple[Workload, Trial]] = {}
+
+    @cached_property
+    def coming(self) -> Counter[str]:
+        """How many workloads they are still to measure, by the test's id."""
+        return expected(self.items, self._stored)
+
+    def trial(self, session: Session, item: pytest.Item, id: str, workload: Workload) -> Trial:
+        """Return the trial of what a test measures: what it has measured already, if it runs again, as it
+        would else be retried until it passes. Raises InputError if that was something else, or what another
+        test measures.
+        """
+        if id not in self._measured:
+            refuse_namesake(id, workload, session.trials)
+            self._measured[id] = workload, self._enroll(session, item, id, workload)
+        before, trial = self._measured[id]
+        if before != workload:
+            raise InputError(
+                f"{workload.name} was another workload when this test ran before",
+                position=workload.position,
+                remedy="a test that runs again is not measured again: declare the same each time",
+            )
+        return trial
+
+    def _enroll(self, session: Session, item: pytest.Item, id: str, workload: Workload) -> Trial:
+        """Enroll what a test measures; what is to come is taken to have as many gating metrics."""
+        from iogate.judge.appointment import gating_metrics
+
+        if self.coming[item.nodeid]:
+            self.coming[item.nodeid] -= 1
+        coming = len(gating_metrics(workload)) * self.coming.total()
+        return session.enroll([(id, workload)], coming)[0]
+
+
+def declared(
+    item: pytest.Item,
+    name: str,
+    declaration: Mapping[str, Any],
+    suite: str,
+    overrides: Overrides,
+    given: Mapping[str, Any],
+    allow_exec: bool,
+) -> Workload:
+    """Return the workload that a test declares under a name, with what the device's profile and the command
+    line set (`given`). Raises InputErrors, each blamed on whom it comes from.
+    """
+    from iogate.declare.workload import declare_workload
+
+    data = {**declaration, **overrides.options}
+    try:
+        return declare_workload(
+            label_of(item, name), suite, data, position_of(item), given, allow_exec=allow_exec
+        )
+    except InputErrors as errors:
+        raise InputErrors([overrides.blame(error) or error for error in errors.errors]) from None
 
 
 def label_of(item: pytest.Item, name: str = "") -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.declare.project import Project, find_project, folders_of
-from iogate.errors import InputError, InputErrors, IogateError, raise_together
+from iogate.errors import InputError, IogateError, raise_together
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
@@ -24,7 +23,7 @@ from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
 from iogate.plugin.options import value_of
 from iogate.plugin.outcome import Gate
-from iogate.plugin.python_tests import expected, label_of, position_of, refuse_namesake
+from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.status import FailureStatus
 from iogate.units import plural, printable
 
@@ -55,7 +54,7 @@ class PytestRun:
         self.machine = MachineInfo(settings.device)
         self.junit = JUnitNotes(config)
         self.modules: list[SuiteModule] = []
-        self.measuring: list[pytest.Item] = []
+        self.python_tests = PythonTests(self._names_stored)
         self.gaps: list[str] = []
         self.deselected = ""
         self.notice = ""
@@ -65,7 +64,6 @@ class PytestRun:
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
         self._trials: dict[str, Trial] = {}
-        self._measured: dict[str, tuple[Workload, Trial]] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
         self._resumed: Resumption | None = None
@@ -232,7 +230,7 @@ class PytestRun:
             self._wait_for_target([item.workload for item in items])
         self._ask_engines_there([item.workload for item in items])
         workloads = [(item.nodeid, item.workload) for item in items]
-        trials = self.session.enroll(workloads, coming=self._coming.total())
+        trials = self.session.enroll(workloads, coming=self.python_tests.coming.total())
         self._trials.update({trial.id: trial for trial in trials})
         self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
         if self._resumed:
@@ -384,20 +382,12 @@ class PytestRun:
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
-        from iogate.declare.workload import declare_workload
 
         suite = self._project.name(item.path)
-        label, position = label_of(item, name), position_of(item)
         overrides, allow_exec = self.overrides(suite), self.settings.allow_exec
-        data = {**declaration, **overrides.options}
-        try:
-            workload = declare_workload(
-                label, suite, data, position, self.cli_overrides, allow_exec=allow_exec
-            )
-        except InputErrors as errors:
-            raise InputErrors([overrides.blame(error) or error for error in errors.errors]) from None
+        workload = declared(item, name, declaration, suite, overrides, self.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
-        trial = self._trial_of(item, id, workload)
+        trial = self.python_tests.trial(self.session, item, id, workload)
         if trial.result is None:
             self._require_writable([trial])
             if self._resumed:
@@ -407,37 +397,6 @@ class PytestRun:
         self._keep(trial)
         self._tell(item, result, name)
         return result
-
-    def _trial_of(self, item: pytest.Item, id: str, workload: Workload) -> Trial:
-        """Return the trial of what a test in Python measures: what it has measured already, if it runs again,
-        as it would else be retried until it passes. Raises InputError if that was something else, or another
-        test's.
-        """
-        if id not in self._measured:
-            refuse_namesake(id, workload, self.session.trials)
-            self._measured[id] = workload, self._enroll_alone(item, id, workload)
-        declared, trial = self._measured[id]
-        if declared != workload:
-            raise InputError(
-                f"{workload.name} was another workload when this test ran before",
-                position=workload.position,
-                remedy="a test that runs again is not measured again: declare the same each time",
-            )
-        return trial
-
-    def _enroll_alone(self, item: pytest.Item, id: str, workload: Workload) -> Trial:
-        """Enroll what a test in Python measures; what is to come is taken to have as many gating metrics."""
-        from iogate.judge.appointment import gating_metrics
-
-        if self._coming[item.nodeid]:
-            self._coming[item.nodeid] -= 1
-        coming = len(gating_metrics(workload)) * self._coming.total()
-        return self.session.enroll([(id, workload)], coming)[0]
-
-    @cached_property
-    def _coming(self) -> Counter[str]:
-        """How many workloads tests in Python are still to measure, by the test's id."""
-        return expected(self.measuring, self._names_stored)
 
     def _names_stored(self, module: Path) -> Collection[str]:
         """Return the workloads of a module of tests that have a baseline; a test hears why one is no good."""

@@ -43,6 +43,23 @@ workloads:
 """
 
 
+HELD = """
+import pathlib, time
+from iogate.measure import local_bench
+from iogate.target import layout
+flush, source = local_bench.flush, layout._source
+def held(action):
+    def act(*arguments):
+        pathlib.Path("begun").touch()
+        while not pathlib.Path("go").exists():
+            time.sleep(0.01)
+        return action(*arguments)
+    return act
+"""
+FLUSH_HELD = HELD + "local_bench.flush = held(flush)"
+LAYOUT_HELD = HELD + "layout._source = lambda size: held(source(size))"
+
+
 @pytest.fixture(autouse=True)
 def fio():
     need_fio()
@@ -188,10 +205,36 @@ def test_the_disk_of_a_file_system_stands_still_for_good(project, faulty):
         eventually(lambda: process.poll() is not None)
     result = project.finish(process)
     assert result.status == STATUSES["invalid"], result.text
-    assert "the engine was killed and does not end" in result.text
+    assert "what was given up does not end" in result.text
     assert result.verdicts == {"writing": "invalid", "shared": "invalid"}
     quiet(project, result)
     eventually(lambda: not list(point.glob(SCRATCH)))  # as soon as it answered
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [(LAYOUT_HELD, "nothing was written for"), (FLUSH_HELD, "was not flushed within")],
+    ids=["laying-out", "flushing"],
+)
+def test_the_disk_stands_still_before_an_engine_begins(project, faulty, held, words):
+    """Nothing can interrupt what lays out data, or flushes them: the run ends all the same."""
+    device = faulty()
+    point = device.mounted()
+    project.suite(FILE)
+    project.lose_patience()
+    project.conftest((project.path / "conftest.py").read_text() + held)
+    process = project.start("suites", f"--io-target={point}", "--update-baselines")
+    eventually((project.path / "begun").exists)
+    (point / "others").write_bytes(bytes(MIB))
+    with device.still():
+        (project.path / "go").touch()
+        eventually(lambda: process.poll() is not None)
+    result = project.finish(process)
+    assert result.status == STATUSES["invalid"], result.text
+    assert words in result.text and "what was given up does not end" in result.text, result.text
+    assert set(result.verdicts.values()) == {"invalid"}
+    quiet(project, result)
+    eventually(lambda: not list(point.glob(SCRATCH)))
 
 
 # ------------------------------------------------------------ a full disk

@@ -107,18 +107,19 @@ def test_dropped_data_are_read_from_the_device_again(disk):
     assert (after - before) * 512 >= 8 * MIB
 
 
-def test_a_flush_that_does_not_end_is_told(disk):
+def test_a_flush_that_does_not_end_is_told(disk, monkeypatch):
     _, point = disk
     dirty(point / "other")
+    monkeypatch.setattr(flushing, "PATIENCE", 0.0)
     with pytest.raises(TargetError, match="not flushed within") as caught:
-        flush(point, patience=0)
+        flush(point)
     assert caught.value.rule == "flush"
 
 
 def test_a_flush_that_fails_is_told(tmp_path, monkeypatch):
-    def fail(path):
+    def fail(descriptor):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(flushing, "_flush", fail)
+    monkeypatch.setattr(flushing, "_sync", fail)
     with pytest.raises(TargetError, match=r"cannot flush .*Input/output error"):
         flush(tmp_path)

@@ -14,38 +14,81 @@ import signal
 import warnings
 from collections.abc import Callable, Collection
 
-from iogate.host.process import end_of
+from iogate.host.process import end_of, give_up
 
+LONG = 300.0
+"""Seconds that a device may take for what it is given: 3 GiB of dirty pages at 10 MiB/s."""
+
+Tell = Callable[[int], None]
 _STREAMS = (0, 1, 2)
+_NUMBER = 8  # bytes
 
 
-def patiently(action: Callable[[], None], seconds: float, needed: Collection[int] = ()) -> None:
-    """Do something in a copy of this process that has the descriptors `needed` and no others.
+class StandsStill(Exception):
+    """What was to be done is not done in time."""
 
-    Raises OSError as the action does, and TimeoutError if it takes longer than `seconds`: it then goes on
-    alone.
+
+def patiently(
+    action: Callable[[Tell], None],
+    seconds: float,
+    needed: Collection[int] = (),
+    heard: Tell = lambda number: None,
+) -> None:
+    """Do something in a copy of this process that has the descriptors `needed` and no others; `heard` gets
+    each number, or the last of several, that the action tells by what it is called with.
+
+    Raises OSError as the action does, and StandsStill if for so many `seconds` it neither tells anything nor
+    ends: it then goes on alone, until it tells something, and `process.require_ended` tells of it.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy needs nothing of theirs
-        pid = os.fork()
-    if not pid:
-        _act(action, needed)
+    told, telling = os.pipe()
     try:
-        ended = end_of(pid)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # of threads: the copy needs nothing of theirs
+            pid = os.fork()
+        if not pid:
+            _act(lambda: action(lambda number: _write(telling, number)), (*needed, telling))
+        os.close(telling)
         try:
-            ready, _, _ = select.select([ended], [], [], seconds)
-        finally:
-            os.close(ended)
-    except BaseException:  # Ctrl-C
-        os.kill(pid, signal.SIGKILL)
-        raise
-    if not ready:
-        raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+            _listen(pid, told, heard, seconds)
+        except StandsStill:
+            give_up(pid)
+            raise
+        except BaseException:  # Ctrl-C
+            os.kill(pid, signal.SIGKILL)
+            raise
+    finally:
+        os.close(told)
     _, status = os.waitpid(pid, 0)
     number = os.waitstatus_to_exitcode(status)
     if number:
         number = errno.EIO if number < 0 else number
         raise OSError(number, os.strerror(number))
+
+
+def _write(telling: int, number: int) -> None:
+    os.write(telling, number.to_bytes(_NUMBER, "big"))
+
+
+def _listen(pid: int, told: int, heard: Tell, seconds: float) -> None:
+    """Hand on what a process tells, until it ends. Raises StandsStill."""
+    ended = end_of(pid)
+    sources = [ended, told]
+    try:
+        while True:
+            ready, _, _ = select.select(sources, [], [], seconds)
+            if not ready:
+                raise StandsStill
+            numbers = os.read(told, 1024 * _NUMBER) if told in ready else b""
+            if numbers:
+                heard(int.from_bytes(numbers[-_NUMBER:], "big"))
+            elif ended in ready:
+                return
+            else:  # all is said
+                sources.remove(told)
+    finally:
+        os.close(ended)
 
 
 def _act(action: Callable[[], None], needed: Collection[int]) -> None:

@@ -151,18 +151,22 @@ def start(
 
 _undead: list[subprocess.Popen[bytes]] = []
 _left: set[int] = set()
-"""Programs that were killed and had not ended, and processes that those had started."""
+"""Programs that were killed and had not ended; processes that those had started, or that were given up."""
+
+
+def give_up(number: int) -> None:
+    """Wait no longer for a process of this one; until it ends, `require_ended` tells of it."""
+    _left.add(number)
 
 
 def require_ended() -> None:
-    """Raise EngineError if a program, or something that it started, was killed and has not ended."""
+    """Raise EngineError if something was killed or given up and has not ended."""
     _undead[:] = [process for process in _undead if process.poll() is None]
     _left.intersection_update([number for number in _left if _lives(number)])
     left = sorted({process.pid for process in _undead} | _left)
     if left:
         raise EngineError(
-            f"the engine was killed and does not end (pid {', '.join(map(str, left))}): "
-            "the device does not answer",
+            f"what was given up does not end (pid {', '.join(map(str, left))}): the device does not answer",
             remedy="see what the kernel says of the device: dmesg. Nothing more is measured on it meanwhile",
         )
 

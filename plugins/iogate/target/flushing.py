@@ -10,47 +10,36 @@ import contextlib
 import ctypes
 import os
 import stat
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.host.patience import LONG, StandsStill, patiently
 from iogate.target.layout import refusal
 from iogate.units import format_duration
 
-PATIENCE = 300.0
-"""Seconds that a flush may take: 3 GiB of dirty pages on a device of 10 MiB/s."""
+PATIENCE = LONG
+"""Seconds that a flush may take."""
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def flush(path: Path, patience: float | None = None) -> None:
+def flush(path: Path) -> None:
     """Have a block device, or the file system of a directory, write all its dirty pages; see syncfs(2).
 
-    Raises TargetError if that fails, or takes longer than `patience` seconds (None: PATIENCE).
+    Raises TargetError if that fails, or takes longer than PATIENCE.
     """
-    patience = PATIENCE if patience is None else patience
-    failed: list[OSError] = []
-
-    def work() -> None:
-        try:
-            _flush(path)
-        except OSError as error:
-            failed.append(error)
-
-    # Nothing can interrupt a flush. A thread can be left alone with it.
-    thread = threading.Thread(target=work, name="flush", daemon=True)
-    thread.start()
-    thread.join(patience)
-    if thread.is_alive():
+    try:
+        patiently(lambda _: _opened(path, _sync), PATIENCE)
+    except StandsStill:
         raise TargetError(
-            f"{path} was not flushed within {format_duration(patience)}: dirty pages would be written during "
+            f"{path} was not flushed within {format_duration(PATIENCE)}: dirty pages would be written during "
             "the measurement",
             rule="flush",
             remedy="find who writes to it (iotop), or see what the kernel says of the device: dmesg",
-        )
-    if failed:
-        raise refusal(failed[0], f"cannot flush {path}") from failed[0]
+        ) from None
+    except OSError as error:
+        raise refusal(error, f"cannot flush {path}") from error
 
 
 def drop(files: Iterable[Path]) -> None:
@@ -60,10 +49,6 @@ def drop(files: Iterable[Path]) -> None:
     for file in files:
         with contextlib.suppress(OSError):
             _opened(file, lambda descriptor: os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED))
-
-
-def _flush(path: Path) -> None:
-    _opened(path, _sync)
 
 
 def _sync(descriptor: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import TargetError
-from iogate.host.patience import patiently
+from iogate.host.patience import StandsStill, patiently
 from iogate.target.folders import FOLDER, leads_to, remove_folder
 from iogate.target.layout import refusal
 from iogate.target.marker import MARKER, PREFIX, marked, replaced
@@ -69,8 +69,8 @@ def scratch_folder(parent: int, path: Path, *, owners: bool = True) -> Iterator[
 def _remove_patiently(parent: int, folder: int, path: Path) -> None:
     """Remove this run's folder. Raises TargetError (`slow`) if that takes too long: it then goes on alone."""
     try:
-        patiently(lambda: remove_folder(parent, folder, path.name, MARKER), PATIENCE, (parent, folder))
-    except TimeoutError:
+        patiently(lambda _: remove_folder(parent, folder, path.name, MARKER), PATIENCE, (parent, folder))
+    except StandsStill:
         raise TargetError(
             f"{path} was not removed within {format_duration(PATIENCE)}: its file system does not answer",
             rule="slow",

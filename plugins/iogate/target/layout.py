@@ -18,10 +18,15 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import fiemap
-from iogate.units import format_quantity
+from iogate.host.patience import LONG, StandsStill, Tell, patiently
+from iogate.units import format_duration, format_quantity
 
 Tick = Callable[[int, int], None]
 """Called with the bytes done and the bytes in all."""
+RandomBytes = Callable[[int], bytes | memoryview]
+
+PATIENCE = LONG
+"""Seconds in which nothing need be written."""
 
 _CHUNK = 4 * 2**20
 _LITTLE = 16 * 2**20
@@ -33,17 +38,32 @@ def lay_out(file: Path, size: int, *, direct: bool, tick: Tick | None = None) ->
 
     When it returns, the data are on the device and no longer in the page cache. Whatever ends it otherwise
     (Ctrl-C too), the file is gone. Raises TargetError: rule `no-direct-io` if `direct` is asked for and
-    cannot be had, `space`, `io-error`, or `holes` if blocks count as unwritten after all.
+    cannot be had, `space`, `io-error`, `slow` if the device stands still, or `holes` if blocks count as
+    unwritten after all.
     """
+    random_bytes = _source(size)
     try:
-        _write(file, size, direct, tick)
+        patiently(
+            lambda tell: _write(file, size, direct, random_bytes, tell),
+            PATIENCE,
+            heard=lambda done: tick(done, size) if tick else None,
+        )
         _verify(file, size)
+    except StandsStill as error:  # who removes the file would wait, too
+        raise TargetError(
+            f"cannot lay out {format_quantity(size, 'B')} in {_named(file)}: nothing was written for "
+            f"{format_duration(PATIENCE)}",
+            rule="slow",
+            remedy="see what the kernel says of the device: dmesg",
+        ) from error
     except BaseException as error:
         with contextlib.suppress(OSError):  # it was never made, or is gone: the first error says more
             file.unlink()
-        if isinstance(error, OSError):
-            raise refusal(error, f"cannot lay out {format_quantity(size, 'B')} in {_named(file)}") from error
-        raise
+        if not isinstance(error, OSError):
+            raise
+        if direct and error.errno in NO_DIRECT:
+            raise no_direct_io(f"the file system at {_named(file)} refuses it") from error
+        raise refusal(error, f"cannot lay out {format_quantity(size, 'B')} in {_named(file)}") from error
 
 
 def intact(file: Path, size: int) -> bool:
@@ -74,18 +94,16 @@ def no_direct_io(what: str) -> TargetError:
     )
 
 
-def _write(file: Path, size: int, direct: bool, tick: Tick | None) -> None:
+def _write(file: Path, size: int, direct: bool, random_bytes: RandomBytes, tell: Tell) -> None:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         descriptor = os.open(file, flags | os.O_EXCL | os.O_DIRECT, 0o600)
     except OSError as error:
-        if error.errno not in NO_DIRECT:
+        if direct or error.errno not in NO_DIRECT:
             raise
-        if direct:
-            raise no_direct_io(f"the file system at {_named(file)} refuses it") from error
         descriptor = os.open(file, flags, 0o600)  # not O_EXCL: some create the file, and refuse it then
     try:
-        _fill(descriptor, size, tick)
+        _fill(descriptor, size, random_bytes, tell)
         os.ftruncate(descriptor, size)
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -93,9 +111,8 @@ def _write(file: Path, size: int, direct: bool, tick: Tick | None) -> None:
         os.close(descriptor)
 
 
-def _fill(descriptor: int, size: int, tick: Tick | None) -> None:
+def _fill(descriptor: int, size: int, random_bytes: RandomBytes, tell: Tell) -> None:
     """Write random chunks; the last one in whole pages, as direct I/O takes no less, to be cut later."""
-    random_bytes = _source(size)
     memory = mmap.mmap(-1, _CHUNK)  # page-aligned, as direct I/O demands
     view = memoryview(memory)
     for offset in range(0, size, _CHUNK):
@@ -104,11 +121,10 @@ def _fill(descriptor: int, size: int, tick: Tick | None) -> None:
         done = 0
         while done < length:
             done += os.pwrite(descriptor, view[done:length], offset + done)
-        if tick:
-            tick(min(offset + length, size), size)
+        tell(min(offset + length, size))
 
 
-def _source(size: int) -> Callable[[int], bytes | memoryview]:
+def _source(size: int) -> RandomBytes:
     """Return what makes random bytes: the kernel for little, who has them before numpy is loaded."""
     if size <= _LITTLE:
         return os.urandom

@@ -2,26 +2,65 @@
 
 import errno
 import os
+import select
 
 import pytest
 
-from iogate.host.patience import patiently
+from iogate.host.patience import StandsStill, patiently
 from waiting import eventually
 
 
 def test_what_ends_in_time_is_done(tmp_path):
-    patiently((tmp_path / "made").touch, 60)
+    patiently(lambda tell: (tmp_path / "made").touch(), 60)
     assert (tmp_path / "made").exists()
 
 
 def test_its_error_is_told():
-    def fail():
+    def fail(tell):
         raise ValueError("a defect")
 
     with pytest.raises(FileNotFoundError):
-        patiently(lambda: os.unlink("/nonexistent/file"), 60)
+        patiently(lambda tell: os.unlink("/nonexistent/file"), 60)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)):
         patiently(fail, 60)
+
+
+def test_an_error_that_speaks_of_time_is_an_error_as_any_other():
+    def fail(tell):
+        raise OSError(errno.ETIMEDOUT, "a disk of a network")
+
+    with pytest.raises(TimeoutError):
+        patiently(fail, 60)
+
+
+def test_what_it_tells_is_heard_and_keeps_it_from_standing_still():
+    def tell_slowly(tell):
+        for number in range(20):
+            tell(number)
+            select.select([], [], [], 0.05)
+
+    heard = []
+    patiently(tell_slowly, 0.8, heard=heard.append)
+    assert heard == sorted(heard) and heard[-1] == 19
+
+
+def test_what_was_given_up_ends_when_it_tells_something(tmp_path, monkeypatch):
+    go, fork, children = tmp_path / "go", os.fork, []
+    os.mkfifo(go)
+
+    def write_on(tell):
+        with go.open():
+            tell(1)
+            (tmp_path / "done").touch()
+
+    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[0])
+    with pytest.raises(StandsStill):
+        patiently(write_on, 0.1)
+    with go.open("w"):
+        pass
+    _, status = os.waitpid(children[0], 0)
+    assert os.waitstatus_to_exitcode(status) == errno.EPIPE
+    assert not (tmp_path / "done").exists()
 
 
 def test_what_takes_too_long_goes_on_alone_and_holds_nothing_open(tmp_path):
@@ -31,12 +70,12 @@ def test_what_takes_too_long_goes_on_alone_and_holds_nothing_open(tmp_path):
     go, others, end = tmp_path / "go", *os.pipe()
     os.mkfifo(go)
 
-    def wait():
+    def wait(tell):
         with go.open():
             os.fstat(needed)
             (tmp_path / "done").touch()
 
-    with pytest.raises(TimeoutError):
+    with pytest.raises(StandsStill):
         patiently(wait, 0.1, (needed,))
     os.close(end)
     assert os.read(others, 1) == b""

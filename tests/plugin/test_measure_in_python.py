@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from iogate.plugin.status import STATUSES
 from projects import refused
 
 FAKE = "engine='fake'"
@@ -48,6 +49,36 @@ def test_measurements_of_several_names_are_each_kept(project):
     assert {item["workload"] for item in workloads(project)} == {"test_it.at_500", "test_it.at_600"}
     stored = project.baseline(suite="test_mine").read_text()
     assert "test_it.at_500:" in stored and "test_it.at_600:" in stored
+
+
+# ------------------------------------------------------------ a test that forgets the gate
+
+
+@pytest.mark.parametrize("more", [(), ("-p", "rerunfailures", "--reruns=1")], ids=["once", "again"])
+def test_what_a_test_measures_and_does_not_check_is_checked_at_its_end(project, more):
+    file = module(project, f"def test_it(measure): assert measure({FAKE}, {CLOSE})\n")
+    project.run(file).assert_outcomes(passed=1)
+    result = project.run_apart(*more, file, "--io-json=out.json", factor=0.5)
+    refused(result, "regressed: read.iops", "test_mine.py:1:1: test_it", status=1)
+    (found,) = workloads(project)
+    assert found["verdict"] == "regressed"
+
+
+def test_what_has_no_baseline_and_is_not_checked_is_no_pass(project):
+    file = module(project, f"def test_it(measure): assert measure({FAKE})\n")
+    refused(project.run(file, "--io-missing=fail"), "no_baseline:", status=STATUSES["no_baseline"])
+    project.run(file, "--io-missing=skip").assert_outcomes(skipped=1)
+
+
+def test_one_of_several_that_is_not_checked_is(project):
+    text = (
+        "def test_it(measure, gate):\n"
+        f"    measure({FAKE}, {CLOSE}, name='one')\n"
+        f"    gate.check(measure({FAKE}, {LOOSE}, name='two'))\n"
+    )
+    file = module(project, text)
+    project.run(file).assert_outcomes(passed=1)
+    refused(project.run_apart(file, factor=0.87), "regressed: read.iops", "test_it.one", status=1)
 
 
 # ------------------------------------------------------------ a test that runs again

@@ -55,19 +55,20 @@ def gate(request: pytest.FixtureRequest) -> Gate:
 def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     """Return `measure(rw="randread", bs="4k", ...)`, which measures a workload declared in a Python test.
 
-    Keys are those of a workload in a suite; `name` tells several in one test apart, which each need one. The
+    Keys are those of a workload in a suite; `name` tells several in one test apart, which each need one. What
+    the test does not hand to `gate.check` itself is checked at its end. The
     baseline is kept in `<device>/<module>.yaml` under the test's name with that of its class
     (`TestDeadline.test_read`), the module as its path in the project: `tests/test_disk`.
     """
     if is_worker(request.config):
         pytest.fail(f"`measure` cannot be used with xdist: {LIE}. Run this test without it.", pytrace=False)
 
+    run, test = request.config.stash[RUN], request.node
     used: set[str] = set()
 
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:
         __tracebackhide__ = True
         _skip_setup_only(request)
-        run, test = request.config.stash[RUN], request.node
         if name in used:
             raise repeated(test, name)
         used.add(name)

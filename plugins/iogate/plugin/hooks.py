@@ -256,6 +256,17 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Check what a test in Python has measured, and forgot to."""
+    run = pyfuncitem.config.stash[RUN]
+    run.gate.checked.clear()
+    run.python_tests.results.pop(pyfuncitem.nodeid, None)
+    returned = yield
+    run.gate.check_rest(run.python_tests.results.pop(pyfuncitem.nodeid, ()))
+    return returned
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Tell passed workloads apart: `PASSED (improved)`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,21 +27,38 @@ class VerdictFailure(Failed):
 
 
 class Gate:
-    """Turns the verdict on a measurement into the outcome of a test."""
+    """Turns the verdict on a measurement into the outcome of a test. `missing` says what it means if there is
+    no baseline.
+    """
 
-    def __init__(self, inconclusive: str, missing: str) -> None:
-        self._asked = {"inconclusive": "--io-inconclusive=skip", "no_baseline": "--io-missing=skip"}
-        self._skips = {"inconclusive": inconclusive == "skip", "no_baseline": missing == "skip"}
+    def __init__(self, inconclusive: str, missing: Callable[[], str]) -> None:
+        self._inconclusive = inconclusive
+        self._missing = missing
+        self.checked: set[str] = set()
+        """The ids of measurements that the test at hand had checked."""
 
     def check(self, measurement: WorkloadResult) -> None:
         """Pass, or fail with the metric, the figures, the bound and the line of the suite."""
+        self.checked.add(measurement.id)
         verdict = measurement.verdict
         if verdict.passed:
             return
         message = failure_text(measurement)
-        if self._skips.get(verdict.verdict):
-            pytest.skip(f"{message}\nskipped and not failed, as {self._asked[verdict.verdict]} asks for")
+        if asked := self._skipped(verdict.verdict):
+            pytest.skip(f"{message}\nskipped and not failed, as {asked} asks for")
         raise VerdictFailure(verdict.verdict, message)
+
+    def check_rest(self, measurements: Iterable[WorkloadResult]) -> None:
+        """Check what a test has measured and not checked itself."""
+        for measurement in measurements:
+            if measurement.id not in self.checked:
+                self.check(measurement)
+
+    def _skipped(self, verdict: VerdictName) -> str:
+        """Return which option asks for a skipped test, if one does."""
+        if verdict == "inconclusive" and self._inconclusive == "skip":
+            return "--io-inconclusive=skip"
+        return "--io-missing=skip" if verdict == "no_baseline" and self._missing() == "skip" else ""
 
 
 def failure_text(result: WorkloadResult) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from iogate.declare.overrides import Overrides
     from iogate.measure.session import Session
     from iogate.measure.trial import Trial
-    from iogate.model import Workload
+    from iogate.model import Workload, WorkloadResult
 
 
 class PythonTests:
@@ -28,6 +28,8 @@ class PythonTests:
 
     def __init__(self, stored: Callable[[Path], Collection[str]]) -> None:
         self.items: list[pytest.Item] = []
+        self.results: dict[str, list[WorkloadResult]] = {}
+        """What each test has measured in this run of it, by its id."""
         self._stored = stored
         self._measured: dict[str, tuple[Workload, Trial]] = {}
 

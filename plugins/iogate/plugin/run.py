@@ -47,7 +47,7 @@ class PytestRun:
     def __init__(self, config: pytest.Config, settings: Settings, json_path: Path | None) -> None:
         self.config = config
         self.settings = settings
-        self.gate = Gate(settings.inconclusive, settings.missing or "fail")
+        self.gate = Gate(settings.inconclusive, lambda: self._missing)
         self.json_path = json_path
         self.changes: list[str] = []
         self.status = FailureStatus()
@@ -76,7 +76,6 @@ class PytestRun:
             from iogate.declare.device import load_device
 
             self._device = load_device(self.settings.device, self.settings.baselines)
-            self.gate = Gate(self.settings.inconclusive, self._missing)
         return self._device
 
     @property
@@ -396,6 +395,7 @@ class PytestRun:
         assert result is not None
         self._keep(trial)
         self._tell(item, result, name)
+        self.python_tests.results.setdefault(item.nodeid, []).append(result)
         return result
 
     def _names_stored(self, module: Path) -> Collection[str]:

@@ -59,7 +59,7 @@ def test_what_a_test_measures_and_does_not_check_is_checked_at_its_end(project, 
     file = module(project, f"def test_it(measure): assert measure({FAKE}, {CLOSE})\n")
     project.run(file).assert_outcomes(passed=1)
     result = project.run_apart(*more, file, "--io-json=out.json", factor=0.5)
-    refused(result, "regressed: read.iops", "test_mine.py:1:1: test_it", status=1)
+    refused(result, "regressed: read.iops", "test_mine.py:1: test_it", status=1)
     (found,) = workloads(project)
     assert found["verdict"] == "regressed"
 

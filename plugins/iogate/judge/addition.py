@@ -35,13 +35,16 @@ def refusal(verdict: Verdict) -> str:
     """Return why a session with this verdict against a baseline must not be appended to it; empty if it may.
 
     One that cannot be decided may: that is how a baseline learns how sessions differ. It must not be so far
-    off that it measured something else.
+    off that it measured something else, nor have lost what only noise that nobody has seen could explain.
     """
     if verdict.verdict == "invalid":
         return "what cannot be trusted never becomes a baseline"
     if verdict.verdict == "regressed":
         return "a regressed session would widen the baseline until the loss lies within its noise"
     for item in verdict.metrics:
+        if item.losing:
+            lost = f"{item.metric.name} has lost more than the noise that is usual here explains"
+            return f"{lost}: it would widen the baseline until the loss lies within"
         if item.gating and (why := _implausible(item)):
             return f"{item.metric.name} {why}"
     return ""

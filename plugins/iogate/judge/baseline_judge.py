@@ -280,7 +280,20 @@ class BaselineJudge:
             passes=decision.passes,
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
+            losing=named == "inconclusive" and self._would_regress(name, values),
         )
+
+    def _would_regress(self, name: str, values: Sequence[float]) -> bool:
+        """Return whether a metric has lost beyond doubt if its noise is what is usual on the device, of which
+        two workloads in two sessions know so little that nothing is beyond doubt.
+        """
+        from iogate.judge.gate import as_assumed, decide
+
+        if not self.gate_options.borrowed or not self.gate_options.borrowed.session_degrees:
+            return False
+        terms = self._terms(name)
+        terms["borrowed"] = as_assumed(self.gate_options.borrowed)
+        return decide(self.baseline.metrics[name], values, **terms).verdict == "regressed"
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

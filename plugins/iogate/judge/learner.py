@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from iogate.judge.addition import refusal
+from iogate.judge.addition import FORCE, refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
@@ -59,8 +59,11 @@ class Learner:
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         found = self._judge.verdict(repetitions, cut_short)
         gating = [item for item in found.metrics if item.gating]
-        if cut_short or found.verdict == "no_baseline" or not gating or refusal(found):
+        if cut_short or found.verdict == "no_baseline" or not gating:
             return found
+        if refused := refusal(found):
+            why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
+            return replace(found, reason=found.reason + why)
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
         return Verdict("recorded", self._reason(gating, repetitions), metrics, keep=True)
 

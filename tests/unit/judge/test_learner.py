@@ -49,6 +49,27 @@ def test_a_second_session_is_recorded_and_says_how_far_it_is(appoint):
     assert "20% is needed" in verdict.reason and verdict.reason.endswith("--io-against")
 
 
+def test_a_loss_is_no_lesson_because_another_workload_is_noisy(tmp_path):
+    """Two workloads in two sessions do not tell how much workloads differ: nothing is beyond doubt then."""
+    folder, other = tmp_path / "orin", reads("c")
+    others = {
+        "c": [[335.0, 334.0, 332.0, 339.0, 368.0], [372.0, 334.0, 334.0, 334.0, 337.0]],
+        "d": [[2840.0, 2549.0, 3399.0, 1948.0, 1844.0], [3096.0, 2621.0, 2946.0, 2026.0, 1881.0]],
+    }
+    for number, session in enumerate((SESSION, SESSION.replace("01-01", "01-02"))):
+        kept = {name: (other.definition, {READ: values[number]}) for name, values in others.items()}
+        if not number:
+            kept["a"] = A.definition, {READ: QUIET}
+        update(folder / "demo.yaml", "orin", "demo", session, Environment(), "", kept, "append")
+    judge = BaselineJudges(folder, GateOptions(metrics=4), learn=True).appoint(A, (READ,))
+    assert isinstance(judge, Learner)
+    lost, _ = judged(judge, [560.0, 562.0, 558.0, 561.0, 559.0, 563.0] * 2)
+    assert lost.verdict in {"inconclusive", "regressed"} and not lost.keep
+    assert "lost more than the noise that is usual here explains" in lost.reason
+    same, _ = judged(BaselineJudges(folder, GateOptions(metrics=4), learn=True).appoint(A, (READ,)), QUIET)
+    assert same.verdict == "recorded"
+
+
 def test_a_collapse_is_no_lesson(appoint):
     verdict, _ = judged(appoint(NOISY, learn=True), [2.0] * 12)
     assert verdict.verdict == "regressed"

@@ -6,7 +6,7 @@ docs/gate.md explains the procedure.
 """
 
 from iogate.judge.borrowed import Borrowed
-from iogate.judge.gate.borrowing import borrow
+from iogate.judge.gate.borrowing import as_assumed, borrow
 from iogate.judge.gate.decision import Decision, DecisionVerdict, decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
@@ -20,6 +20,7 @@ __all__ = [
     "RepetitionLength",
     "Sensitivity",
     "allowed_variance",
+    "as_assumed",
     "borrow",
     "decide",
     "effort",

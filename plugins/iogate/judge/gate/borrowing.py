@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.gamma import digamma, inverse_trigamma, trigamma
@@ -68,6 +69,16 @@ def borrow(baselines: Iterable[BaselineValues]) -> Borrowed:
         repetition_degrees=repetition_degrees,
         workloads=len(several),
         sessions=round(statistics.median(item.sessions for item in several)),
+    )
+
+
+def as_assumed(borrowed: Borrowed) -> Borrowed:
+    """Return what was borrowed, taken as sure as an assumption is, however little it was learnt from."""
+    return replace(
+        borrowed,
+        session_degrees=max(borrowed.session_degrees, ASSUMED_DEGREES),
+        doubted_degrees=max(borrowed.doubted_degrees, ASSUMED_DEGREES),
+        evidence=max(borrowed.evidence, ASSUMED_DEGREES),
     )
 
 

@@ -232,11 +232,11 @@ class Case:
 
     @property
     def doubtful(self) -> bool:
-        """Whether stalls could make up a loss: they outvote a good repetition, or there are two repetitions
-        and the error rate asked for is smaller than the chance of two stalls.
+        """Whether stalls could make up a loss: a third of the repetitions have not lost the tolerance, or
+        there are two and the error rate asked for is smaller than the chance of two stalls.
         """
         two = self.n == 2 < self.looks.last and self.looks.alpha < RARE
-        return self.found.contradicted or two
+        return self.found.kept <= self.margin or two
 
     @property
     def withheld(self) -> bool:

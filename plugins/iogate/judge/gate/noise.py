@@ -76,8 +76,9 @@ class Difference:
     `unreduced` and `repetition` make the squared standard error `unreduced + repetition / n`; `session` is
     the variance between sessions that it contains. `noisier` says that the repetitions scatter more than the
     baseline's, `doubted_degrees` are those if the device's workloads differ more than they seem to (0: the
-    same), `contradicted` that a third of them or more are outliers on the better side. If a quarter or more
-    are on the worse side, `lost` is how much worse the least of them is.
+    same). If a third of the repetitions or more are outliers on the better side, `kept` is how much worse
+    than the baseline the best third is at most; if a quarter or more are on the worse side, `lost` is how
+    much worse the least of them is.
     """
 
     worse: float
@@ -87,7 +88,7 @@ class Difference:
     outliers: int = 0
     noisier: bool = False
     session: float = 0.0
-    contradicted: bool = False
+    kept: float = math.inf
     doubted_degrees: float = 0.0
     lost: float = -math.inf
 
@@ -260,16 +261,17 @@ def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | Non
     scale = max(math.sqrt(noise.repetition), noise.resolution / math.sqrt(12), NOISE_FLOOR / 10)
     centre = huber(candidate, scale)
     reach = scale * outlier_limit(noise.repetition_degrees)
-    better = sum(value < centre - reach for value in candidate)
+    better = sorted(value for value in candidate if value < centre - reach)
+    third = math.ceil(n / 3)
     lost = [value for value in candidate if value > centre + reach]
     found = Difference(
         worse=centre - noise.centre,
         unreduced=noise.unreduced,
         repetition=noise.repetition,
         degrees=noise.session_degrees,
-        outliers=better + len(lost),
+        outliers=len(better) + len(lost),
         session=noise.session,
-        contradicted=3 * better >= n,
+        kept=better[third - 1] - noise.centre if len(better) >= third else math.inf,
         lost=min(lost) - noise.centre if 4 * len(lost) >= n and lost else -math.inf,
     )
     squares = sum_of_squares(winsorise(candidate, centre, reach))

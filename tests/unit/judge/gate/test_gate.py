@@ -261,6 +261,14 @@ class TestStalls:
         decision = decide(baseline, [850.0, 1000.0, 851.0], direction="higher", tolerance=0.05)
         assert decision.verdict == "continue"
 
+    @pytest.mark.parametrize(("third", "verdict"), [(1700.0, "regressed"), (2020.0, "continue")])
+    def test_better_repetitions_keep_from_failing_if_they_have_not_lost_the_tolerance(self, third, verdict):
+        """Those that have are no sign that the others are stalls."""
+        baseline = [[2025.0, 2013.0, 2040.0, 2020.0, 2030.0]]
+        values = [1300.0, third, 1301.0, 1299.0, third - 2]
+        found = decide(baseline, values, direction="higher", tolerance=0.05)
+        assert (found.verdict, found.outliers) == (verdict, 2)
+
     @pytest.mark.parametrize("lost", [600.0, 850.0])
     def test_a_pass_waits_while_a_quarter_of_the_repetitions_lost_the_tolerance(self, lost):
         baseline, _ = device(random.Random(3))

@@ -13,6 +13,7 @@ from iogate.measure.bench import Pair
 from iogate.measure.local_bench import LocalBench, folder_name
 from iogate.measure.settings import Settings
 from iogate.model import Device
+from iogate.report.session_folders import SessionFolder
 from loops import own_locks  # noqa: F401 (fixture)
 from projects import need_fio
 from workloads import declared
@@ -120,4 +121,19 @@ def test_both_arms_of_a_pair(bench, session, victim, monkeypatch):
     )
     with contextlib.suppress(IogateError):  # a block that is tried again finds the folder replaced
         bench.alternate("id", Pair((READS["fio"], READS["fio"]), "one", 1, False, 8), 1, ())
+    assert victim.read_text() == "what root has"
+
+
+@pytest.mark.parametrize("when", ["before the run", "in mid-run"])
+def test_results_in_a_folder_that_is_replaced(session, victim, when):
+    with as_its_owner():
+        trap = session.with_name("trap")
+        trap.mkdir()
+        (trap / "results.json").symlink_to(victim)
+    folder = SessionFolder(session) if when == "in mid-run" else None
+    swap(session)
+    folder = folder or SessionFolder(session)
+    with pytest.raises(IogateError, match=r"cannot write .*/session/results.json: "):
+        folder.write("results.json", "what was measured")
+    folder.close()
     assert victim.read_text() == "what root has"

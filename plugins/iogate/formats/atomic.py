@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import stat
-import tempfile
 from pathlib import Path
 
 from iogate.errors import IogateError
@@ -23,23 +23,36 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         path = _real(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content.encode() if isinstance(content, str) else content)
-                stream.flush()
-                os.fchmod(descriptor, _mode(path))  # by what is held: its name may lead elsewhere by now
-                os.fsync(descriptor)
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-        _sync_folder(path.parent)
+            write_within(folder, path.name, content)
+        finally:
+            os.close(folder)
     except OSError as error:
         raise IogateError(
             f"cannot write {path}: {error.strerror}", remedy="the file is as it was before"
         ) from error
+
+
+def write_within(folder: int, name: str, content: str | bytes) -> None:
+    """Replace a file in an open folder, as `write_atomically` does; a link of that name is replaced, not
+    followed. Raises OSError.
+    """
+    new = f".{name}.{secrets.token_hex(4)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(new, flags, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.flush()
+            os.fchmod(descriptor, _mode(folder, name))  # by what is held: its name may lead elsewhere by now
+            os.fsync(descriptor)
+        os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new, dir_fd=folder)
+        raise
+    _sync(folder)
 
 
 def is_leftover(name: str, of: str) -> bool:
@@ -57,20 +70,21 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _mode(path: Path) -> int:
+def _mode(folder: int, name: str) -> int:
     """Return the mode of the file that is replaced, or what the umask leaves of 0666."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+    with contextlib.suppress(FileNotFoundError):
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if stat.S_ISREG(found):
+            return found & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync(folder: int) -> None:
     """Make the rename itself durable; not every file system can, and then nothing is lost but time."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
         try:
             os.fsync(descriptor)
         finally:

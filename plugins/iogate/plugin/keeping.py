@@ -38,13 +38,14 @@ class Keeping:
         """Keep results in the session's `folder`, of which a `plan` makes nothing, and by the reporters that
         somebody `named`.
         """
-        from iogate.report.json_file import NAME, JsonFile
+        from iogate.report.json_file import SessionFile
         from iogate.report.session_folders import SessionFolder
 
-        self._reporters = [JsonFile(folder / NAME), *named]
+        self._reporters = [*named]
         self._plan = plan
         if not plan:
             self._folder = self._folder or SessionFolder(folder)
+            self._reporters.insert(0, SessionFile(self._folder))
             self._hide_from_git()
 
     def take_over(self, result: WorkloadResult, record: WorkloadRecord) -> None:

@@ -9,24 +9,37 @@ from iogate.formats.streams import Stream, is_stream
 from iogate.report.places import require_place
 from iogate.report.protocol import Reporter
 from iogate.report.results import Results, is_results
+from iogate.report.session_folders import SessionFolder
 
 NAME = "results.json"
 """What the document is called beside the raw outputs of its session."""
 
 
 @dataclass(frozen=True)
-class JsonFile:
-    """Keeps the results in a file that is whole at every moment. Of a place that somebody `named` it is asked
-    each time whether what lies there may be replaced: somebody may have put something there meanwhile.
-    """
+class SessionFile:
+    """Keeps the results in the session's folder, in a file that is whole at every moment."""
 
-    path: Path
-    named: bool = False
+    folder: SessionFolder
 
     def write(self, results: Results) -> None:
         """Write the file. Raises IogateError; the file is then as it was."""
-        if self.named:
-            require_place(self.path, is_results, "results document")
+        self.folder.write(NAME, results.text())
+
+    def close(self) -> None:
+        """Do nothing: the file is written."""
+
+
+@dataclass(frozen=True)
+class JsonFile:
+    """Keeps the results in a file that somebody named, whole at every moment. It is asked each time whether
+    what lies there may be replaced: somebody may have put something there meanwhile.
+    """
+
+    path: Path
+
+    def write(self, results: Results) -> None:
+        """Write the file. Raises IogateError; the file is then as it was."""
+        require_place(self.path, is_results, "results document")
         results.write(self.path)
 
     def close(self) -> None:
@@ -58,4 +71,4 @@ def json_at(path: Path) -> Reporter:
     if is_stream(path):
         return JsonStream(path)
     require_place(path, is_results, "results document")
-    return JsonFile(path, named=True)
+    return JsonFile(path)

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
-from iogate.formats.atomic import is_leftover
+from iogate.errors import IogateError
+from iogate.formats.atomic import is_leftover, write_within
 from iogate.host.flock import lock
+from iogate.host.own_folder import own_folder
 
 USUAL = 50
 _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
@@ -29,23 +31,43 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SessionFolder:
-    """The folder of a session, made and locked: `mine` says whether no other run has it. If it cannot be
-    made, that shows where something is to be kept.
+    """The folder of a session, made, held open and locked: `mine` says whether no other run has it. If it
+    cannot be made, that shows where something is to be kept.
     """
 
     def __init__(self, path: Path) -> None:
         self.mine = False
-        self._path = path
-        self._lock = contextlib.ExitStack()
+        self.path = path
+        self._held: int | None = None
+        self._open = contextlib.ExitStack()
         with contextlib.suppress(OSError):
-            path.mkdir(parents=True, exist_ok=True)
-            self.mine = self._lock.enter_context(_locked(path))
+            self._held = int(self._open.enter_context(own_folder(path, path.parent)).name)
+            self.mine = lock(self._held)
+
+    def write(self, name: str, content: str) -> None:
+        """Write a file in it, whole or not at all. Raises IogateError, also where another folder has its name
+        by now: who may write to the folder above may have put it there.
+        """
+        try:
+            if self._held is None or _is_removed(self._held):
+                with own_folder(self.path, self.path.parent) as held:
+                    write_within(int(held.name), name, content)
+            elif _leads_to(self.path, self._held):
+                write_within(self._held, name, content)
+            else:
+                message = f"cannot write {self.path / name}: somebody renamed or replaced its folder"
+                raise IogateError(
+                    message, remedy="keep results where only this user may write: --io-results=DIR"
+                )
+        except OSError as error:
+            raise IogateError(f"cannot write {self.path / name}: {error.strerror}") from error
 
     def close(self) -> None:
         """Let go of it, and remove it if nothing was kept."""
         with contextlib.suppress(OSError):
-            self._path.rmdir()
-        self._lock.close()
+            self.path.rmdir()
+        self._held = None
+        self._open.close()
 
 
 def prune(results: Path, keep: int) -> list[str]:
@@ -125,6 +147,22 @@ def _ended(results: Path) -> float:
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         ended = False
     return results.stat().st_mtime if ended is True else math.inf
+
+
+def _is_removed(folder: int) -> bool:
+    """Return whether an open folder is no more (on NFS its number is stale)."""
+    try:
+        return os.fstat(folder).st_nlink == 0
+    except OSError:
+        return True
+
+
+def _leads_to(path: Path, folder: int) -> bool:
+    """Return whether this open folder, and no link to it, has that name."""
+    try:
+        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(folder))
+    except FileNotFoundError:
+        return False
 
 
 @contextlib.contextmanager

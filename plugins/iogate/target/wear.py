@@ -14,14 +14,15 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from iogate.errors import IogateError, TargetError
-from iogate.formats.atomic import write_atomically
-from iogate.formats.reading import read_at_once
+from iogate.errors import TargetError
+from iogate.formats.atomic import write_within
+from iogate.formats.held import held_folder, read_within
 from iogate.host.flock import lock
 from iogate.model import Device
 from iogate.units import format_quantity
 
 _DAYS_KEPT = 31
+_LARGEST = 2**20  # bytes of a count, which has a line a day
 
 
 class Wear:
@@ -57,12 +58,7 @@ class Wear:
                     remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
                 )
         if planned is None or planned + laid_out > 0:
-            try:
-                self._count(0)
-            except TargetError:
-                raise
-            except IogateError as error:
-                raise self._unusable(error.message) from error
+            self._count(0)
 
     def record(self, written: int) -> None:
         """Count bytes that were written. Raises TargetError (`wear`) if the count cannot be kept."""
@@ -75,12 +71,12 @@ class Wear:
         if "day" not in self._limits:
             return
         try:
-            with self._lock():
-                days = self._days()
+            with self._locked() as folder:
+                days = self._days_in(folder)
                 today = _date()
                 days[today] = days.get(today, 0) + written
                 kept = dict(sorted(days.items())[-_DAYS_KEPT:])
-                write_atomically(self._file, json.dumps(kept, indent=1) + "\n")
+                write_within(folder, self._file.name, json.dumps(kept, indent=1) + "\n")
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
 
@@ -89,22 +85,35 @@ class Wear:
         return (self._folder or _state_folder()) / f"wear-{self._name}.json"
 
     @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(self._file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            lock(folder, wait=True)
-            yield
-        finally:
-            os.close(folder)
+    def _locked(self) -> Iterator[int]:
+        """Hold the folder, which may lie where others make links, and lock it. Raises OSError."""
+        with held_folder(self._file.parent, make=True) as folder:
+            descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                lock(descriptor, wait=True)
+                yield folder
+            finally:
+                os.close(descriptor)
 
     def _days(self) -> dict[str, int]:
         """Return bytes by date. Raises TargetError for a count that cannot be read: it is no zero."""
         try:
-            days = json.loads(read_at_once(self._file))
+            with held_folder(self._file.parent) as folder:
+                return self._days_in(folder)
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+
+    def _days_in(self, folder: int) -> dict[str, int]:
+        """Return bytes by date, as they are counted in an open folder. Raises TargetError as `_days` does."""
+        try:
+            days = json.loads(read_within(folder, self._file.name, _LARGEST))
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+        except (ValueError, RecursionError) as error:
             raise self._unusable(str(error)) from error
         if isinstance(days, dict) and all(type(value) is int and value >= 0 for value in days.values()):
             return days

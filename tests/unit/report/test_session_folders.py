@@ -1,9 +1,11 @@
 """Old sessions go, the newest stay, and so does all that is no session, or in use."""
 
 import os
+import shutil
 
 import pytest
 
+from iogate.errors import IogateError
 from iogate.report.session_folders import SessionFolder, _is_own, prune
 
 
@@ -120,6 +122,44 @@ def test_without_a_folder_there_is_nothing_to_prune(tmp_path):
     assert prune(tmp_path / "none", 1) == []
     (tmp_path / "file").touch()
     SessionFolder(tmp_path / "file" / "s").close()
+
+
+@pytest.mark.parametrize("put", ["a folder", "a link", "nothing"])
+def test_what_took_the_place_of_a_sessions_folder_is_not_written_to(tmp_path, put):
+    path, other = tmp_path / "results" / "s", tmp_path / "other"
+    other.mkdir()
+    (other / "results.json").write_text("of others")
+    run = SessionFolder(path)
+    run.write("results.json", "first")
+    path.rename(tmp_path / "aside")
+    if put == "a folder":
+        other.rename(path)
+    elif put == "a link":
+        path.symlink_to(other)
+    with pytest.raises(IogateError, match="somebody renamed or replaced its folder") as refused:
+        run.write("results.json", "second")
+    run.close()
+    assert str(path / "results.json") in refused.value.message
+    left = {file.read_text() for file in tmp_path.rglob("results.json")}
+    assert left == {"first", "of others"}
+
+
+def test_a_sessions_folder_that_was_removed_is_made_anew(tmp_path):
+    run = SessionFolder(tmp_path / "results" / "s")
+    shutil.rmtree(tmp_path / "results")
+    run.write("results.json", "text")
+    run.close()
+    assert (tmp_path / "results" / "s" / "results.json").read_text() == "text"
+
+
+def test_a_link_in_a_sessions_folder_is_replaced_and_not_followed(tmp_path):
+    run = SessionFolder(tmp_path / "s")
+    (tmp_path / "file").write_text("of others")
+    (tmp_path / "s" / "results.json").symlink_to(tmp_path / "file")
+    run.write("results.json", "text")
+    run.close()
+    assert (tmp_path / "file").read_text() == "of others"
+    assert (tmp_path / "s" / "results.json").read_text() == "text"
 
 
 def test_of_two_sessions_in_one_second_the_one_that_was_written_to_first_is_the_older(tmp_path):

@@ -109,11 +109,34 @@ def test_a_count_that_cannot_be_written_is_found_before_the_first_byte(tmp_path,
     place.rename(tmp_path / "elsewhere")
     place.symlink_to("/proc/none/there")  # where nothing can be made, by root either
     account = Wear(limited(day=GIB), folder)
-    account.check(0)  # what writes nothing needs no count
+    if name == "folder":
+        account.check(0)  # what writes nothing needs no count
     with pytest.raises(TargetError, match="cannot be kept") as caught:
         account.check(planned)
     assert caught.value.rule == "wear"
     Wear(limited(session=GIB), folder).check(planned)
+
+
+@pytest.mark.parametrize("planned", [1, None])
+@pytest.mark.parametrize("kind", ["a link", "a link to nothing", "a pipe", "20 GiB"])
+def test_what_others_put_in_the_place_of_a_count_is_refused(tmp_path, kind, planned):
+    file, other = tmp_path / "iogate" / "wear-orin.json", tmp_path / "other"
+    file.parent.mkdir()
+    if kind == "a pipe":
+        os.mkfifo(file)
+    elif kind == "20 GiB":
+        file.touch()
+        os.truncate(file, 20 * GIB)
+    else:
+        file.symlink_to(other)
+        if kind == "a link":
+            other.write_text("{}")
+    for account in (Wear(limited(day=GIB), file.parent), Wear(limited(day=GIB, session=GIB), file.parent)):
+        assert f"cannot be kept in {file}: it " in refused(account, planned)
+        with pytest.raises(TargetError, match="cannot be kept"):
+            account.record(1)
+    assert kind != "a link" or other.read_text() == "{}"
+    assert kind != "a link to nothing" or not other.exists()
 
 
 def test_sessions_that_write_at_once_lose_no_byte(tmp_path):

@@ -178,3 +178,21 @@ def test_nobody_reading_ends_them_too(devices, started):
     started.send_signal(signal.SIGINT)
     assert started.wait(180) != 0
     eventually(lambda: not others_in(devices.path), patience=180)
+
+
+def test_results_that_nobody_asked_for_are_where_no_other_user_could_replace_them(
+    devices, tmp_path, monkeypatch
+):
+    exposed = tmp_path / "exposed"
+    exposed.mkdir()
+    exposed.chmod(0o777)
+    (devices.path / "conftest.py").write_text(
+        "def pytest_configure(config):\n"
+        "    place = config.getoption('io_json')\n"
+        "    if place:\n"
+        "        open('places', 'a').write(f'{place}\\n')\n"
+    )
+    monkeypatch.setenv("TMPDIR", str(exposed))
+    result = devices.run_apart("suites", "--device=a,b")
+    [one, other] = (devices.path / "places").read_text().splitlines()
+    assert not one.startswith(str(exposed)) and not other.startswith(str(exposed)), result.text

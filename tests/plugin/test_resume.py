@@ -13,7 +13,8 @@ from iogate.host.flock import lock
 from iogate.judge.baseline import load_baselines
 from iogate.plugin import resume as resuming_plugin
 from iogate.plugin.keeping import Keeping
-from iogate.report import origin
+from iogate.report import origin, resuming
+from iogate.report.results import Results
 from iogate.report.session_folders import SessionFolder
 from places import PLUGINS
 from projects import refused
@@ -195,6 +196,16 @@ def planted(file, monkeypatch):
     rewrite(file, workloads=passed, run={**document["run"], "open": [], "ended": False})
 
 
+def retouched(file, monkeypatch):
+    """The verdict is as it was, and a figure that would be stored is not."""
+    document = json.loads(file.read_text())
+    [*_, figures] = document["workloads"][0]["measured"]
+    name, value = next(iter(figures["metrics"].items()))
+    figures["metrics"][name] = value * 2
+    document["workloads"][0]["metrics"][name]["values"][-1] = value * 2
+    file.write_text(json.dumps(document))
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -202,6 +213,7 @@ def planted(file, monkeypatch):
         (started_anew, "was not written on this machine since it was started"),
         (of_another_version, "is of iogate 0.0.1, and this is *"),
         (planted, "was not written on this machine since it was started"),
+        (retouched, "was not written on this machine since it was started"),
     ],
 )
 def test_a_session_of_other_days_or_machines_is_not_gone_on_with(cut, monkeypatch, change, why):
@@ -228,6 +240,31 @@ def test_another_users_session_is_none(cut):
         pytest.skip("needs root")
     (file,) = sessions(cut)
     os.chown(file.parent, 12345, 12345)
+    resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_what_another_user_could_put_into_the_place_of_a_session_is_measured_anew(cut):
+    (file,) = sessions(cut)
+    os.chown(file.parent.parent, 12345, 12345)
+    said = f"--io-resume: session {file.parent.name} lies where others could replace it: "
+    result = resume(cut)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines([f"{said}{file.parent.parent} belongs to user 12345: all are measured anew"])
+    assert [line for line in result.outlines if line.startswith("demo: alpha")]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_what_is_opened_counts_and_not_what_was_there_a_moment_ago(cut, monkeypatch):
+    """Another user puts a session of his own into the place of one of ours, once that was looked at."""
+    (file,) = sessions(cut)
+
+    def begun(results, original=resuming.begun_sessions):
+        names = original(results)
+        os.chown(file.parent, 12345, 12345)
+        return names
+
+    monkeypatch.setattr(resuming, "begun_sessions", begun)
     resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
 
 
@@ -290,6 +327,11 @@ def test_a_regression_that_was_decided_fails_again(cut):
     result.stdout.fnmatch_lines(["*regressed: read.iops is *"])
 
 
+def seal(file, document):
+    """Keep a document as if a run on this machine had written it."""
+    file.write_text(origin.sealed(Results.parse(json.dumps(document).encode(), "")).text())
+
+
 def test_other_declarations_options_or_machines_are_refused(cut):
     (file,) = sessions(cut)
     text, words = file.read_text(), f"cannot go on with session {file.parent.name}"
@@ -298,11 +340,11 @@ def test_other_declarations_options_or_machines_are_refused(cut):
     refused(other, words, "--update-baselines was replace, is append", status=4)
     document = json.loads(text)
     document["environment"]["subject"]["kernel"] = "another"
-    file.write_text(json.dumps(document))
+    seal(file, document)
     refused(resume(cut), words, "kernel was another, is ", status=4)
     document = json.loads(text)
     document["environment"]["boot"] = "another"
-    file.write_text(json.dumps(document))
+    seal(file, document)
     refused(resume(cut), words, "the device was started anew since", status=4)
     file.write_text(text)
     cut.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n  beta: {value: 2001}\n")

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from iogate.errors import EngineError
+from iogate.host.exposure import safe_temporary_folder
 from iogate.units import printable
 
 FLAGS = ("-std=gnu11", "-O2", "-pthread")
@@ -52,7 +53,11 @@ def compiled_by(compiler: str, source: Path, flags: Sequence[str] = FLAGS) -> by
     """Return the program that a compiler, which may be of another machine, makes of a C file. Raises
     EngineError.
     """
-    with tempfile.TemporaryDirectory(prefix="iogate-") as folder:
+    try:
+        around = safe_temporary_folder()
+    except OSError as error:
+        raise EngineError(str(error)) from error
+    with tempfile.TemporaryDirectory(prefix="iogate-", dir=around) as folder:
         program = Path(folder) / source.stem
         _compile((compiler,), source, flags, program)
         return program.read_bytes()
@@ -176,7 +181,12 @@ def _compile(compiler: Sequence[str], source: Path, flags: Sequence[str], progra
     try:
         argv = [*compiler, *flags, str(source), "-o", str(part)]
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            env={**os.environ, "TMPDIR": str(program.parent)},  # of the compiler's passes, too
         )
         if done.returncode:
             said = done.stderr.decode(errors="replace").splitlines()[:_LINES_SHOWN]

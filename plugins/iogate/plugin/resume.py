@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iogate.errors import InputError
+from iogate.host.exposure import danger
 from iogate.measure.local_bench import folder_name
 from iogate.plugin.baselines import baseline_of
 from iogate.report.json_file import NAME
@@ -41,10 +43,14 @@ def session_to_resume(
 
     What it says counts from when its folder is locked: until then the run that began it may be alive.
     """
-    found = last_session(settings.results, device, ids)
+    results = Path(os.path.realpath(settings.results))
+    found = last_session(results, device, ids)
     if found is None:
         return None, "--io-resume: no session of these workloads is kept: all are measured"
-    path = settings.results / found.session
+    if why := danger(str(results)):
+        why = f"--io-resume: session {found.session} lies where others could replace it: {printable(why)}"
+        return None, f"{why}: all are measured anew"
+    path = results / found.session
     folder = SessionFolder(path)
     known = session_in(path, device, ids)
     if known is None:

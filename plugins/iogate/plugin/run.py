@@ -258,13 +258,11 @@ class PytestRun:
 
     @property
     def _run_record(self) -> RunRecord:
-        from iogate.report.origin import seal
         from iogate.report.results import RunRecord
 
         known, trials = self._kept.knows, self._trials.values()
         left = (trial.id for trial in trials if trial.result is None or not known(trial.id))
-        sealed = seal(self.session.id, self._commit, self._kept.records)
-        return RunRecord(self._selection, tuple(left), self._options, self._ended, self._commit, sealed)
+        return RunRecord(self._selection, tuple(left), self._options, self._ended, self._commit)
 
     @cached_property
     def _commit(self) -> str:
@@ -412,16 +410,19 @@ class PytestRun:
         """The results document of what is decided so far, or None."""
         if self._session is None or not self._kept.records:
             return None
+        from iogate.report.origin import sealed
         from iogate.report.recording import engine_versions, results_of
 
-        return results_of(
-            self.device.name,
-            self._session.id,
-            self._session.environment,
-            self._kept.records,
-            self._judges.options,
-            {"pytest": pytest.__version__, **engine_versions(self._kept.results)},
-            self._run_record,
+        return sealed(
+            results_of(
+                self.device.name,
+                self._session.id,
+                self._session.environment,
+                self._kept.records,
+                self._judges.options,
+                {"pytest": pytest.__version__, **engine_versions(self._kept.results)},
+                self._run_record,
+            )
         )
 
     def _keep(self, trial: Trial) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any
 
 from iogate import engines
 from iogate.errors import EngineError, InputError, InputErrors, IogateError, MeasurementError, TargetError
@@ -32,6 +33,7 @@ _STOPPING = 20.0  # seconds that the far side gets to stop its engines
 _CLOSING = 600.0  # seconds that it gets to remove what it laid out
 _MOST = 2**30  # bytes of raw files of one repetition
 _BLOCK = 4096  # what a file takes at least
+_LARGEST_SIZE, _LARGEST_BLOCK = 2**63 - 1, 2**30  # bytes of a target, and of its blocks
 
 
 class FarCalls:
@@ -53,7 +55,15 @@ class FarCalls:
     def survey(self, named: str) -> Survey:
         """Return what the machine is, with a target. Raises TargetError."""
         found: Survey = self._call(Survey, "survey", named)
+        self._check(found.target, **({"link": found.link.limit} if found.link else {}))
         return found
+
+    def _check(self, target: Target, **figures: float) -> None:
+        """Raise MeasurementError for a target, or figures, that cannot be."""
+        try:
+            check_target(target, figures)
+        except ValueError as error:
+            raise self._not_understood(error) from None
 
     def close(self) -> None:
         post = self._connection.post
@@ -227,6 +237,17 @@ def check_numbers(seconds: float, series: Sequence[float]) -> None:
         raise ValueError("times or rates without end")
 
 
+def check_target(target: Target, figures: Mapping[str, float]) -> None:
+    """Raise ValueError for sizes that no device has, a number that is none, and figures without measure."""
+    for name, value in figures.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name}: {value}")
+    if not (0 <= target.size <= _LARGEST_SIZE and 0 < target.block <= _LARGEST_BLOCK):
+        raise ValueError(f"a target of {str(target.size)[:30]} bytes in blocks of {str(target.block)[:30]}")
+    if not target.path.is_absolute() or not re.fullmatch(r"\d+:\d+", target.number or "0:0", re.ASCII):
+        raise ValueError(f"a target {target.path} on {target.number}")
+
+
 class RemoteBench(FarCalls):
     """The machine at a host as a bench; `folder` keeps the raw files of repetitions, here.
 
@@ -234,6 +255,8 @@ class RemoteBench(FarCalls):
     """
 
     hosts: tuple[str, ...] = ()
+    target: Target
+    places: Places
 
     def __init__(
         self,
@@ -257,11 +280,11 @@ class RemoteBench(FarCalls):
         )
         try:
             facts: Facts = self._call(Facts, "begin", request)
-            self.target: Target = unpacked(Target, facts.target, foreign=True)
+            self._check(facts.target, slice=facts.slice)
         except BaseException:
             self.close()
             raise
-        self.places = cast(Places, facts.places)
+        self.target, self.places = facts.target, facts.places
         self.base, self.candidate, self.slice = facts.base, facts.candidate, facts.slice
 
     def check(self, workloads: Sequence[Workload]) -> None:

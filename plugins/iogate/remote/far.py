@@ -22,7 +22,7 @@ from iogate import engines
 from iogate.errors import EngineError, InputError, IogateError, TargetError
 from iogate.host import native
 from iogate.host.process import Completed, find_program
-from iogate.measure.bench import Pair
+from iogate.measure.bench import Pair, Places
 from iogate.measure.local_bench import LocalBench
 from iogate.measure.settings import Settings
 from iogate.model import (
@@ -41,6 +41,7 @@ from iogate.remote.post import Lost, Post
 from iogate.remote.survey import survey
 from iogate.remote.wire import packed, unpacked
 from iogate.target import Fellows
+from iogate.target.resolve import Target
 
 _CHUNK = 2**20
 _TICK = 0.1
@@ -64,8 +65,8 @@ class Request:
 class Facts:
     """What a bench is, as far as it stays so."""
 
-    target: str
-    places: str
+    target: Target
+    places: Places
     base: str
     candidate: str
     slice: float
@@ -228,7 +229,7 @@ class Far:
         self._client = FarClient(bench, self._post)
         for path in (bench.target.path, *([Path(bench.base)] if bench.places == "targets" else [])):
             self._guard(f"sweep {path}")
-        return Facts(packed(bench.target), bench.places, bench.base, bench.candidate, bench.slice)
+        return Facts(bench.target, bench.places, bench.base, bench.candidate, bench.slice)
 
     def _compile(self, source: Path, flags: Sequence[str]) -> bytes:
         """Let the other side compile a program for this machine. Raises EngineError."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 from iogate import __version__
 from iogate.host import sysfs
-from iogate.report.results import Results, WorkloadRecord
+from iogate.report.results import Results
 from iogate.units import format_duration, printable
 
 OLDEST = 24 * 3600.0
@@ -19,12 +18,19 @@ OLDEST = 24 * 3600.0
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def seal(session: str, commit: str, records: Iterable[WorkloadRecord]) -> str:
-    """Return a digest of a session's name, commit and verdicts that only this machine can make, until it is
-    started again: results that come with a checkout, or from elsewhere, have another one.
+def sealed(results: Results) -> Results:
+    """Return a document with its seal: a digest of all that it says, which only this machine can make, until
+    it is started again: results that come with a checkout, or from elsewhere, have another one.
     """
-    said = [session, commit, [[item.id, item.verdict, item.keep] for item in records]]
-    return blake2b(json.dumps(said).encode(), key=sysfs.text(_BOOT).encode(), digest_size=16).hexdigest()
+    assert results.run
+    return replace(results, run=replace(results.run, seal=_seal(results)))
+
+
+def _seal(results: Results) -> str:
+    assert results.run
+    unsealed = replace(results, run=replace(results.run, seal=""))
+    key = sysfs.text(_BOOT).encode()
+    return blake2b("".join(unsealed.digests()).encode(), key=key, digest_size=16).hexdigest()
 
 
 def hindrance(results: Results, path: Path, commit: str) -> str:
@@ -37,7 +43,7 @@ def hindrance(results: Results, path: Path, commit: str) -> str:
         return "was not cut off"
     if version != __version__:
         return printable(f"is of iogate {version or 'of another version'}, and this is {__version__}")
-    if run.seal != seal(results.session, run.commit, results.workloads):
+    if run.seal != _seal(results):
         return "was not written on this machine since it was started"
     if run.commit != commit:
         return printable(f"is of commit {run.commit[:12] or '(none)'}, and this is {commit[:12] or '(none)'}")

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn, TypeVar
 
@@ -139,6 +140,11 @@ class WorkloadRecord:
         """The record as JSON on one line; made once, as a session writes it again after each workload."""
         return _json(self)
 
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the record, the same once it was written and read; made once, too."""
+        return _digest(self.line)
+
 
 def _agree(record: WorkloadRecord) -> WorkloadRecord:
     """Return a record that does not say two things of its repetitions. Raises ValueError."""
@@ -212,11 +218,20 @@ class Results:
     gate: GateRecord | None = None
     run: RunRecord | None = None
 
+    @property
+    def _head(self) -> str:
+        return _json(
+            {item.name: getattr(self, item.name) for item in fields(self) if item.name != "workloads"}
+        )
+
     def text(self) -> str:
         """Return the document as it is written: JSON, each workload on a line of its own."""
-        head = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "workloads"}
         lines = ",\n".join(item.line for item in self.workloads)
-        return f'{_json(head)[:-1]},"workloads":[\n{lines}\n]}}\n'
+        return f'{self._head[:-1]},"workloads":[\n{lines}\n]}}\n'
+
+    def digests(self) -> list[str]:
+        """Return digests of the document's parts, the same once it was written and read."""
+        return [_digest(self._head), *(item.digest for item in self.workloads)]
 
     def write(self, path: Path) -> None:
         """Write the document, whole or not at all. Raises IogateError."""
@@ -263,6 +278,12 @@ def _json(value: Any) -> str:
     """Return a value as JSON; text that is no Unicode, as names of files can be, gets a `?`."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_mapping, separators=(",", ":"))
     return text.encode("utf-8", errors="replace").decode()
+
+
+def _digest(text: str) -> str:
+    """Return a digest of JSON in which a whole number is the same as an integer."""
+    plain = json.dumps(json.loads(text, parse_int=float), sort_keys=True)
+    return blake2b(plain.encode(), digest_size=32).hexdigest()
 
 
 def _mapping(value: Any) -> dict[str, Any]:

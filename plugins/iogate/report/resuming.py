@@ -22,8 +22,8 @@ from iogate.model import (
     metric,
 )
 from iogate.report.json_file import NAME
-from iogate.report.results import GateRecord, MetricRecord, RepetitionRecord, Results, WorkloadRecord
-from iogate.report.session_folders import begun_sessions
+from iogate.report.results import LARGEST, GateRecord, MetricRecord, RepetitionRecord, Results, WorkloadRecord
+from iogate.report.session_folders import begun_sessions, read_own
 from iogate.units import printable
 
 _DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", "recorded"})
@@ -50,11 +50,13 @@ def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | Non
 
 
 def session_in(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
-    """Return the session in its folder, if it is one on a device that was to decide about these workloads."""
+    """Return the session in its folder, if it is one of this user on a device that was to decide about these
+    workloads.
+    """
     try:
-        results = Results.read(folder / NAME)
-    except InputError:
-        return None  # damaged, or of another version: nothing to go on with
+        results = Results.parse(read_own(folder, NAME, LARGEST), str(folder / NAME))
+    except (InputError, OSError):
+        return None  # damaged, or of another version or user: nothing to go on with
     own = results.session == folder.name  # its name becomes a path
     asked = results.run is not None and set(results.run.selection) == set(ids)
     return results if own and asked and results.device == device else None

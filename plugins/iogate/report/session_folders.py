@@ -6,17 +6,20 @@ A run locks its folder as long as it lives, so that another run, which removes o
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
 from iogate.errors import IogateError
 from iogate.formats.atomic import is_leftover, write_within
+from iogate.host.exposure import open_to_others
 from iogate.host.flock import lock
 from iogate.host.own_folder import own_folder
 
@@ -89,6 +92,32 @@ def newest(results: Path) -> Path | None:
     """Return the folder of this user's newest session that kept its results, if there is one."""
     folders = (results / name for name in reversed(_sessions(results)))
     return next((folder for folder in folders if (folder / _RESULTS).is_file()), None)
+
+
+def read_own(folder: Path, name: str, largest: int) -> bytes:
+    """Return what a session's folder has in a file. Both are this user's alone, and no links: that is asked
+    of what is opened, whatever is renamed meanwhile. Raises OSError.
+    """
+    held = os.open(folder, _FOLDER)
+    try:
+        _require_own(held)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(name, flags, dir_fd=held), "rb") as stream:
+            _require_own(stream.fileno())
+            data = stream.read(largest + 1)
+    finally:
+        os.close(held)
+    if len(data) > largest:
+        raise OSError(errno.EFBIG, f"{name} is too large")
+    return data
+
+
+def _require_own(file: int) -> None:
+    status = os.fstat(file)
+    if status.st_uid != os.geteuid() or open_to_others(status, file):
+        raise PermissionError(errno.EPERM, "others may write to it")
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise OSError(errno.EINVAL, "it is no file")
 
 
 def begun_sessions(results: Path) -> list[str]:

@@ -5,6 +5,7 @@ import pwd
 import shutil
 import stat
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -146,6 +147,31 @@ def test_root_keeps_no_programs_where_another_user_could_put_others(kept, source
     assert native.program_path(source).parent == Path(pwd.getpwuid(0).pw_dir) / ".cache/iogate"
     os.chown(home, 0, 0)
     assert home in native.program_path(source).parents
+
+
+def test_what_a_compiler_makes_on_its_way_is_out_of_reach(source, cache, tmp_path, monkeypatch):
+    """An object file that another user replaces would be linked in."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "open"))
+    seen = tmp_path / "seen"
+    compiler = tmp_path / "some-cc"
+    compiler.write_text(f'#!/bin/sh\necho "$TMPDIR" > {seen}\nfor last; do :; done; echo > "$last"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    native.compile_program(source)
+    assert seen.read_text().strip() == str(cache)
+
+
+def test_programs_for_elsewhere_are_not_compiled_where_another_user_could_replace_them(
+    source, tmp_path, monkeypatch
+):
+    exposed = tmp_path / "open"
+    exposed.mkdir()
+    exposed.chmod(0o777)
+    monkeypatch.setattr(tempfile, "tempdir", str(exposed))
+    compiler = tmp_path / "some-cc"
+    compiler.write_text('#!/bin/sh\nfor last; do :; done; echo "$last" > "$last"\n')
+    compiler.chmod(0o755)
+    assert not native.compiled_by(str(compiler), source).startswith(bytes(exposed))
 
 
 @needs_compiler

@@ -5,6 +5,7 @@ import re
 import shlex
 import signal
 import sys
+from pathlib import Path
 
 import execnet
 import pytest
@@ -141,6 +142,30 @@ def test_what_a_power_cut_left_is_removed_and_nothing_else(tmp_path):
         os.close(held)
     remove_abandoned(str(tmp_path))
     assert sorted(tmp_path.iterdir()) == sorted([others, link])
+
+
+@pytest.mark.parametrize("way", ["open to all", "of another user", "below one of another user", "a link"])
+def test_what_is_sent_is_unpacked_where_no_other_user_could_replace_it(tmp_path, way):
+    named = exposed = tmp_path / "exposed"
+    exposed.mkdir(mode=0o755)
+    if way == "below one of another user":
+        named = exposed / "own"
+        named.mkdir()
+    if way == "open to all":
+        exposed.chmod(0o777)
+    elif os.geteuid():
+        pytest.skip("needs root")
+    else:
+        os.chown(exposed, 65534, 65534)
+    if way == "a link":
+        named = tmp_path / "link"
+        named.symlink_to(exposed)
+    connection = Connection(f"popen//python={sys.executable}//env:TMPDIR={named}")
+    held = {os.readlink(link) for link in Path(f"/proc/{connection._process.popen.pid}/fd").iterdir()}
+    connection.end(0)
+    [private] = [path for path in held if re.search("/iogate-[0-9a-f]{16}$", path)]
+    assert not private.startswith(str(exposed)) and not [*exposed.glob("iogate-*")]
+    eventually(lambda: not os.path.exists(private))
 
 
 def had(spec):

@@ -1,10 +1,14 @@
 """The near side: what it takes from a far side that may be anybody's, and what it does when that is gone."""
 
+import json
+import math
 from collections import deque
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fake_bench import FakeWatcher, reads
 from iogate.errors import IogateError, MeasurementError, OutputError, TargetError
@@ -18,9 +22,11 @@ from iogate.remote.far import Facts
 from iogate.remote.far_client import Asked, ClientFacts, Conducted
 from iogate.remote.post import Lost
 from iogate.remote.wire import packed
+from iogate.target.places import target_told
 from iogate.target.resolve import Target
 
 TARGET = Target(Path("/drive"), "directory", "8:0", "ext4", 10**12, 512)
+FACTS = Facts(TARGET, "one", "", "", 0.064)
 ID = "suites/demo.yaml::reads"
 WITHIN = f"{folder_name(ID)}/1"
 DONE = Repetition(Output({"read.iops": 5.0}, {}), 1.0, WITHIN)
@@ -36,7 +42,7 @@ class FakeConnection:
         self.lost = self.silent = False
         self.sent = []
         self.inbox = deque()
-        self.script = deque([[("done", "#", packed(Facts(packed(TARGET), "one", "", "", 0.064)))]])
+        self.script = deque([[("done", "#", packed(FACTS))]])
 
     def send(self, *message):
         self.sent.append(message)
@@ -74,11 +80,77 @@ class FakeConnection:
         self.lost = True
 
 
+def begun(first, folder):
+    """The bench at a host that answers this at the beginning."""
+
+    class Answers(FakeConnection):
+        def __init__(self, text):
+            super().__init__(text)
+            self.script = deque([[("done", "#", first)]])
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("iogate.remote.bench.Connection", Answers)
+        settings = Settings(folder, host="ssh=bench")
+        return RemoteBench(settings, Device("orin", "/drive"), folder / "results", FakeWatcher())
+
+
 @pytest.fixture
-def bench(tmp_path, monkeypatch):
-    monkeypatch.setattr("iogate.remote.bench.Connection", FakeConnection)
-    settings = Settings(tmp_path, host="ssh=bench")
-    return RemoteBench(settings, Device("orin", "/drive"), tmp_path / "results", FakeWatcher())
+def bench(tmp_path):
+    return begun(packed(FACTS), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("was", "lie"),
+    [
+        ('"target": ', '"target"; '),
+        ('"block": 512', '"block": 000'),
+        ('"block": 512', '"block": NaN'),
+        ('"block": 512', '"block": 0'),
+        ('"block": 512', '"block": -512'),
+        ('"size": 1000000000000', '"size": 1e99'),
+        ('"size": 1000000000000', '"size": -1'),
+        ('"size": 1000000000000', '"size": 1' + 400 * "0"),
+        ('"slice": 0.064', '"slice": 1e999'),
+        ('"slice": 0.064', '"slice": NaN'),
+        ('"slice": 0.064', '"slice": 0'),
+        ('"slice": 0.064', '"slice": -0.064'),
+        ('"slice": 0.064', '"slice": 1' + 400 * "0"),
+        ('"/drive"', '"drive"'),
+        ('"/drive"', "null"),
+        ('"8:0"', '"\\ud800"'),
+        ('"directory"', '"file"'),
+        ('"one"', '"two"'),
+    ],
+)
+def test_a_first_answer_that_cannot_be_meant_ends_it(tmp_path, was, lie):
+    first = packed(FACTS)
+    assert was in first
+    with pytest.raises(MeasurementError, match="bench said what cannot be understood"):
+        begun(first.replace(was, lie), tmp_path)
+
+
+def test_a_full_disk_is_a_target(tmp_path):
+    assert begun(packed(FACTS).replace('"size": 1000000000000', '"size": 0'), tmp_path).target.size == 0
+
+
+WAYS = [("target", item.name) for item in fields(Target)] + [(item.name,) for item in fields(Facts)]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=4
+)
+
+
+@given(way=st.sampled_from(WAYS), lie=ANYTHING | st.integers(min_value=2**62) | st.just({}))
+def test_whatever_is_wrong_in_the_first_answer_is_said_or_can_be_lived_with(tmp_path_factory, way, lie):
+    told = json.loads(packed(FACTS))
+    within = told["target"] if way[1:] else told
+    within[way[-1]] = lie
+    try:
+        made = begun(json.dumps(told), tmp_path_factory.getbasetemp())
+    except MeasurementError as error:
+        assert "said what cannot be understood" in str(error) and "\n" not in str(error)
+    else:
+        assert 0 < made.slice < math.inf and made.target.block > 0 and made.target.size >= 0
+        assert target_told(made.target)
 
 
 def measured(bench, *said):
@@ -206,7 +278,7 @@ class Endless(FakeConnection):
     def send(self, *message):
         self.sent.append(message)
         if message[0] == "call" and len(self.sent) == 1:
-            self.inbox += [("done", message[1], packed(Facts(packed(TARGET), "one", "", "", 0.064)))]
+            self.inbox += [("done", message[1], packed(FACTS))]
 
     def receive(self, seconds=None):
         if self.inbox:

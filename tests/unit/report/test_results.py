@@ -138,6 +138,7 @@ def test_what_is_written_is_read_back_and_is_json(tmp_path, workloads, identity,
     written = document(*workloads, identity=identity, subject=subject)
     written.write(path)
     assert Results.read(path) == written
+    assert Results.read(path).digests() == written.digests()
 
     def refuse(word):
         raise AssertionError(f"{word} is not JSON")

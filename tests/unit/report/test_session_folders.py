@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from iogate.errors import IogateError
-from iogate.report.session_folders import SessionFolder, _is_own, prune
+from iogate.report.session_folders import SessionFolder, _is_own, prune, read_own
 
 
 def session(results, day, content="results.json"):
@@ -169,3 +169,38 @@ def test_of_two_sessions_in_one_second_the_one_that_was_written_to_first_is_the_
         os.utime(folder, (order, order))
     assert prune(tmp_path, 1) == [first.name]
     assert second.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["folder", "file", "link to a folder", "link to a file", "pipe", "too large"]
+)
+def test_what_is_read_of_a_session_is_this_users_alone(tmp_path, wrong):
+    folder = tmp_path / "session"
+    folder.mkdir(mode=0o755)
+    file = folder / "results.json"
+    file.write_text("{}")
+    file.chmod(0o644)
+    assert read_own(folder, file.name, 2) == b"{}"
+    if wrong in ("folder", "file"):
+        (folder if wrong == "folder" else file).chmod(0o777)
+    elif wrong == "link to a folder":
+        folder.rename(tmp_path / "other")
+        folder.symlink_to(tmp_path / "other")
+    elif wrong == "too large":
+        file.write_text("{ }")
+    else:
+        file.unlink()
+        (folder / "other").write_text("{}")
+        os.mkfifo(file) if wrong == "pipe" else file.symlink_to("other")
+    with pytest.raises(OSError):
+        read_own(folder, file.name, 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("wrong", ["folder", "file"])
+def test_what_another_user_has_in_a_session_is_not_read(tmp_path, wrong):
+    file = tmp_path / "results.json"
+    file.write_text("{}")
+    os.chown(tmp_path if wrong == "folder" else file, 12345, 12345)
+    with pytest.raises(PermissionError):
+        read_own(tmp_path, file.name, 2)

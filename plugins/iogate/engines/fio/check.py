@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from iogate.engines.fio.job_file import assignments
 from iogate.engines.fio.jobs import jobs
 from iogate.errors import EngineError, InputError
+from iogate.host.exposure import safe_temporary_folder
 from iogate.host.process import Completed, run
 from iogate.model import Workload
 from iogate.units import printable
@@ -57,7 +58,11 @@ def check(workloads: Sequence[Workload]) -> list[InputError]:
             users.setdefault(setting, []).append(workload)
     if not users:
         return []
-    with tempfile.TemporaryDirectory(prefix="iogate-") as folder:
+    try:
+        around = safe_temporary_folder()  # what fio reads there may name a library to load
+    except OSError as error:
+        return [InputError(str(error))]
+    with tempfile.TemporaryDirectory(prefix="iogate-", dir=around) as folder:
         fio = _Fio(program, Path(folder))
         try:
             refused = {**fio.missing_ioengines(users), **fio.refusals(list(users))}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from iogate.host.exposure import safe_temporary_folder
 from iogate.host.interrupts import Interrupts
 from iogate.plugin.devices.commands import commands, refuse_single
 from iogate.plugin.devices.names import lanes, load_devices
@@ -28,7 +29,11 @@ def measure_devices(config: pytest.Config) -> int:
     refuse_single(config)
     devices = load_devices(config, settings.baselines)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="iogate-devices-") as folder:
+    try:
+        around = safe_temporary_folder()
+    except OSError as error:
+        raise pytest.UsageError(str(error)) from None
+    with tempfile.TemporaryDirectory(prefix="iogate-devices-", dir=around) as folder:
         calls = commands(config, [device.name for device in devices], Path(folder))
         columns = max(len(name) for name in calls)
         runs = Runs({name: Run(name, call.argv, _environment(columns)) for name, call in calls.items()})

@@ -16,6 +16,7 @@ from iogate.units import parse_size
 Findings: TypeAlias = Iterator[Finding]
 PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
 """The name of a metric that is a percentile."""
+_BLOCK_OPTIONS = ("bs", "blocksize", "bsrange", "blocksize_range", "bssplit")
 
 
 def finding(severity: Severity, message: str, remedy: str = "") -> Finding:
@@ -149,13 +150,19 @@ class Evidence:
     @cached_property
     def block(self) -> int | None:
         """The one block size of all I/O in bytes; None if there are several, or it is not known."""
-        if self.given("bssplit", "bsrange", "blocksize_range", "bs_unaligned"):
-            return None
-        size = self.options.get("bs", self.options.get("blocksize"))
+        least, most = self.blocks or (None, None)
+        return least if least == most else None
+
+    @cached_property
+    def blocks(self) -> tuple[int, int] | None:
+        """The least and the largest block of all jobs in bytes; None if they are not known."""
+        jobs = self.options.get("jobs")
+        each = [{**self.options, **_flat(job)} for job in jobs.values()] if jobs else [self.options]
         try:
-            return parse_size(size) if size else None
+            sizes = [parse_size(text) for options in each for text in _block_texts(options)]
         except (TypeError, ValueError, OverflowError):
             return None
+        return (min(sizes), max(sizes)) if sizes and min(sizes) > 0 else None
 
     @cached_property
     def possible(self) -> float | None:
@@ -188,6 +195,20 @@ class Evidence:
             self.metric(direction, kind, "max") for direction in self.traffic for kind in ("lat", "latency")
         ]
         return max((value for value in values if value is not None), default=0.0) / 1e9
+
+
+def _flat(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of one of several jobs, with those that are passed through to fio."""
+    return {**job, **job.get("fio", {})}
+
+
+def _block_texts(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the block sizes of one job as fio spells them: `4k,64k`, `4k-16k`, `4k/60:64k/40`. What is given
+    beside a range or a split may not hold, and makes the answer no narrower.
+    """
+    for key in _BLOCK_OPTIONS:
+        if value := options.get(key):
+            yield from (re.sub(r"/.*", "", text) for text in re.split(r"[,:-]", str(value)))
 
 
 Check: TypeAlias = "Callable[[Evidence], Findings]"

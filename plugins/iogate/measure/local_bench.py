@@ -191,8 +191,7 @@ class LocalBench:
         """Lay out the data and write the job file. Raises EngineError or TargetError."""
         engine = engines.load(workload.engine)
         needs = engine.needs(workload)
-        self._wear.check(needs, site, copy)
-        with self._wear.laid_out():
+        with self._wear.laid_out(needs, site, copy):
             place = site.place(needs, folder, self._watcher.laying_out, copy)
         if isinstance(engine, engines.PreparesProgram):
             engine.prepare()

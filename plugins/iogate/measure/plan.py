@@ -55,7 +55,7 @@ def plan_text(
         "",
         tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
         "",
-        *_totals(measured, budget),
+        *_totals(measured, budget, target),
         *_beyond(len(undecided) - len(measured), len(undecided)),
         *(["", known] if known else []),
         *(f"refused: {name}: {error}" for name, error in refused),
@@ -102,7 +102,7 @@ def _beyond(count: int, total: int) -> list[str]:
     return [f"not measured for want of device time: {count} of {total} workloads ({rule})"] if count else []
 
 
-def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
+def _totals(wanted: Sequence[Trial], budget: float | None, target: Target) -> list[str]:
     """Return device time, space, and bytes written, of what would be measured."""
     usual = sum(trial.usual * trial.seconds for trial in wanted)
     most = sum(trial.limit * trial.seconds for trial in wanted)
@@ -116,15 +116,19 @@ def _totals(wanted: Sequence[Trial], budget: float | None) -> list[str]:
                 most_files[arm.needs.size] = max(count, most_files.get(arm.needs.size, 1))
     files = [size for size, count in most_files.items() for _ in range(count)]
     own = max((trial.needs.space for trial in wanted), default=0)
+    space = f"{format_quantity(sum(files), 'B')} in {plural(len(files), 'data file')}"
+    if target.kind == "device":  # is used as it is
+        space = f"the first {format_quantity(max(files), 'B')} of the device" if files else "none"
+        files = []
     written = sum(files) + sum(trial.usual * (_written(trial.arms) or 0) for trial in wanted)
     unbounded = sum(_written(trial.arms) is None for trial in wanted)
+    amounts = [f"about {format_quantity(written, 'B')}"] if written else []
+    amounts += [f"what {plural(unbounded, 'workload')} may write in their time"] if unbounded else []
     warmup = [trial for trial in wanted if trial.workload.procedure]
     lines = [
         f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
-        f"space: {format_quantity(sum(files), 'B')} in {plural(len(files), 'data file')}"
-        + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
-        f"written: about {format_quantity(written, 'B')}"
-        + (f", and what {plural(unbounded, 'workload')} may write in their time" if unbounded else ""),
+        f"space: {space}" + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
+        f"written: {', and '.join(amounts) or 'nothing'}",
     ]
     if warmup:
         lines.append(f"not counted: what {plural(len(warmup), 'workload')} take to bring the device to rest")

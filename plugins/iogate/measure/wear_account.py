@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from iogate.audit.snapshot import Snapshot, written_between
 from iogate.errors import IogateError
@@ -14,7 +14,8 @@ from iogate.target.wear import Wear
 
 
 class WearAccount:
-    """The bytes that engines write, and that are laid out for them, however each of it ends.
+    """The bytes that engines write, and that are laid out for them, however each of it ends: the most that is
+    known counts before the first is written, as a run that is killed says nothing more.
 
     Its methods raise TargetError (`wear`) if more must not be written, or if the count cannot be kept.
     """
@@ -24,28 +25,25 @@ class WearAccount:
         self._sites = sites
         self._laid_out = 0
 
-    def check(self, needs: Needs, site: Site, copy: int) -> None:
-        """Refuse a repetition that must not write what it would."""
-        self._wear.check(needs.written, site.missing(needs, copy))
-
     @contextlib.contextmanager
     def moved(self, swapped: bool) -> Iterator[None]:
         """Count what brings the arms to their places, unless it is refused."""
         planned = self._sites.moving(swapped)
         if planned:
             self._wear.check(0, planned)
-        with self.laid_out():
+        with self._reserved(planned, self._newly_laid_out):
             yield
 
     @contextlib.contextmanager
-    def laid_out(self) -> Iterator[None]:
-        """Count what is laid out meanwhile."""
-        try:
+    def laid_out(self, needs: Needs, site: Site, copy: int) -> Iterator[None]:
+        """Count what is laid out meanwhile for a repetition, unless that must not write what it would; one
+        that writes nothing may always run.
+        """
+        missing = site.missing(needs, copy)
+        if missing or needs.written != 0:
+            self._wear.check(needs.written, missing)
+        with self._reserved(missing, self._newly_laid_out):
             yield
-        finally:
-            laid_out = self._sites.laid_out
-            self._wear.record(laid_out - self._laid_out)
-            self._laid_out = laid_out
 
     @contextlib.contextmanager
     def written(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> Iterator[list[Output]]:
@@ -53,13 +51,9 @@ class WearAccount:
         the list that is handed out.
         """
         outputs: list[Output] = []
-        try:
+        planned = sum(run.needs.written or 0 for run in runs)
+        with self._reserved(planned, lambda: self._worn(runs, before, outputs)):
             yield outputs
-        except BaseException:
-            with contextlib.suppress(IogateError):  # the first error says more
-                self._wear.record(self._worn(runs, before, outputs))
-            raise
-        self._wear.record(self._worn(runs, before, outputs))
 
     def driven(self, output: Output, counted: int) -> None:
         """Count what a repetition wrote that somebody else drove, as its engine claims, or as the device was
@@ -70,6 +64,27 @@ class WearAccount:
     def given_up(self, run: Invocation, before: Snapshot) -> None:
         """Count what a repetition has written since a reading where nobody says how much."""
         self._wear.record(self._worn([run], [before], []))
+
+    @contextlib.contextmanager
+    def _reserved(self, planned: int, written: Callable[[], int]) -> Iterator[None]:
+        """Count `planned` bytes from now on, and afterwards those that were `written` in their place."""
+        day = self._wear.record(planned)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(IogateError):  # the first error says more
+                self._settle(written() - planned, day)
+            raise
+        self._settle(written() - planned, day)
+
+    def _settle(self, more: int, day: str) -> None:
+        """Count what was written beyond a reservation, or take back from its day what was not."""
+        self._wear.record(more, day if more < 0 else "")
+
+    def _newly_laid_out(self) -> int:
+        """Return the bytes that were laid out since this was last asked."""
+        before, self._laid_out = self._laid_out, self._sites.laid_out
+        return self._laid_out - before
 
     def _worn(self, runs: Sequence[Invocation], before: Sequence[Snapshot], outputs: Sequence[Output]) -> int:
         """Return the bytes that were written: what the engines claim, or what the devices were given if that

@@ -58,23 +58,26 @@ class Wear:
                     remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
                 )
         if planned is None or planned + laid_out > 0:
-            self._count(0)
+            self._count(0, _date())
 
-    def record(self, written: int) -> None:
-        """Count bytes that were written. Raises TargetError (`wear`) if the count cannot be kept."""
+    def record(self, written: int, day: str = "") -> str:
+        """Count bytes that were written, and return the day that has them; fewer than none take back what a
+        `day` has and was not written. Raises TargetError (`wear`) if the count cannot be kept.
+        """
+        day = day or _date()
         self.session += written
         if written:
-            self._count(written)
+            self._count(written, day)
+        return day
 
-    def _count(self, written: int) -> None:
-        """Write the count of today, with so many bytes more."""
+    def _count(self, written: int, day: str) -> None:
+        """Write the count of a day, with so many bytes more."""
         if "day" not in self._limits:
             return
         try:
             with self._locked() as folder:
                 days = self._days_in(folder)
-                today = _date()
-                days[today] = days.get(today, 0) + written
+                days[day] = max(0, days.get(day, 0) + written)
                 kept = dict(sorted(days.items())[-_DAYS_KEPT:])
                 write_within(folder, self._file.name, json.dumps(kept, indent=1) + "\n")
         except OSError as error:

@@ -303,6 +303,35 @@ def test_several_block_sizes_are_compared_by_what_was_moved():
     assert said(figures.bandwidth, run(mixed, options={"bs": "4k,8k"})) == []
 
 
+JOBS_OF_SEVERAL_SIZES = {
+    "a": {"rw": "randwrite", "bs": "4k"},
+    "b": {"rw": "randread", "bs": "4k", "fio": {"bsrange": "4k-16k"}},
+}
+
+
+@pytest.mark.parametrize(("block", "severities"), [(8840, []), (2048, ["suspect"]), (65536, ["invalid"])])
+def test_bandwidth_is_held_against_the_block_sizes_of_all_jobs_of_a_workload(block, severities):
+    """The output states what its jobs share alone: bs=4k, and not the range of one of them."""
+    shared = {"bs": "4k", "jobs": JOBS_OF_SEVERAL_SIZES}
+    found = said(figures.bandwidth, run(output(block=block), options=shared))
+    assert [severity for severity, _ in found] == severities
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes"),
+    [
+        ({"bs": "4k"}, (4096, 4096)),
+        ({"bs": "4k,64k"}, (4096, 65536)),
+        ({"bs": "8k", "bsrange": "4k-16k,8k-32k"}, (4096, 32768)),
+        ({"bs": "8k", "bssplit": "4k/10:64k/,8k/100"}, (4096, 65536)),
+        ({"bs": "many"}, None),
+        ({"bs": ""}, None),
+    ],
+)
+def test_block_sizes_are_read_as_fio_spells_them(options, sizes):
+    assert run(options=options).blocks == sizes
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

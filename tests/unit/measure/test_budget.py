@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from fake_bench import QUIET, READ, FakeBench, enroll, measure, reads, session_o
 from iogate.judge.recorder import Recorder
 from iogate.measure.budget import Budget, admitted, whole
 from iogate.measure.plan import plan_text
+from workloads import declared as workload
 
 
 def trials(*seconds, newest=()):
@@ -85,6 +88,22 @@ def test_a_plan_of_a_pair_counts_the_data_of_both_arms(places, files):
     against = None if places == "copies" else reads("w", seconds=5.0).options
     text = plan_text(bench.target, enroll(session_on(bench), reads("w", against=against)))
     assert f" in {files}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ([{"rw": "randread"}], "nothing"),
+        ([{"rw": "randread"}, {"rw": "randwrite"}], "what 1 workload may write in their time"),
+        ([{"rw": "randread"}, {"rw": "write", "time_based": False}], "about 5.000 MiB"),
+    ],
+)
+def test_a_plan_of_a_block_device_lays_nothing_out(options, written):
+    target = replace(FakeBench.target, kind="device")
+    timed = {"size": "1M", "runtime": 1, "time_based": True}
+    planned = [workload("fio", name=f"w{number}", **timed | each) for number, each in enumerate(options)]
+    text = plan_text(target, enroll(session_on(FakeBench()), *planned))
+    assert f"\nspace: the first 1.000 MiB of the device\nwritten: {written}\n" in text
 
 
 def test_what_is_left_for_a_workload_is_without_what_comes_first():

@@ -98,7 +98,7 @@ def little_law(evidence: Evidence) -> Findings:
 
 
 def bandwidth(evidence: Evidence) -> Findings:
-    """Check that bandwidth = IOPS x block size.
+    """Check that bandwidth = IOPS x block size, or lies between those of the least and the largest block.
 
     `invalid` if it is more than 50% off, `suspect` above 5%, `note` above 1%; for the first two the share
     that the longest I/O has of the run is allowed on top, for I/Os at the end of a ramp are counted as one of
@@ -110,7 +110,9 @@ def bandwidth(evidence: Evidence) -> Findings:
         rate, shown = evidence.metric(direction, "iops"), evidence.metric(direction, "bandwidth")
         if not rate or shown is None:
             continue
-        block = evidence.block or traffic.bytes / traffic.operations
+        mean = traffic.bytes / traffic.operations
+        least, most = evidence.blocks or (mean, mean)
+        block = min(max(shown / rate, least), most)
         yield from _identity(evidence, direction, rate, shown, block)
 
 

@@ -30,6 +30,7 @@ _TOGETHER = 1.25
 _EDGE = 1.0  # s
 _SHOWN = 600
 _WORD = re.compile(r"[A-Za-z]{2}")
+_MANY_BLOCKS = ("bsrange", "blocksize_range", "bssplit")
 _DEFAULT_IOENGINE = "psync"  # on Linux: fio(1), I/O engine
 
 
@@ -297,10 +298,13 @@ def _options(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
 
 def _stated(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
     found = _stated_by_each(report, jobs)
+    shared = {key for key, value in found[0].items() if all(one.get(key) == value for one in found)}
+    if any(key in one and key not in shared for one in found for key in _MANY_BLOCKS):
+        shared -= {"bs", "blocksize"}  # does not hold for a job that says several sizes
     return {
         printable(key): printable(value) if isinstance(value, str) else value
         for key, value in found[0].items()
-        if all(one.get(key) == value for one in found)
+        if key in shared
     }
 
 

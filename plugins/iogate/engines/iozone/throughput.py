@@ -265,7 +265,8 @@ def _whole_file(report: IozoneReport) -> int | None:
 def _runs(report: IozoneReport) -> Iterator[TestRun]:
     """Yield what each test moved, and in which time.
 
-    Writers go on after the first is done, so that the readers find whole files; readers stop then.
+    Initial writers go on after the first is done, so that the readers find whole files, and so do `fwrite`
+    and `pwrite`; rewriters and readers stop then.
     """
     if not report.file_size or not report.record:
         return
@@ -273,7 +274,7 @@ def _runs(report: IozoneReport) -> Iterator[TestRun]:
     for test in report.tests:
         moved = sum(share for share, _ in test.shares) or (test.least or 0) * test.processes
         size, whole = moved * unit, report.file_size * test.processes
-        if test.series in ("write", "rewrite", "fwrite", "pwrite"):
+        if test.series in ("write", "fwrite", "pwrite"):
             size = whole
         times = [share / rate for share, rate in test.shares if rate]
         together = (size or whole) / unit / test.children if test.children else 0.0

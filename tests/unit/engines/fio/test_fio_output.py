@@ -141,6 +141,17 @@ def test_rates_of_ungrouped_jobs_add_up():
     assert output.traffic["write"].bytes == sum(side["io_bytes"] for side in sides)
 
 
+@pytest.mark.parametrize("key", ["bsrange", "bssplit"])
+def test_a_block_size_that_does_not_hold_for_a_job_is_not_stated(key):
+    data = last_document("fio-3.33.write_ungrouped.json")
+    data["global options"] = {"bs": "4k"}
+    for job in data["jobs"]:
+        job["job options"].pop("bs", None)
+    assert parse(json.dumps(data)).options["bs"] == "4k"
+    data["jobs"][1]["job options"][key] = "4k-16k"
+    assert "bs" not in parse(json.dumps(data)).options
+
+
 def test_latencies_of_ungrouped_jobs_are_weighted_by_their_number_of_ios():
     name = "fio-3.33.jobfile_75_25.json"
     jobs = last_document(name)["jobs"][:3]

@@ -1,0 +1,119 @@
+"""What is going to be written is counted before it is, so that it counts when the run is killed meanwhile."""
+
+import json
+import types
+
+import pytest
+
+from iogate.errors import TargetError
+from iogate.measure.wear_account import WearAccount
+from iogate.model import Device, Needs, Output, Traffic
+from iogate.target import wear
+
+MIB = 2**20
+READS = Needs(size=16 * MIB, reads=True)
+WRITES = Needs(size=16 * MIB, writes=True, written=4 * MIB)
+
+
+class Sites:
+    """Data that are laid out in memory alone, in one place: `missing` is what is to be laid out first."""
+
+    def __init__(self):
+        self.laid_out, self.there = 0, False
+
+    def missing(self, needs, copy=0):
+        return 0 if self.there else needs.size
+
+    def moving(self, swapped):
+        return 0 if self.there else 16 * MIB
+
+
+@pytest.fixture
+def sites():
+    return Sites()
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """The bytes that a run would leave counted if it were killed now."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return lambda: sum(json.loads((tmp_path / "iogate/wear-lab.json").read_text()).values())
+
+
+def account(sites, **limits):
+    return WearAccount(Device("lab", "/mnt", wear=limits or {"day": 100 * MIB}), sites)
+
+
+def invocation(needs):
+    target = types.SimpleNamespace(number="7:0")
+    look = types.SimpleNamespace(disk=None)
+    return types.SimpleNamespace(needs=needs, site=types.SimpleNamespace(target=target), look=lambda: look)
+
+
+def test_data_count_before_they_are_laid_out(sites, counted):
+    with account(sites).laid_out(READS, sites, 0):
+        assert counted() == 16 * MIB
+        sites.laid_out += 16 * MIB
+    assert counted() == 16 * MIB
+
+
+def test_what_was_not_laid_out_after_all_does_not_count(sites, counted):
+    kept = account(sites)
+    with pytest.raises(OSError), kept.laid_out(READS, sites, 0):
+        sites.laid_out += 3 * MIB
+        raise OSError
+    assert counted() == 3 * MIB
+    with kept.laid_out(READS, sites, 0):
+        sites.laid_out += 20 * MIB  # more than was foreseen
+    assert counted() == 23 * MIB
+
+
+def test_what_brings_arms_to_their_places_counts_before(sites, counted):
+    with account(sites).moved(False):
+        assert counted() == 16 * MIB
+        sites.laid_out += 15 * MIB
+    assert counted() == 15 * MIB
+
+
+def test_what_a_repetition_writes_at_most_counts_before(sites, counted):
+    run = invocation(WRITES)
+    with account(sites).written([run], [run.look()]) as outputs:
+        assert counted() == 4 * MIB
+        outputs.append(Output({}, {"write": Traffic(3 * MIB, 3, 1.0)}))
+    assert counted() == 3 * MIB
+
+
+def test_after_midnight_a_reservation_is_taken_back_where_it_was_made(sites, counted, monkeypatch, tmp_path):
+    days = iter(["2026-11-21", "2026-11-21", *["2026-11-22"] * 9])
+    monkeypatch.setattr(wear, "_date", lambda: next(days))
+    with account(sites).laid_out(READS, sites, 0):
+        sites.laid_out += 3 * MIB
+    kept = json.loads((tmp_path / "iogate/wear-lab.json").read_text())
+    assert kept == {"2026-11-21": 3 * MIB}
+
+
+def test_a_session_that_takes_back_what_it_reserved_may_write_it(sites, counted):
+    kept = account(sites, session=20 * MIB)
+    for _ in range(5):
+        with kept.laid_out(READS, sites, 0):
+            sites.laid_out += 0
+    sites.there = True
+    kept.laid_out(WRITES, sites, 0).__enter__()
+
+
+def test_what_writes_nothing_runs_when_wear_is_used_up(sites, counted):
+    kept = account(sites, day=16 * MIB, session=16 * MIB)
+    with kept.laid_out(READS, sites, 0):
+        sites.laid_out += 16 * MIB
+    with pytest.raises(TargetError, match="would be too much"), kept.laid_out(READS, sites, 0):
+        pass
+    with account(Sites(), day=MIB).laid_out(Needs(reads=True), Sites(), 0):
+        pass  # more is written than may be, as after a limit was lowered
+    sites.there = True
+    with kept.laid_out(READS, sites, 0):
+        pass
+    with pytest.raises(TargetError, match="would be too much"), kept.laid_out(WRITES, sites, 0):
+        pass
+    unknown = Needs(size=16 * MIB, writes=True, written=None)
+    with pytest.raises(TargetError, match=r"16\.00 MiB are written"), kept.laid_out(unknown, sites, 0):
+        pass

@@ -88,3 +88,11 @@ def test_errors_of_the_run_keep_pytests_status(known):
     (known.path / "suites/broken.yaml").write_text("workloads: [")
     assert known.run("suites", "--device=lab").ret == pytest.ExitCode.INTERRUPTED
     assert status(known, "--continue-on-collection-errors", select="new") == 1
+
+
+def test_what_a_session_that_broke_off_did_not_decide_is_no_mere_doubt(known):
+    """As --session-timeout ends it: a CI that allows 10 would let through what was never measured."""
+    known.conftest("def pytest_runtest_teardown(item): item.session.shouldfail = 'time is over'\n")
+    assert status(known, select="good or unsure") == 1
+    assert status(known, select="unsure or bad") == 1
+    assert status(known, select="good") == 1

@@ -112,3 +112,28 @@ def test_pytest_randomly_leaves_verdicts_and_rounds_as_they_are(judged):
     result.assert_outcomes(passed=2)
     lines = [line for line in result.outlines if line.startswith("demo: ") and "/" in line]
     assert [line.split()[1] for line in lines][:4] == ["alpha", "beta", "alpha", "beta"]
+
+
+def stepwise(project, *arguments, factor=1.0):
+    """Run workloads until one fails."""
+    return project.run_apart("suites", "--device=lab", "--stepwise", *arguments, factor=factor)
+
+
+@pytest.fixture
+def five(project):
+    workloads = ", ".join(f"{name}: {{}}" for name in "abcde")
+    project.suite(f"defaults: {{engine: fake, gate: {{read.iops: 5%}}}}\nworkloads: {{{workloads}}}\n")
+    project.device("lab", "target: .\n")
+    project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=5)
+    return project
+
+
+def test_stepwise_with_pytest_randomly_passes_over_nothing_that_was_not_decided(five):
+    """Whatever the seed: the first failure is that of the first, and all come after it."""
+    stepwise(five, "-p", "randomly", "--randomly-seed=2", factor=0.5).assert_outcomes(failed=1)
+    for seed in (1, 2, 3):
+        cache = five.path / ".pytest_cache/v/cache/stepwise"
+        before = cache.read_bytes()
+        result = stepwise(five, "-p", "randomly", f"--randomly-seed={seed}", "--io-strict")
+        result.assert_outcomes(passed=5, deselected=0)
+        cache.write_bytes(before)

@@ -12,6 +12,8 @@ import pytest
 from places import PLUGINS, ROOT
 from projects import refused
 
+COPIES = "def pytest_collection_modifyitems(items): items.extend(list(items))\n"
+
 
 def verdicts_in_order(result):
     results = sorted(Path(".iogate/results").glob("*/results.json"), key=lambda file: file.stat().st_mtime_ns)
@@ -59,6 +61,34 @@ def test_stepwise_passes_over_nothing_that_was_not_decided(project):
     assert verdicts_in_order(first) == ["alpha", "beta"]
     project.run("suites", "--device=lab", "--stepwise").assert_outcomes(failed=1, deselected=1)
     project.run("suites", "--device=lab", "--stepwise-skip").assert_outcomes(failed=1, deselected=1)
+
+
+def test_copies_of_a_workload_are_left_out(project):
+    """As a conftest.py makes them that lets all run for longer: what is decided stays decided."""
+    project.run("suites")
+    project.conftest(COPIES)
+    result = project.run("suites", "--io-json=out.json", factor=0.5)
+    result.assert_outcomes(failed=2, deselected=2)
+    assert verdicts_in_order(result) == ["alpha", "beta"]
+    assert not json.loads(Path("out.json").read_text())["run"]["open"]
+    result.stdout.fnmatch_lines(["2 copies of workloads deselected*"])
+
+
+def test_a_suite_that_is_named_twice_is_measured_once(project):
+    result = project.run("suites", "suites", "--keep-duplicates", "--io-json=out.json")
+    result.assert_outcomes(passed=4)
+    run = json.loads(Path("out.json").read_text())["run"]
+    assert run["ended"] and not run["open"] and len(run["selection"]) == 2
+
+
+def test_copies_of_a_test_in_python_are_told_what_it_measured(project):
+    project.pytester.makepyfile(
+        test_mine="def test_mine(measure): measure(engine='fake')\ndef test_other(): pass\n"
+    )
+    project.run("test_mine.py", "--io-missing=record")
+    project.conftest(COPIES)
+    result = project.run("test_mine.py", factor=0.5)
+    result.assert_outcomes(failed=2, passed=2)
 
 
 @pytest.mark.parametrize("flag", ["--setup-only", "--setup-plan"])

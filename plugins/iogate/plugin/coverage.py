@@ -40,6 +40,12 @@ def deselected_text(device: Device, left_out: Sequence[Workload], root: Path) ->
     )
 
 
+def copies_text(count: int) -> str:
+    """Return why pytest says `deselected` of tests that are there once more."""
+    copies = "1 copy" if count == 1 else f"{count} copies"
+    return f"{copies} of workloads deselected: each is measured once, and what it decided stays decided"
+
+
 def shown(path: Path, root: Path) -> str:
     """Return what messages call a path: as it is below the root, if it is there."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -12,6 +12,7 @@ import pytest
 from iogate.errors import IogateError
 from iogate.plugin.benchmark import remove_empty_storage
 from iogate.plugin.coverage import (
+    copies_text,
     deselected_text,
     looks_like_suite,
     refusal_text,
@@ -31,8 +32,7 @@ from iogate.plugin.items import (
 )
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
-from iogate.plugin.others import add_extras, records, restore_order
-from iogate.plugin.python_tests import takes_measure
+from iogate.plugin.others import SuiteOrder, add_extras, records
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
 from iogate.units import printable
@@ -67,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[RUN] = run
     config.add_cleanup(run.leave)
     config.pluginmanager.register(run.status, "iogate.status")
+    config.pluginmanager.register(run.python_tests, "iogate.python_tests")
     config.pluginmanager.register(run.machine, "iogate.machine")
     config.pluginmanager.register(run.junit, "iogate.junit")
     if len(device_names(config)) == 1:
@@ -150,7 +151,6 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the suites that do not apply to the device, unless they were asked for by name."""
-    restore_order(config, items, config.stash[RUN].modules)
     workloads = [item for item in items if isinstance(item, WorkloadItem)]
     if not workloads or not config.stash[RUN].device.suites:
         return
@@ -167,21 +167,41 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if id(item) not in ids]
         run = config.stash[RUN]
         found = [item.workload for item in left_out]
-        run.deselected = deselected_text(run.device, found, run.settings.root)
+        run.deselected.append(deselected_text(run.device, found, run.settings.root))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Find what files alone tell to be left out in silence, where it is processes of xdist that collect."""
+    order = SuiteOrder(session.config, session.config.stash[RUN].modules)
+    session.config.pluginmanager.register(order, "iogate.order")
     if session.config.stash[RUN].settings.strict and _parallel(session.config):
         _find_gaps(session.config.stash[RUN], measures=False)
 
 
+@pytest.hookimpl(tryfirst=True)  # what is left out is counted by pytest
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Find what would be left out, or made up, in silence; workloads may all be deselected by now."""
     run = session.config.stash[RUN]
-    run.python_tests.items = [item for item in session.items if takes_measure(item)]
+    _leave_out_copies(session, run)
+    run.python_tests.expect(session.items)
     if run.modules or (run.settings.strict and not is_worker(session.config)):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
+
+
+def _leave_out_copies(session: pytest.Session, run: PytestRun) -> None:
+    """Leave out tests of workloads that are there once more, as some conftest.py makes them: what is decided
+    stays decided, and pytest cannot run the same test twice in a row.
+    """
+    seen: set[pytest.Item] = set()
+    kept: list[pytest.Item] = []
+    copies: list[pytest.Item] = []
+    for item in session.items:
+        (copies if isinstance(item, WorkloadItem) and item in seen else kept).append(item)
+        seen.add(item)
+    if copies:
+        session.items[:] = kept
+        session.config.hook.pytest_deselected(items=copies)
+        run.deselected.append(copies_text(len(copies)))
 
 
 def _find_gaps(run: PytestRun, *, measures: bool) -> None:
@@ -198,11 +218,12 @@ def _find_gaps(run: PytestRun, *, measures: bool) -> None:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the tests as pytest's own loop does, but each workload as soon as it is decided."""
     config = session.config
-    items = [item for item in session.items if isinstance(item, WorkloadItem)]
-    failed = session.testsfailed and not config.option.continue_on_collection_errors
-    if not items or failed or config.option.collectonly or is_setup_only(config):
-        return None
     run = config.stash[RUN]
+    items = [item for item in session.items if isinstance(item, WorkloadItem)]
+    in_python = run.python_tests.items and not (is_worker(config) or config.option.io_plan)
+    failed = session.testsfailed and not config.option.continue_on_collection_errors
+    if not (items or in_python) or failed or config.option.collectonly or is_setup_only(config):
+        return None
     try:
         run.enroll([item for item in items if will_run(item)])
         if config.option.io_plan:
@@ -312,10 +333,9 @@ def pytest_terminal_summary(
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
     told = [text for text in run.changes if verbosity >= 0 or text.startswith("ERROR")]
-    why = [run.deselected] if run.deselected else []
     concerned = run.modules or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
-    for text in (*told, *gaps, *why):
+    for text in (*told, *gaps, *run.deselected):
         terminalreporter.write_line("")
         terminalreporter.write_line(text)

@@ -74,7 +74,22 @@ def add_extras(item: pytest.Item, report: pytest.TestReport) -> None:
         setattr(report, "extras", shown)  # noqa: B010  # pytest-html's own attribute
 
 
-def restore_order(config: pytest.Config, items: list[pytest.Item], modules: Sequence[SuiteModule]) -> None:
+class SuiteOrder:
+    """Restores the order of workloads. It is registered last, after pytest's own plugins, so that it is asked
+    when pytest-randomly has shuffled, and before `--stepwise` looks, which takes all that stands before the
+    test that failed for passed.
+    """
+
+    def __init__(self, config: pytest.Config, modules: Sequence[SuiteModule]) -> None:
+        self._config = config
+        self._modules = modules
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put workloads back into the order of their suites."""
+        _restore_order(self._config, items, self._modules)
+
+
+def _restore_order(config: pytest.Config, items: list[pytest.Item], modules: Sequence[SuiteModule]) -> None:
     """Put workloads back into the order of their suites, where pytest-randomly has shuffled them: what was
     measured before is a part of what is measured. Other tests stay shuffled, and suites in one piece.
     """

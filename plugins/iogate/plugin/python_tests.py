@@ -28,10 +28,27 @@ class PythonTests:
 
     def __init__(self, stored: Callable[[Path], Collection[str]]) -> None:
         self.items: list[pytest.Item] = []
+        self.ended: dict[str, bool] = {}
+        """Whether each test came to its end, by its id."""
         self.results: dict[str, list[WorkloadResult]] = {}
         """What each test has measured in this run of it, by its id."""
         self._stored = stored
         self._measured: dict[str, tuple[Workload, Trial]] = {}
+
+    def expect(self, items: Sequence[pytest.Item]) -> None:
+        """Note which tests measure, of those that are to run."""
+        self.items = [item for item in items if takes_measure(item)]
+        self.ended = dict.fromkeys((item.nodeid for item in self.items), False)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Note that a test came to its end."""
+        if nodeid in self.ended:
+            self.ended[nodeid] = True
+
+    @property
+    def left(self) -> int:
+        """How many workloads those that did not end are still to measure."""
+        return sum(count for id, count in self.coming.items() if not self.ended[id])
 
     @cached_property
     def coming(self) -> Counter[str]:

@@ -16,6 +16,7 @@ from iogate.report.json_file import NAME
 from iogate.report.origin import hindrance
 from iogate.report.recording import gate_record
 from iogate.report.resuming import (
+    Asked,
     decided,
     held_against_other,
     last_session,
@@ -35,16 +36,14 @@ if TYPE_CHECKING:
     from iogate.report.results import Results, WorkloadRecord
 
 
-def session_to_resume(
-    settings: Settings, device: str, ids: Sequence[str], commit: str
-) -> tuple[Resumption | None, str]:
-    """Return the last session of these workloads if it was cut off, and is of the commit that the project is
+def session_to_resume(settings: Settings, asked: Asked, commit: str) -> tuple[Resumption | None, str]:
+    """Return the last session of what is asked if it was cut off, and is of the commit that the project is
     at; else None, and why there is none.
 
     What it says counts from when its folder is locked: until then the run that began it may be alive.
     """
     results = Path(os.path.realpath(settings.results))
-    found = last_session(results, device, ids)
+    found = last_session(results, asked)
     if found is None:
         return None, "--io-resume: no session of these workloads is kept: all are measured"
     if why := danger(str(results)):
@@ -52,7 +51,7 @@ def session_to_resume(
         return None, f"{why}: all are measured anew"
     path = results / found.session
     folder = SessionFolder(path)
-    known = session_in(path, device, ids)
+    known = session_in(path, asked)
     if known is None:
         why = "is gone"
     else:
@@ -88,7 +87,9 @@ class Resumption:
         self.folder = folder
         self._path = path
         self._taken = decided(known)
-        self._outdated: list[str] = []
+        self._over: set[str] = set()
+        self.going = False
+        """Whether it is gone on with, and nothing refused."""
 
     @property
     def spent(self) -> float:
@@ -103,35 +104,56 @@ class Resumption:
         gate = gate_record(settings.gate_options)
         require_same(self.known, obstacles(self.known, workloads, session.environment, gate, options))
 
-    def drop_outdated(self, trials: Iterable[Trial]) -> None:
-        """Leave what was held against another baseline than it has now to be measured anew."""
+    def drop_outdated(self, trials: Iterable[Trial]) -> str:
+        """Leave what was held against another baseline than it has now to be measured anew. Return what that
+        is, for people.
+        """
+        outdated = []
         for trial in trials:
             baseline = None if trial.result else baseline_of(trial.judge)
             record = self._taken.get(trial.id)
             if record and held_against_other(record, baseline):
                 del self._taken[trial.id]
-                self._outdated.append(trial.workload.name)
+                outdated.append(printable(trial.workload.name))
+        who = ", ".join(outdated)
+        return f"measured anew, as the baseline is another one by now: {who}" if who else ""
 
     def take_over(self, trials: Sequence[Trial]) -> Iterator[tuple[WorkloadResult, WorkloadRecord]]:
         """Yield what is decided, and decide the trials so."""
         for trial in trials:
             record = self._taken.get(trial.id)
             if record:
+                self._over.add(trial.id)
                 version = self.known.versions.get(record.engine, "")
                 trial.result = restored(record, trial.workload, version)
                 yield trial.result, record
 
-    def text(self, trials: Sequence[Trial]) -> str:
-        """Return what is gone on with, for people."""
-        text = (
-            f"going on with session {self.session}: {len(self._taken)} of {len(trials)} workloads are decided"
-        )
-        if self._outdated:
-            who = ", ".join(map(printable, self._outdated))
-            text += f"\nmeasured anew, as the baseline is another one by now: {who}"
-        if len(self._taken) == len(trials):
-            text += "\nnothing is left to measure: the verdicts are those of then"
-        return text
+    @property
+    def engine_versions(self) -> dict[str, str]:
+        """The versions of the engines of what waits."""
+        names = {record.engine for record in self.waiting}
+        return {name: version for name, version in self.known.versions.items() if name in names}
+
+    @property
+    def waiting_hashes(self) -> dict[str, str]:
+        """How what waits was declared, by id."""
+        assert self.known.run
+        return {record.id: self.known.run.selection[record.id] for record in self.waiting}
+
+    @property
+    def waiting(self) -> list[WorkloadRecord]:
+        """What tests in Python have decided, and not asked for yet: suites have all of theirs by then."""
+        return [record for id, record in self._taken.items() if self.going and id not in self._over]
+
+    def text(self, trials: Sequence[Trial], outdated: str) -> str:
+        """Return what is gone on with, for people: what suites have is taken over by now."""
+        told = [f"{len(self._over)} of {len(trials)} workloads"] if trials else []
+        if self.known.run and self.known.run.tests:
+            told.append(f"{len(self.waiting)} of tests in Python")
+        lines = [f"going on with session {self.session}: {' and '.join(told)} are decided", outdated]
+        if len(told) == 1 and len(self._over) == len(trials) > 0:
+            lines.append("nothing is left to measure: the verdicts are those of then")
+        return "\n".join(filter(None, lines))
 
     def clear(self, trials: Iterable[Trial]) -> None:
         """Take the target, so that nobody else is at it, and remove raw files of undecided workloads: none of

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
     from iogate.plugin.resume import Resumption
-    from iogate.report.results import Results, RunRecord
+    from iogate.report.results import Results, RunRecord, WorkloadRecord
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -56,7 +56,7 @@ class PytestRun:
         self.modules: list[SuiteModule] = []
         self.python_tests = PythonTests(self._names_stored)
         self.gaps: list[str] = []
-        self.deselected = ""
+        self.deselected: list[str] = []
         self.notice = ""
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
@@ -218,17 +218,14 @@ class PytestRun:
         from iogate.report.resuming import declaration_hash
 
         self._items.update({item.nodeid: item for item in items})
-        if self.settings.resume and self._session is None:
-            from iogate.plugin.resume import session_to_resume
-
-            ids = [item.nodeid for item in items]
-            self._resumed, self.notice = session_to_resume(self.settings, self.device.name, ids, self._commit)
-            if self._resumed:
-                self._kept.hold(self._resumed.folder)
+        if self.settings.resume and self._session is None and not self.notice:
+            self._look_for_session([item.nodeid for item in items])
+        if not items and not self._resumed:
+            return  # the session begins with what a test in Python measures
         if self.settings.wait and not self.config.option.io_plan:
             self._wait_for_target([item.workload for item in items])
         self._ask_engines_there([item.workload for item in items])
-        workloads = [(item.nodeid, item.workload) for item in items]
+        workloads = {item.nodeid: item.workload for item in items}.items()  # named twice, it is one
         trials = self.session.enroll(workloads, coming=self.python_tests.coming.total())
         self._trials.update({trial.id: trial for trial in trials})
         self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
@@ -237,18 +234,35 @@ class PytestRun:
         if not self.config.option.io_plan:
             self._require_writable(trials)
 
+    def _look_for_session(self, ids: Collection[str]) -> None:
+        """Find the session of these workloads, and of the tests in Python, that is to be gone on with."""
+        from iogate.plugin.resume import session_to_resume
+        from iogate.report.resuming import Asked
+
+        asked = Asked(self.device.name, ids, self.python_tests.ended)
+        self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit)
+        if self._resumed:
+            self._kept.hold(self._resumed.folder)
+
     def _go_on(self, resumed: Resumption, trials: Sequence[Trial]) -> None:
         """Take over what a session has decided about. Raises InputError if that was another kind of session,
         and TargetError if it is still going on.
         """
+        outdated = self._take_over(resumed, trials)
+        self.session.know(resumed.known.environment)
+        resumed.going = True
+        self._selection.update(resumed.waiting_hashes)
+        self.notice = resumed.text(trials, outdated)
+
+    def _take_over(self, resumed: Resumption, trials: Sequence[Trial]) -> str:
+        """Take over what is decided of some workloads; what is not, as its baseline changed, is returned."""
         resumed.check(trials, self.session, self.settings, self._options)
-        resumed.drop_outdated(trials)
+        outdated = resumed.drop_outdated(trials)
         if not self.config.option.io_plan:
             resumed.clear(trials)
-        self.session.know(resumed.known.environment)
         for result, record in resumed.take_over(trials):
             self._kept.take_over(result, record)
-        self.notice = resumed.text(trials)
+        return outdated
 
     @property
     def _options(self) -> dict[str, str]:
@@ -260,9 +274,15 @@ class PytestRun:
     def _run_record(self) -> RunRecord:
         from iogate.report.results import RunRecord
 
-        known, trials = self._kept.knows, self._trials.values()
+        known, trials = self._kept.knows, self.session.trials
         left = (trial.id for trial in trials if trial.result is None or not known(trial.id))
-        return RunRecord(self._selection, tuple(left), self._options, self._ended, self._commit)
+        tests = dict(self.python_tests.ended)
+        return RunRecord(self._selection, tuple(left), self._options, self._ended, self._commit, tests=tests)
+
+    @property
+    def _records(self) -> list[WorkloadRecord]:
+        """What is decided: here, and before by tests in Python that have not asked for it yet."""
+        return [*self._kept.records, *(self._resumed.waiting if self._resumed else ())]
 
     @cached_property
     def _commit(self) -> str:
@@ -379,16 +399,18 @@ class PytestRun:
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
+        from iogate.report.resuming import declaration_hash
 
         suite = self._project.name(item.path)
         overrides, allow_exec = self.overrides(suite), self.settings.allow_exec
         workload = declared(item, name, declaration, suite, overrides, self.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
         trial = self.python_tests.trial(self.session, item, id, workload)
+        self._selection.setdefault(id, declaration_hash(trial.workload))
+        if self._resumed and not self._kept.knows(id):
+            self.changes += filter(None, [self._take_over(self._resumed, [trial])])
         if trial.result is None:
             self._require_writable([trial])
-            if self._resumed:
-                self._resumed.clear([trial])
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
         self._keep(trial)
@@ -408,19 +430,20 @@ class PytestRun:
     @property
     def results(self) -> Results | None:
         """The results document of what is decided so far, or None."""
-        if self._session is None or not self._kept.records:
+        if self._session is None or not self._records:
             return None
         from iogate.report.origin import sealed
         from iogate.report.recording import engine_versions, results_of
 
+        before = self._resumed.engine_versions if self._resumed else {}
         return sealed(
             results_of(
                 self.device.name,
                 self._session.id,
                 self._session.environment,
-                self._kept.records,
+                self._records,
                 self._judges.options,
-                {"pytest": pytest.__version__, **engine_versions(self._kept.results)},
+                {**before, "pytest": pytest.__version__, **engine_versions(self._kept.results)},
                 self._run_record,
             )
         )
@@ -432,11 +455,13 @@ class PytestRun:
     def interruption(self, reason: str) -> str:
         """Return what is known of a session that was interrupted, for people."""
         text = reason or "by Ctrl-C"
-        if self._session is None or not self._trials:
+        waiting = len(self._resumed.waiting) if self._resumed else 0
+        if self._session is None or not (self._session.trials or waiting):
             return f"{text}; nothing was measured"
-        decided = sum(trial.result is not None for trial in self._trials.values())
+        decided = waiting + sum(trial.result is not None for trial in self._session.trials)
         folder = coverage.shown(self.settings.results / self._session.id, self.settings.root)
-        count = plural(len(self._trials), "workload")
+        coming = max(waiting, self.python_tests.left)
+        count = plural(len(self._session.trials) + coming, "workload")
         return f"{text}; {decided} of {count} decided, kept in {folder}; --io-resume goes on"
 
     def finish(self) -> None:
@@ -462,11 +487,11 @@ class PytestRun:
         """
         failed = _failures(self._keep_begun, self._write_baselines, self._kept.close)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
-        self._ended = bool(self._kept.records) and whole
+        self._ended = bool(self._records) and whole
         raise_together(failed + _failures(session.close))
 
     def _keep_begun(self) -> None:
-        for result in self.session.interrupt(self._trials.values()):
+        for result in self.session.interrupt(self.session.trials):
             self._kept.add(result)
 
     def _write_baselines(self) -> None:

@@ -34,7 +34,15 @@ class FailureStatus:
 
     def of(self, session: pytest.Session) -> int:
         """Return the exit status of a session."""
-        failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED and not _broke_off(session)
         if failed and self._verdicts and len(self._verdicts) == session.testsfailed:
             return max(STATUSES[verdict] for verdict in self._verdicts)
         return session.exitstatus
+
+
+def _broke_off(session: pytest.Session) -> bool:
+    """Return whether something else than `-x` ended a session, such as `--session-timeout`: then it is not
+    verdicts alone that failed it, as what it did not decide is in none.
+    """
+    most: int = session.config.getoption("maxfail", 0) or 0
+    return bool(session.shouldfail) and not 0 < most <= session.testsfailed

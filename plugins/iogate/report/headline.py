@@ -47,6 +47,9 @@ def undecided(results: Results) -> str:
     """
     left = set(results.run.open) if results.run else set()
     begun = sum(workload.id in left for workload in results.workloads)
+    tests = [test for test, ended in results.run.tests.items() if not ended] if results.run else []
+    if tests and not left:
+        return f"the session broke off, {plural(len(tests), 'test')} in Python did not end"
     text = f"the session broke off, {plural(len(left), 'workload')} not decided" if left else ""
     return f"{text}, {begun} of them begun" if begun else text
 

@@ -39,7 +39,7 @@ def hindrance(results: Results, path: Path, commit: str) -> str:
     """
     assert results.run
     run, version = results.run, results.versions.get("iogate", "")
-    if run.ended and not run.open:
+    if not run.unfinished:
         return "was not cut off"
     if version != __version__:
         return printable(f"is of iogate {version or 'of another version'}, and this is {__version__}")

@@ -191,8 +191,10 @@ class GateRecord:
 class RunRecord:
     """What a run was to decide about, so that another one can go on with it (`--io-resume`).
 
-    `selection` are the workloads of its suites: a hash of each declaration, by id. Those in `open` are not
-    decided, or not reported. `options` are those of the command line that change what is measured or decided.
+    `selection` are its workloads, those of suites, and what tests in Python have measured: a hash of each
+    declaration, by id. Those in `open` are not decided, or not reported. `tests` are the tests in Python that
+    measure, and whether each came to its end. `options` are those of the command line that change what is
+    measured or decided.
     `ended` says whether it came to its end: its baselines are written, and all is told. `commit` is the one
     that the project was at, and `seal` shows that this machine wrote the verdicts (`iogate.report.origin`).
     """
@@ -203,6 +205,22 @@ class RunRecord:
     ended: bool = True
     commit: str = ""
     seal: str = ""
+    tests: Mapping[str, _Flag] = field(default_factory=dict)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether something is left to do, or to tell."""
+        return bool(self.open) or not self.ended or not all(self.tests.values())
+
+    @property
+    def suites(self) -> set[str]:
+        """The ids of the workloads of suites: those that no test in Python has measured."""
+        return {id for id in self.selection if not any(_is_of(id, test) for test in self.tests)}
+
+
+def _is_of(id: str, test: str) -> bool:
+    """Return whether a workload is what a test in Python measures, by their ids."""
+    return id == test or id.startswith(f"{test}.")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -40,26 +41,40 @@ def declaration_hash(workload: Workload) -> str:
     return hash_of({"definition": workload.definition, **terms, **base})
 
 
-def last_session(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
-    """Return the newest kept session on a device that was to decide about just these workloads, if any."""
+@dataclass(frozen=True)
+class Asked:
+    """What a run is to decide about: the workloads of its suites, and the tests in Python that measure, by
+    their ids, on a device.
+    """
+
+    device: str
+    workloads: Collection[str]
+    tests: Collection[str]
+
+    def by(self, results: Results) -> bool:
+        """Return whether a session was to decide about just that."""
+        run = results.run
+        same = run and run.suites == set(self.workloads) and set(run.tests) == set(self.tests)
+        return bool(same) and results.device == self.device
+
+
+def last_session(folder: Path, asked: Asked) -> Results | None:
+    """Return the newest kept session that was to decide about just what is asked, if any."""
     paths = (folder / name / NAME for name in begun_sessions(folder))
     known = sorted(
         (path for path in paths if path.is_file() and not path.is_symlink()), key=_age, reverse=True
     )
-    return next(filter(None, (session_in(path.parent, device, ids) for path in known)), None)
+    return next(filter(None, (session_in(path.parent, asked) for path in known)), None)
 
 
-def session_in(folder: Path, device: str, ids: Sequence[str]) -> Results | None:
-    """Return the session in its folder, if it is one of this user on a device that was to decide about these
-    workloads.
-    """
+def session_in(folder: Path, asked: Asked) -> Results | None:
+    """Return the session in its folder, if it is one of this user that was to decide about what is asked."""
     try:
         results = Results.parse(read_own(folder, NAME, LARGEST), str(folder / NAME))
     except (InputError, OSError):
         return None  # damaged, or of another version or user: nothing to go on with
     own = results.session == folder.name  # its name becomes a path
-    asked = results.run is not None and set(results.run.selection) == set(ids)
-    return results if own and asked and results.device == device else None
+    return results if own and asked.by(results) else None
 
 
 def _age(path: Path) -> tuple[str, float]:
@@ -103,7 +118,7 @@ def obstacles(
         if (was := getattr(results.gate, name, None)) != (now := getattr(gate, name)):
             yield f"of the gate's options, {name} was {was}, is {now}"
     for id, workload in workloads.items():
-        if results.run.selection[id] != declaration_hash(workload):
+        if results.run.selection.get(id, known := declaration_hash(workload)) != known:
             yield f"{id} was declared otherwise"
 
 

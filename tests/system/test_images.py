@@ -301,6 +301,12 @@ def test_partitions_that_are_not_there(folder, pair, tmp_path):
     disk = disk_image(tmp_path / "disk.img", *(image.path for image in pair), other)
     rule, text = refused(folder, Image(disk_image(tmp_path / "twice.img", other, other), "other"), pair[0])
     assert rule == "partition" and "2 partitions" in text
+    boot, root = clone(pair[0].path), other.rename(tmp_path / "rootfs.img")
+    run("tune2fs", "-L", "rootfs", boot)
+    rule, text = refused(folder, Image(disk_image(tmp_path / "both.img", boot, root), "rootfs"), pair[0])
+    assert rule == "partition" and "2 partitions" in text
+    assert "#1 (ext4 'rootfs', partition 'clone-base', 24.00 MiB), " in text
+    assert "#2 (ext4 'one', partition 'rootfs', 24.00 MiB)" in text
     for partition in (4, "four"):
         rule, text = refused(folder, Image(disk, partition), pair[0])
         assert rule == "partition" and f"no partitions of {disk} are called {partition}" in text

@@ -174,11 +174,14 @@ def _label(raw: Path, partition: Partition) -> str:
 
 
 def _listed(raw: Path, partitions: list[Partition]) -> str:
-    """Return the partitions in words: `#1 (ext4 'root', 10 GiB)`."""
+    """Return the partitions in words, with all by which one may be called: `#1 (ext4 'root', 10 GiB)`, and
+    where label and name differ `#2 (ext4 'rootfs', partition 'system', 10 GiB)`.
+    """
     found = []
     for item in partitions:
         kind = _probe(raw, item.start, item.length).get("ID_FS_TYPE", "no file system")
-        label = item.name or _label(raw, item)
-        name = f"{kind} {label!r}" if label else kind
+        label = _label(raw, item)
+        name = f"{kind} {label or item.name!r}" if label or item.name else kind
+        name += f", partition {item.name!r}" if item.name not in ("", label or item.name) else ""
         found.append(f"#{item.number} ({name}, {format_quantity(item.length, 'B')})")
     return printable(f"there are {', '.join(found)}")

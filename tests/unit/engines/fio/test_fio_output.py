@@ -421,6 +421,15 @@ def test_fsync_latencies_are_metrics_of_their_own(binned):
     assert (metrics["sync.lat.mean"], metrics["sync.lat.p99"]) == (20.0, 30)
 
 
+def test_latencies_of_fdatasync_are_read_though_fio_does_not_count_them_as_ios():
+    sync = last_document("fio-3.33.fdatasync.json")["jobs"][0]["sync"]
+    assert sync["total_ios"] == 0 and sync["lat_ns"]["N"] == 15
+    metrics = parse(read("fio-3.33.fdatasync.json")).metrics
+    assert metrics["sync.lat.mean"] == sync["lat_ns"]["mean"]
+    assert metrics["sync.lat.p99"] == sync["lat_ns"]["percentile"]["99.000000"]
+    assert not any(name.startswith("sync") for name in parse(read("fio-3.33.write_ungrouped.json")).metrics)
+
+
 def test_unified_reporting_is_told_as_mixed(binned):
     job = binned["jobs"][0]
     job["mixed"] = job.pop("read")

@@ -43,7 +43,7 @@ MORE = {
     "in which somebody put something stays.",
     "--io-markdown": "At most 65,536 bytes; nothing from suites is more than text in it. A file that is no "
     "summary of iogate is not overwritten. Where `$GITHUB_STEP_SUMMARY` names a file, as in a job on "
-    "GitHub, each run appends its summary there, up to 1 MiB in all.",
+    "GitHub, each run appends its summary there, up to 1 MiB in all; a line says why where it cannot.",
     "--io-plan": "Nothing is compiled either. Of a block device to be written, `wipefs --no-act` "
     "tells what it holds. Mistakes in options that only fio itself knows are not "
     "found. With `-v`: all commands, job files, and the many points of a matrix one "

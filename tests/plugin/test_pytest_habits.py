@@ -167,6 +167,13 @@ def test_running_in_parallel_is_refused(project, flags):
     refused(result, f"{'-n' if '-n' in flags else '--tx'} cannot be used with suites", status=4)
 
 
+def test_a_project_whose_tests_run_in_parallel_measures_by_a_flag(project):
+    pytest.importorskip("xdist")
+    (project.path / "pytest.ini").write_text("[pytest]\naddopts = -n 2\n")
+    refused(project.run_apart("suites"), "-n cannot be used with suites", status=4)
+    project.run_apart("suites", "-n", "0").assert_outcomes(passed=2)
+
+
 @pytest.mark.parametrize("count", ["1", "2"])
 def test_running_in_parallel_is_refused_where_the_suites_are_behind_a_link(project, count):
     pytest.importorskip("xdist")

@@ -240,7 +240,26 @@ def test_another_users_session_is_none(cut):
         pytest.skip("needs root")
     (file,) = sessions(cut)
     os.chown(file.parent, 12345, 12345)
-    resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+    none = "--io-resume: no session of these workloads is kept"
+    why = f"{none} (the newest, {file.parent.name}, is of another user): all are measured"
+    resume(cut).stdout.fnmatch_lines([why])
+
+
+def test_a_session_whose_results_were_cut_in_two_is_none(cut):
+    (file,) = sessions(cut)
+    file.write_text(file.read_text()[:-100])
+    result = resume(cut)
+    result.stdout.fnmatch_lines(
+        [f"*is kept (the newest, {file.parent.name}, cannot be read: *results.json:*): all are measured"]
+    )
+
+
+def test_a_session_that_was_killed_before_its_first_verdict_is_none(cut):
+    (file,) = sessions(cut)
+    file.unlink()
+    resume(cut).stdout.fnmatch_lines(
+        [f"*is kept (the newest, {file.parent.name}, has no verdicts): all are measured"]
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -313,7 +332,13 @@ def test_what_was_held_against_a_former_baseline_is_measured_anew(cut):
 def test_another_selection_is_another_session(cut):
     result = resume(cut, "-k", "alpha")
     result.assert_outcomes(passed=1, deselected=1)
-    result.stdout.fnmatch_lines(["*no session of these workloads is kept*"])
+    result.stdout.fnmatch_lines(["*is kept (the newest, *, was to decide about others): all are measured"])
+
+
+def test_another_device_is_another_session(cut):
+    cut.device("other", "target: .\n")
+    result = cut.run("suites", "--device=other", "--update-baselines", "--io-resume")
+    result.stdout.fnmatch_lines(["*is kept (the newest, *, is of device lab): all are measured"])
 
 
 def test_a_regression_that_was_decided_fails_again(cut):

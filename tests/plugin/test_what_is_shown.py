@@ -79,6 +79,18 @@ def test_a_summary_as_markdown_is_written_and_appended_to_that_of_a_job(known, m
     assert step.read_text() == f"# a job\n\n{text}"
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("folder", "Is a directory"), ("gone", "No such file"), ("demo.yaml/x", "Not a directory")],
+)
+def test_a_summary_of_a_job_that_cannot_be_written_is_told(known, monkeypatch, name, why):
+    (known.path / "suites/folder").mkdir()
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(known.path / "suites" / name))
+    result = known.run("suites")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines([f"warning: nothing is appended to $GITHUB_STEP_SUMMARY, *{name}: {why}*"])
+
+
 def test_a_file_that_is_no_summary_is_refused_before_anything_is_measured(known):
     sessions = len(list((known.path / ".iogate/results").iterdir()))
     result = known.run("suites", "--io-markdown=suites/demo.yaml")

@@ -24,6 +24,7 @@ from iogate.report.resuming import (
     require_same,
     restored,
     session_in,
+    why_none,
 )
 from iogate.report.session_folders import SessionFolder
 from iogate.units import printable
@@ -45,7 +46,9 @@ def session_to_resume(settings: Settings, asked: Asked, commit: str) -> tuple[Re
     results = Path(os.path.realpath(settings.results))
     found = last_session(results, asked)
     if found is None:
-        return None, "--io-resume: no session of these workloads is kept: all are measured"
+        why = why_none(results, asked)
+        why = f" ({why})" if why else ""
+        return None, f"--io-resume: no session of these workloads is kept{why}: all are measured"
     if why := danger(str(results)):
         why = f"--io-resume: session {found.session} lies where others could replace it: {printable(why)}"
         return None, f"{why}: all are measured anew"

@@ -141,6 +141,7 @@ class PytestRun:
     def _begin(self) -> None:
         from iogate.measure.session import Session, new_session_id
         from iogate.plugin.reporters import named_reporters, progress_of
+        from iogate.report.markdown_file import step_trouble
         from iogate.report.places import require_folder
 
         if self.settings.strict and self._implicit:
@@ -158,6 +159,7 @@ class PytestRun:
         self._session = Session(id, bench, self._judges, progress, budget)
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
         if not self.config.option.io_plan:
+            self.changes += filter(None, [step_trouble()])
             _ = self._commit  # as it is before anything is measured
 
     @cached_property

@@ -13,12 +13,15 @@ from iogate.report.markdown import is_markdown, markdown
 from iogate.report.places import require_place
 from iogate.report.protocol import Reporter
 from iogate.report.results import Results
+from iogate.units import printable
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Names the file of a step's summary in the environment of a job on GitHub."""
 
 STEP_LIMIT = 2**20
 """The most bytes of a step's summary: one that is larger is not shown at all."""
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class MarkdownFile:
@@ -63,7 +66,7 @@ class StepSummary:
         if self._results is None:
             return
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = os.open(self._path, _APPEND)
             with os.fdopen(descriptor, "ab", buffering=0) as stream:
                 status = os.fstat(descriptor)
                 if stat.S_ISREG(status.st_mode):
@@ -75,8 +78,23 @@ class StepSummary:
 
 def step_summary() -> Reporter | None:
     """Return what appends to the summary of the step that this process is a part of, if it is one."""
-    path = Path(os.environ.get(STEP_SUMMARY) or os.devnull)
-    return StepSummary(path) if path.is_file() else None
+    path = _step()
+    return None if step_trouble() or not path.is_file() else StepSummary(path)
+
+
+def step_trouble() -> str:
+    """Return why nothing can be appended to the summary of the step; empty if it can, or nobody asks."""
+    path = _step()
+    try:
+        os.close(os.open(path, _APPEND))
+    except OSError as error:
+        why = f"nothing is appended to ${STEP_SUMMARY}, {path}: {error.strerror}"
+        return printable(f"warning: {why}")
+    return ""
+
+
+def _step() -> Path:
+    return Path(os.environ.get(STEP_SUMMARY) or os.devnull)
 
 
 def _is_own(path: Path) -> bool:

@@ -24,7 +24,7 @@ from iogate.model import (
 )
 from iogate.report.json_file import NAME
 from iogate.report.results import LARGEST, GateRecord, MetricRecord, RepetitionRecord, Results, WorkloadRecord
-from iogate.report.session_folders import begun_sessions, read_own
+from iogate.report.session_folders import begun_sessions, newest_of_all, read_own
 from iogate.units import printable
 
 _DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", "recorded"})
@@ -65,6 +65,26 @@ def last_session(folder: Path, asked: Asked) -> Results | None:
         (path for path in paths if path.is_file() and not path.is_symlink()), key=_age, reverse=True
     )
     return next(filter(None, (session_in(path.parent, asked) for path in known)), None)
+
+
+def why_none(folder: Path, asked: Asked) -> str:
+    """Return what the newest of all sessions is, where none is of what is asked; empty if there is none."""
+    name, own = newest_of_all(folder)
+    if not name:
+        return ""
+    if not own:
+        return f"the newest, {name}, is of another user"
+    if not (folder / name / NAME).is_file():
+        return f"the newest, {name}, has no verdicts"
+    try:
+        found = Results.read(folder / name / NAME)
+    except InputError as error:
+        return printable(f"the newest, {name}, cannot be read: {str(error).splitlines()[0]}")
+    if found.session != name:
+        return f"the newest, {name}, calls itself otherwise"
+    if found.device != asked.device:
+        return printable(f"the newest, {name}, is of device {found.device}")
+    return f"the newest, {name}, was to decide about others"
 
 
 def session_in(folder: Path, asked: Asked) -> Results | None:

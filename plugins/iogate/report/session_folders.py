@@ -126,15 +126,23 @@ def begun_sessions(results: Path) -> list[str]:
     return [name for name in _sessions(results) if name[: len(now)] <= now]
 
 
-def _sessions(results: Path) -> list[str]:
+def newest_of_all(results: Path) -> tuple[str, bool]:
+    """Return the name of the newest session, and whether it is this user's; of none the name is empty."""
+    name = next(reversed(_sessions(results, of_others=True)), "")
+    return name, name in _sessions(results)
+
+
+def _sessions(results: Path, *, of_others: bool = False) -> list[str]:
     """Return the names of this user's sessions, the oldest first: a name begins with the time, in seconds;
-    those of one second come in the order in which they were last written to.
+    those of one second come in the order in which they were last written to. `of_others` adds theirs.
     """
     found = []
     with contextlib.suppress(OSError):
         for entry in os.scandir(results):
-            own = _SESSION.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            if own and (status := entry.stat(follow_symlinks=False)).st_uid == os.geteuid():
+            if not _SESSION.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False):
+                continue
+            status = entry.stat(follow_symlinks=False)
+            if of_others or status.st_uid == os.geteuid():
                 found.append((entry.name[:_SECOND], status.st_mtime_ns, entry.name))
     return [name for *_, name in sorted(found)]
 

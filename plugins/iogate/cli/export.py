@@ -40,15 +40,17 @@ def _act(given: argparse.Namespace) -> int:
     from iogate.report.export import export
     from iogate.report.loading import load_sessions
 
-    if given.output and os.path.lexists(given.output):
+    def refuse(found: Path) -> None:
         raise IogateError(
             f"{given.output} is there already: it is not overwritten",
             remedy="name another file, or none and redirect standard output",
         )
 
+    if given.output and os.path.lexists(given.output):
+        refuse(given.output)
     made = export(load_sessions(given.results), given.format, gating=given.gating)
     if given.output:
-        write_atomically(given.output, made)
+        write_atomically(given.output, made, refuse)
     elif isinstance(made, str):
         say(made.removesuffix("\n"))
     elif sys.stdout.isatty():

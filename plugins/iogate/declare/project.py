@@ -90,6 +90,18 @@ class Project:
                 yield self.root / folder / f"{name}{suffix}"
 
 
+def require_within(place: Path, root: Path) -> None:
+    """Raise InputError if symbolic links lead a place in a project out of it, as those of a stranger's
+    repository may.
+    """
+    real = os.path.realpath(place)
+    if not Path(real).is_relative_to(os.path.realpath(root)):
+        raise InputError(
+            printable(f"a symbolic link leads {place} out of the project, to {real}: nothing is made there"),
+            remedy="remove the link, or make the project where it leads to",
+        )
+
+
 def folders_of(patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the folders with which patterns of suites begin: `suites` of `suites/**/*.yaml`."""
     found = []

@@ -7,27 +7,28 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from iogate.errors import IogateError
+from iogate.formats.held import held_file, within
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes, look: Callable[[Path], object] | None = None) -> None:
     """Replace a file by this text, or these bytes, so that a reader, or a crash, finds the old one or the
     new one whole.
 
     Written beside it, flushed to the device, renamed (rename(2) is atomic within a file system). A symbolic
-    link is followed, so that a linked file stays linked. Raises IogateError, also for what is no regular
-    file; all is then as it was.
+    link is followed, so that a linked file stays linked, unless it is another user's. What is there is shown
+    to `look`, which raises what forbids to replace it, by a path that leads to nothing else. Raises
+    IogateError, also for what is no regular file; all is then as it was.
     """
     try:
-        path = _real(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            write_within(folder, path.name, content)
-        finally:
-            os.close(folder)
+        with held_file(path, make=True) as (folder, name):
+            _require_file(folder, name, path)
+            if look and os.path.lexists(within(folder, name)):
+                look(within(folder, name))
+            write_within(folder, name, content)
     except OSError as error:
         raise IogateError(
             f"cannot write {path}: {error.strerror}", remedy="the file is as it was before"
@@ -60,14 +61,11 @@ def is_leftover(name: str, of: str) -> bool:
     return re.fullmatch(rf"\.{re.escape(of)}\.[a-z0-9_]{{8}}", name) is not None
 
 
-def _real(path: Path) -> Path:
-    """Return the file that is replaced, or made. Raises IogateError for what is no regular file, and OSError
-    for a link that the kernel does not follow (of another user, in a folder for all).
-    """
+def _require_file(folder: int, name: str, path: Path) -> None:
+    """Raise IogateError for what is there and is no regular file."""
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        if not stat.S_ISREG(os.stat(name or ".", dir_fd=folder, follow_symlinks=False).st_mode):
             raise IogateError(f"cannot write {path}: it is no regular file", remedy="name a file")
-    return Path(os.path.realpath(path))
 
 
 def _mode(folder: int, name: str) -> int:

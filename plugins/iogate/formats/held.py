@@ -54,6 +54,30 @@ def _enter(folder: int, name: str, *, make: bool) -> int:
     return os.open(name, _FOLDER, dir_fd=folder)
 
 
+@contextlib.contextmanager
+def held_file(path: Path, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """Hold the folder open in which a file lies, or will lie, and yield it with the file's name there.
+
+    A link by that name is what it leads to, unless it is another user's. Raises OSError.
+    """
+    for _ in range(_LINKS):
+        with held_folder(path.parent, make=make) as folder:
+            try:
+                inner = followed(folder, path.name)
+            except (FileNotFoundError, NotADirectoryError):
+                inner = None
+            if inner is None:
+                yield folder, path.name
+                return
+        path = path.parent / inner
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def within(folder: int, name: str) -> Path:
+    """Return a path that leads to what has that name in an open folder, whatever the folder is called."""
+    return Path(f"/proc/{os.getpid()}/fd/{folder}", name)
+
+
 def followed(folder: int, name: str) -> Path:
     """Return what a link in an open folder says. Raises OSError for what is no link, or is another user's."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -70,6 +94,13 @@ def _trusted() -> set[int]:
     """Return who is not another user: this one, root, and who called sudo."""
     caller = os.environ.get("SUDO_UID", "")
     return {0, os.geteuid(), *([int(caller)] if caller.isdecimal() and not os.geteuid() else [])}
+
+
+def make_within(folder: int, name: str, text: str) -> None:
+    """Write a new file in an open folder. Raises OSError, also if anything has that name."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def read_within(folder: int, name: str, most: int) -> bytes:

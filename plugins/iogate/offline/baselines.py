@@ -11,6 +11,7 @@ from typing import Any
 from iogate.errors import BaselineError, InputError, InputErrors, IogateError
 from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
+from iogate.formats.held import held_folder, within
 from iogate.formats.words import nearest
 from iogate.judge.baseline.file import check_baseline, device_folder, read, refuse_links
 from iogate.judge.baseline.merging import merge
@@ -67,14 +68,14 @@ def _rows(name: str, entry: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 def rename_workload(file: Path, old: str, new: str) -> str:
     """Give the baseline of a workload to another name, and say so. Raises IogateError."""
     file = _absolute(file)
-    with _locked(file):
-        data = _data(file)
+    with _locked(file) as folder:
+        data = _data(file, folder)
         _require(old, data["workloads"], "workload", file)
         if new in data["workloads"]:
             remedy = "drop it first: iogate baseline drop FILE --workload NAME"
             raise InputError(f"{file} has a baseline of {printable(new)!r} already", remedy=remedy)
         data["workloads"] = {new if name == old else name: entry for name, entry in data["workloads"].items()}
-        write(file, data)
+        write(file, data, folder)
     return printable(f"{file}: {old} is {new} now")
 
 
@@ -101,6 +102,7 @@ def rename(source: Path, target: Path | None = None) -> str:
 
 def _move(source: Path, target: Path) -> None:
     refuse_links(source, "")
+    refuse_links(target, "" if source.is_dir() else suite_of(target))
     if os.path.lexists(target):
         raise InputError(
             f"{target} is there already", remedy="drop it first, or merge: iogate baseline merge"
@@ -110,20 +112,20 @@ def _move(source: Path, target: Path) -> None:
     if target.name == PROFILE:
         raise InputError(f"{target} cannot be the baseline of a suite: it is where a device is described")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        source.rename(target)
+        with held_folder(source.parent) as there, held_folder(target.parent, make=True) as here:
+            os.rename(source.name, target.name, src_dir_fd=there, dst_dir_fd=here)
     except OSError as error:
         raise BaselineError(f"cannot move {source} to {target}: {error.strerror}") from error
 
 
 def _settle(file: Path, suite: str) -> str:
     """Have a baseline say of which device and suite it is by its place."""
-    with _locked(file):
+    with _locked(file) as folder:
         refuse_links(file, suite)
-        data = check_baseline(yamlio.load(file)).data
+        data = check_baseline(yamlio.load(within(folder, file.name), str(file))).data
         device = device_folder(file, suite).name
         was = f"{data['device']}, suite {data['suite']}"
-        write(file, {**data, "device": device, "suite": suite})
+        write(file, {**data, "device": device, "suite": suite}, folder)
     return printable(f"{file}: was of {was}; is of {device}, suite {suite}")
 
 
@@ -136,8 +138,8 @@ def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:
             "what should be dropped?", remedy="name it: --workload NAME, --session NAME, or both"
         )
     file = _absolute(file)
-    with _locked(file):
-        data = _data(file)
+    with _locked(file) as folder:
+        data = _data(file, folder)
         for name in workloads:
             _require(name, data["workloads"], "workload", file)
         for name in sessions:
@@ -151,10 +153,10 @@ def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:
         used = {session for entry in left.values() for session in entry.get("sessions") or ()}
         known = {name: item for name, item in (data.get("sessions") or {}).items() if name in used}
         if not left:
-            file.unlink()
+            os.unlink(file.name, dir_fd=folder)
             return f"{file} held nothing else, and is removed"
         head = {key: data[key] for key in ("schema", "device", "suite")}
-        write(file, {**head, **({"sessions": known} if known else {}), "workloads": left})
+        write(file, {**head, **({"sessions": known} if known else {}), "workloads": left}, folder)
     return f"{file}: {len(left)} workloads and {len(known)} sessions are left"
 
 
@@ -200,8 +202,8 @@ def _side(file: Path, shown: str) -> dict[str, Any]:
     return data
 
 
-def _data(file: Path) -> dict[str, Any]:
-    document = read(_absolute(file), suite_of(file))
+def _data(file: Path, folder: int | None = None) -> dict[str, Any]:
+    document = read(_absolute(file), suite_of(file), folder)
     if document is None:
         raise InputError(f"there is no {file}")
     data: dict[str, Any] = document.data
@@ -213,13 +215,15 @@ def _absolute(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Keep sessions from writing the file meanwhile. Raises BaselineError if it cannot be written."""
+def _locked(file: Path) -> Iterator[int]:
+    """Keep sessions from writing the file meanwhile, and hold its folder. Raises BaselineError if it cannot
+    be written.
+    """
     if not file.is_file():
         raise InputError(f"there is no {file}")
     try:
-        with hold_lock(file, _WAIT):
-            yield
+        with hold_lock(file, _WAIT) as folder:
+            yield folder
     except OSError as error:
         raise BaselineError(f"cannot write {file}: {error.strerror}", remedy="it is as it was") from error
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import iogate
 from iogate.declare.device import LOCAL, check_name, load_device
-from iogate.declare.project import BASELINES, SUITES
+from iogate.declare.project import BASELINES, SUITES, require_within
 from iogate.errors import IogateError
 from iogate.formats import yamlio
+from iogate.formats.held import held_folder, make_within
 from iogate.formats.words import nearest
 from iogate.units import printable
 
@@ -79,6 +81,9 @@ def init(folder: Path, suites: Sequence[str], device: str) -> str:
     check_name(device)
     files = _files(_chosen(suites, device), suites, device)
     lines = []
+    for name in files:
+        if not os.path.lexists(folder / name):
+            require_within((folder / name).parent, folder)
     for name, text in files.items():
         other = _configured(folder) if name == "pytest.ini" else ""
         if other:
@@ -171,12 +176,8 @@ def _configured(folder: Path) -> str:
 def _make(path: Path, text: str) -> bool:
     """Write a new file, and return whether there was none. Raises IogateError if it cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise IogateError(printable(f"cannot make {path.parent}: {error.strerror}")) from error
-    try:
-        with open(path, "x", encoding="utf-8") as stream:  # makes a file, follows no link, replaces nothing
-            stream.write(text)
+        with held_folder(path.parent, make=True) as folder:
+            make_within(folder, path.name, text)
     except FileExistsError:
         return False
     except OSError as error:

@@ -105,12 +105,12 @@ class Keeping:
 
     def _prune(self) -> None:
         """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""
-        from iogate.report.session_folders import USUAL, prune
+        from iogate.report.session_folders import USUAL
 
-        if self._plan:
+        if self._plan or self._folder is None:
             return
         settings = self._settings
         usual = settings.results == settings.root / ".iogate" / "results"
         linked = settings.results.is_symlink() or settings.results.parent.is_symlink()  # chosen by a link
         if settings.keep or (usual and not linked):
-            prune(settings.results, settings.keep or USUAL)
+            self._folder.prune(settings.keep or USUAL)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.formats.streams import Stream, is_stream
-from iogate.report.places import require_place
+from iogate.report.places import replace_place, require_place
 from iogate.report.protocol import Reporter
 from iogate.report.results import Results, is_results
 from iogate.report.session_folders import SessionFolder
@@ -39,8 +39,7 @@ class JsonFile:
 
     def write(self, results: Results) -> None:
         """Write the file. Raises IogateError; the file is then as it was."""
-        require_place(self.path, is_results, "results document")
-        results.write(self.path)
+        replace_place(self.path, results.text(), is_results, "results document")
 
     def close(self) -> None:
         """Do nothing: the file is written."""

@@ -7,10 +7,9 @@ import stat
 from pathlib import Path
 
 from iogate.errors import IogateError
-from iogate.formats.atomic import write_atomically
 from iogate.formats.streams import Stream, is_stream
 from iogate.report.markdown import is_markdown, markdown
-from iogate.report.places import require_place
+from iogate.report.places import replace_place, require_place
 from iogate.report.protocol import Reporter
 from iogate.report.results import Results
 from iogate.units import printable
@@ -45,8 +44,7 @@ class MarkdownFile:
         if self._stream:
             self._stream.finish(text)
         elif text:
-            require_place(self._path, _is_own, "summary")  # what has come there meanwhile is not lost
-            write_atomically(self._path, text)
+            replace_place(self._path, text, _is_own, "summary")
 
 
 class StepSummary:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iogate.errors import InputError
+from iogate.formats.atomic import write_atomically
+from iogate.formats.held import held_file, within
 
 
 def require_place(path: Path, is_ours: Callable[[Path], bool], what: str) -> None:
@@ -14,17 +16,35 @@ def require_place(path: Path, is_ours: Callable[[Path], bool], what: str) -> Non
 
     A symbolic link is what it leads to.
     """
+    try:
+        with held_file(path) as (held, name):
+            if os.path.lexists(within(held, name)):
+                _require_ours(within(held, name), path, is_ours, what)
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # there is no folder yet
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
     real = Path(os.path.realpath(path))
-    if real.exists() and not is_ours(real):
-        raise InputError(
-            f"{path} is there already, and is no {what} of iogate: it is not overwritten",
-            remedy="name another file, or remove this one",
-        )
     folder = next(parent for parent in real.parents if parent.exists())
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
         raise InputError(f"cannot write {path}: this user may not write in {folder}")
     if not folder.is_dir():
         raise InputError(f"cannot write {path}: {folder} is no folder")
+
+
+def replace_place(path: Path, text: str, is_ours: Callable[[Path], bool], what: str) -> None:
+    """Write a file that somebody named. Raises IogateError for one that must not be replaced: what has come
+    there since it was looked at is not lost.
+    """
+    write_atomically(path, text, lambda found: _require_ours(found, path, is_ours, what))
+
+
+def _require_ours(found: Path, path: Path, is_ours: Callable[[Path], bool], what: str) -> None:
+    if not is_ours(found):
+        raise InputError(
+            f"{path} is there already, and is no {what} of iogate: it is not overwritten",
+            remedy="name another file, or remove this one",
+        )
 
 
 def require_folder(path: Path, what: str, remedy: str) -> None:

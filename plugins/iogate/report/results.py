@@ -280,7 +280,9 @@ class Results:
 def is_results(path: Path) -> bool:
     """Return whether a file is a results document, of whatever schema, or empty as mktemp(1) makes it."""
     try:
-        text = read_at_once(path).decode("utf-8-sig")
+        if path.stat().st_size > LARGEST:
+            return False
+        text = read_at_once(path, LARGEST).decode("utf-8-sig")
         found = _parse(text, str(path)) if text else None
     except (OSError, UnicodeDecodeError, InputError):
         return False

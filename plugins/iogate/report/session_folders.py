@@ -19,6 +19,7 @@ from pathlib import Path
 
 from iogate.errors import IogateError
 from iogate.formats.atomic import is_leftover, write_within
+from iogate.formats.held import held_folder, within
 from iogate.host.exposure import open_to_others
 from iogate.host.flock import lock
 from iogate.host.own_folder import own_folder
@@ -64,6 +65,12 @@ class SessionFolder:
                 )
         except OSError as error:
             raise IogateError(f"cannot write {self.path / name}: {error.strerror}") from error
+
+    def prune(self, keep: int) -> None:
+        """Remove the oldest sessions beside it, as `prune` does; none where it does not lie any more."""
+        with contextlib.suppress(OSError), held_folder(self.path.parent) as results:
+            if self._held is not None and _leads_to(within(results, self.path.name), self._held):
+                prune(within(results, "."), keep)
 
     def close(self) -> None:
         """Let go of it, and remove it if nothing was kept."""

@@ -118,6 +118,14 @@ def test_a_baseline_does_not_become_the_description_of_a_device(lab, capsys):
     assert (lab / "demo.yaml").exists()
 
 
+@pytest.mark.parametrize("target", ["baselines/linked/demo.yaml", "baselines/linked/nightly/demo.yaml"])
+def test_rename_does_not_write_through_a_link(lab, capsys, tmp_path, target):
+    (tmp_path / "elsewhere").mkdir()
+    (lab.parent / "linked").symlink_to(tmp_path / "elsewhere")
+    assert "linked is a symbolic link" in said(capsys, "rename", lab / "demo.yaml", target, status=2)
+    assert (lab / "demo.yaml").exists() and not list((tmp_path / "elsewhere").iterdir())
+
+
 def test_merge_does_not_write_through_a_link(lab, capsys, tmp_path):
     theirs, victim = lab / "theirs.yaml", tmp_path / "victim.yaml"
     shutil.copy(lab / "demo.yaml", theirs)

@@ -85,6 +85,14 @@ def test_a_profile_that_is_there_is_never_overwritten(project, capsys):
     assert not (project / "nowhere").exists()
 
 
+def test_a_profile_is_not_begun_where_a_link_leads_out_of_the_project(project, capsys, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (project / "baselines").rmdir()
+    (project / "baselines").symlink_to(outside)
+    assert "out of the project" in said(capsys, "init", "lab", status=2)
+    assert not list(outside.iterdir())
+
+
 def test_a_device_folder_that_leads_elsewhere_is_not_written_to(project, capsys):
     (project / "elsewhere").mkdir()
     (project / "baselines/lab").symlink_to(project / "elsewhere")

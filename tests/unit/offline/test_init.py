@@ -139,5 +139,24 @@ def test_what_does_not_ship_is_refused_and_nothing_is_written(init, tmp_path, ar
 
 def test_a_place_that_is_none_is_told(init, tmp_path):
     (tmp_path / "file").write_text("mine")
-    assert "cannot make file/suites: Not a directory" in init("file", status=2)
+    assert "cannot write file/suites/quick.yaml: Not a directory" in init("file", status=2)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["suites", "baselines", "baselines/local"])
+def test_nothing_is_made_where_a_link_leads_out_of_the_project(init, tmp_path, tmp_path_factory, name):
+    outside = tmp_path_factory.mktemp("outside")
+    project = tmp_path / "clone"
+    (project / name).parent.mkdir(parents=True)
+    (project / name).symlink_to(outside)
+    text = init(project, status=2)
+    assert f"a symbolic link leads {project / name}" in text
+    assert f"out of the project, to {outside}" in text
+    assert files(project) == set() and files(outside) == set()
+
+
+def test_links_within_the_project_are_followed(init, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "suites").symlink_to("real")
+    init()
+    assert (tmp_path / "real/quick.yaml").exists()

@@ -104,6 +104,23 @@ def test_a_session_that_another_run_is_in_stays(tmp_path):
     assert prune(tmp_path, 1) == [used.name] and newest.exists()
 
 
+def test_a_run_removes_old_sessions_beside_its_own_and_nowhere_else(tmp_path):
+    results, others = tmp_path / "results", tmp_path / "others"
+    for folder in (results, others):
+        session(folder, 1)
+        session(folder, 2)
+    run = SessionFolder(session(results, 3))
+    results.rename(tmp_path / "aside")
+    results.symlink_to(others)
+    run.prune(1)
+    assert len(os.listdir(others)) == 2 and len(os.listdir(tmp_path / "aside")) == 3
+    results.unlink()
+    (tmp_path / "aside").rename(results)
+    run.prune(2)
+    assert len(os.listdir(results)) == 2
+    run.close()
+
+
 def test_another_users_session_stays(tmp_path):
     if os.geteuid():
         pytest.skip("needs root")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pydantic import Field, WithJsonSchema
 
 from iogate.errors import BaselineError, InputError, InputErrors, OptionError
 from iogate.formats import yamlio
+from iogate.formats.held import within
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
@@ -124,14 +126,19 @@ def device_folder(path: Path, suite: str) -> Path:
     return path.parents[suite.count("/")]
 
 
-def read(path: Path, suite: str = "") -> Document | None:
-    """Return the document of a baseline file, all of it checked; None if there is no file."""
+def read(path: Path, suite: str = "", folder: int | None = None) -> Document | None:
+    """Return the document of a baseline file, all of it checked; None if there is no file. `folder` is what
+    is held open of the one that it lies in.
+    """
     suite = suite or path.stem
     refuse_links(path, suite)
-    if not path.exists():
+    place = path if folder is None else within(folder, path.name)
+    if not os.path.lexists(place):
         return None
     try:
-        return check_baseline(yamlio.load(path), device=device_folder(path, suite).name, suite=suite)
+        return check_baseline(
+            yamlio.load(place, str(path)), device=device_folder(path, suite).name, suite=suite
+        )
     except InputError as error:
         raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
 

@@ -49,10 +49,9 @@ def store_fleet(
     """
     try:
         refuse_links(path, suite)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with hold_lock(path, wait):
+        with hold_lock(path, wait) as folder:
             require_room(path, suite, replace=replace)
-            write(path, {"schema": 1, "device": name, "suite": suite, **_contents(measured)})
+            write(path, {"schema": 1, "device": name, "suite": suite, **_contents(measured)}, folder)
     except OSError as error:
         raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
 

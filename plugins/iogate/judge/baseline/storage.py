@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iogate.errors import BaselineError, InputError, IogateError
+from iogate.errors import BaselineError, InputError
 from iogate.formats import yamlio
-from iogate.formats.atomic import is_leftover, write_atomically
+from iogate.formats.atomic import is_leftover, write_within
+from iogate.formats.held import held_folder, within
 from iogate.host.flock import lock
 from iogate.judge.baseline.file import check_baseline, device_folder
 from iogate.judge.baseline.kinds import refuse_fleet
@@ -22,22 +24,25 @@ _HEADER = (
 _POLL_SECONDS = 0.05
 
 
-def write(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a file that reads back as what it should say, or none."""
+def write(path: Path, data: Mapping[str, Any], folder: int) -> None:
+    """Write a file that reads back as what it should say, or none, in its folder, which is held open."""
     text = baseline_text(path, data, device_folder(path, data["suite"]).name)
-    _remove_leftovers(path)
+    _remove_leftovers(folder, path.name)
     try:
-        write_atomically(path, text)
-    except IogateError as error:
-        raise BaselineError(error.message, remedy=error.remedy) from error
+        if not os.path.samestat(os.stat(path.parent), os.fstat(folder)):
+            raise OSError(errno.ESTALE, "somebody replaced its folder")
+        write_within(folder, path.name, text)
+    except OSError as error:
+        message = f"cannot write {path}: {error.strerror}"
+        raise BaselineError(message, remedy="the file is as it was before") from error
 
 
-def _remove_leftovers(path: Path) -> None:
+def _remove_leftovers(folder: int, name: str) -> None:
     """Remove what a crash left of writing this file; who writes it has its lock."""
     with contextlib.suppress(OSError):  # they are in nobody's way
-        for entry in os.scandir(path.parent):
-            if is_leftover(entry.name, path.name) and entry.is_file(follow_symlinks=False):
-                os.unlink(entry.path)
+        for entry in os.scandir(within(folder, ".")):
+            if is_leftover(entry.name, name) and entry.is_file(follow_symlinks=False):
+                os.unlink(entry.name, dir_fd=folder)
 
 
 def require_writable(path: Path, suite: str = "") -> None:
@@ -48,8 +53,15 @@ def require_writable(path: Path, suite: str = "") -> None:
     folder = path.parent
     while not os.path.lexists(folder) and folder != folder.parent:
         folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        what = "cannot be written to" if folder.is_dir() else "is no folder"
+    what = "" if os.access(folder, os.W_OK | os.X_OK) else "cannot be written to"
+    if not folder.is_dir():
+        what = "is no folder"
+    try:
+        with held_folder(folder):
+            pass
+    except OSError as error:
+        what = what or f"cannot be written to: {error.strerror}"
+    if what:
         raise BaselineError(
             f"{path} could not be recorded: {folder} {what}",
             remedy="make it writable, or name another folder by --io-baselines=DIR; nothing was measured",
@@ -68,41 +80,40 @@ def baseline_text(path: Path, data: Mapping[str, Any], device: str) -> str:
     return text
 
 
-def _lock_file(path: Path) -> Path:
-    return path.with_name(f".{path.name}.lock")
-
-
 @contextlib.contextmanager
-def hold_lock(path: Path, wait: float) -> Iterator[None]:
-    """Hold the lock of a baseline file: flock(2) on a file beside it, which is gone afterwards.
+def hold_lock(path: Path, wait: float) -> Iterator[int]:
+    """Hold a baseline's folder, which is made if need be, and the lock of the file: flock(2) on a file beside
+    it, which is gone afterwards. What is read and written by the folder that is yielded is in it alone.
 
-    Raises BaselineError if somebody else holds it for `wait` seconds.
+    Raises BaselineError if somebody else holds the lock for `wait` seconds, and OSError.
     """
     deadline = time.monotonic() + wait
-    while (descriptor := _lock(path)) is None:
-        if time.monotonic() > deadline:
-            raise BaselineError(
-                f"{path} is being updated by another session", remedy="update again when that is done"
-            )
-        time.sleep(_POLL_SECONDS)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            _lock_file(path).unlink()
-        os.close(descriptor)
+    name = f".{path.name}.lock"
+    with held_folder(path.parent, make=True) as folder:
+        while (descriptor := _lock(folder, name)) is None:
+            if time.monotonic() > deadline:
+                raise BaselineError(
+                    f"{path} is being updated by another session", remedy="update again when that is done"
+                )
+            time.sleep(_POLL_SECONDS)
+        try:
+            yield folder
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+            os.close(descriptor)
 
 
-def _lock(path: Path) -> int | None:
+def _lock(folder: int, name: str) -> int | None:
     """Return a descriptor that holds the lock, or None if another process does.
 
     The one who held it before may have removed the file between our opening and locking it: what we hold then
     locks nothing.
     """
-    file = _lock_file(path)
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
     try:
-        if lock(descriptor) and os.path.samestat(file.stat(), os.fstat(descriptor)):
+        if lock(descriptor) and os.path.samestat(os.stat(name, dir_fd=folder), os.fstat(descriptor)):
             return descriptor
     except FileNotFoundError:
         pass

@@ -51,16 +51,16 @@ def update(
         raise BaselineError(f"{path} cannot be the baseline of the suite {suite!r} on {device!r}")
     try:
         refuse_links(path, suite)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with hold_lock(path, wait):
+        with hold_lock(path, wait) as folder:
             refuse_fleet(path, suite)
-            return _update(path, device, suite, session, environment, reason, measured, mode, source)
+            return _update(path, folder, device, suite, session, environment, reason, measured, mode, source)
     except OSError as error:
         raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
 
 
 def _update(
     path: Path,
+    folder: int,
     device: str,
     suite: str,
     session: str,
@@ -70,7 +70,7 @@ def _update(
     mode: str,
     source: str,
 ) -> list[Change]:
-    document = read(path, suite)
+    document = read(path, suite, folder)
     old = document.data if document else {}
     workloads = dict(old.get("workloads") or {})
     changes = []
@@ -92,7 +92,7 @@ def _update(
     if mode == "append" and not source:
         _refuse_foreign({name: item for name, item in kept.items() if name != session}, environment)
     data = {"schema": 1, "device": device, "suite": suite, **({"sessions": kept} if kept else {})}
-    write(path, {**data, "workloads": {name: workloads[name] for name in names}})
+    write(path, {**data, "workloads": {name: workloads[name] for name in names}}, folder)
     return changes
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from iogate import __version__
 from iogate.audit.snapshot.link import Link
 from iogate.declare.device import LOCAL, DeviceFile, check_name
-from iogate.declare.project import find_project
+from iogate.declare.project import find_project, require_within
 from iogate.errors import InputError
 from iogate.formats import yamlio
+from iogate.formats.held import held_folder, make_within
 from iogate.formats.schema import check_document
 from iogate.host.environment import INDIVIDUAL
 from iogate.model import Environment
@@ -35,6 +36,8 @@ def init(name: str, target: str | None = None, baselines: Path | None = None, ho
     file = folder / "device.yaml"
     if os.path.lexists(file):
         raise InputError(f"{file} is there already", remedy=f"look at it: iogate device check {name}")
+    if baselines is None:
+        require_within(folder.parent, project.root)
     named = (target if host else os.path.abspath(target)) if target else "."
     found = _survey_at(host, named) if host else survey(named, project.root)
     text = printable(profile_text(name, named, found, host))
@@ -59,12 +62,10 @@ class Silent:
 def write_new(file: Path, text: str) -> None:
     """Write a file that is not there. Raises InputError."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         if file.parent.is_symlink():
             raise InputError(f"{file.parent} is a symbolic link", remedy="name a folder of its own")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(file, flags, 0o666), "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with held_folder(file.parent, make=True) as folder:
+            make_within(folder, file.name, text)
     except OSError as error:
         raise InputError(f"cannot write {file}: {error.strerror}") from error
 

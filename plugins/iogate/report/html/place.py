@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from iogate.formats.atomic import write_atomically
 from iogate.formats.streams import Stream, is_stream
 from iogate.report.history import LeftOut, MetricHistory
 from iogate.report.html.page import MARK, page
-from iogate.report.places import require_place
+from iogate.report.places import replace_place, require_place
 from iogate.report.results import Results
 
 _HEAD = 4096
@@ -48,8 +47,7 @@ class HtmlFile:
         if self._stream:
             self._stream.finish(text)
         else:
-            require_place(self.path, is_report, "report")  # what has come there meanwhile is not lost
-            write_atomically(self.path, text)
+            replace_place(self.path, text, is_report, "report")
         return len(text.encode())
 
 

@@ -16,6 +16,7 @@ _RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*/\s*s\s*", re.IGNOREC
 _DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
 _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
+_COMMAND = re.compile(r"(?<!\S)::")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -123,6 +124,7 @@ def format_quantity(value: float, unit: str) -> str:
 
     Bandwidth stays in MiB/s up to 10 GiB/s, as fio and the field print it.
     """
+    unit = one_line(unit)
     if not math.isfinite(value):
         return f"{value} {unit}".strip()
     factor, name = scale_of(value, unit)
@@ -186,3 +188,21 @@ def printable(text: str) -> str:
     bidirectional overrides and lone surrogates, which no encoding can write, become `?`.
     """
     return _UNPRINTABLE.sub("?", text)
+
+
+def one_line(text: str) -> str:
+    """Return `text` as `printable` does, on one line, for names, units and reasons of others: their line
+    feeds would begin lines of ours. Nor does a word of it, where it may be wrapped, begin with `::`, as a
+    line does that steers a job in GitHub's log.
+    """
+    return unbroken(printable(text))
+
+
+def unbroken(text: str) -> str:
+    """Return `text` on one line as `one_line` does; what else is not printable stays."""
+    return _COMMAND.sub("?:", text.replace("\n", "?"))
+
+
+def no_commands(text: str) -> str:
+    """Return a text of several lines, each as `one_line` has it."""
+    return "\n".join(map(one_line, text.split("\n")))

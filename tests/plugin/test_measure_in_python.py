@@ -51,6 +51,20 @@ def test_measurements_of_several_names_are_each_kept(project):
     assert "test_it.at_500:" in stored and "test_it.at_600:" in stored
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"def test_it(measure): measure({FAKE})\n", "1 test in Python: what they measure is known when*"),
+        (f"def test_it(request): request.getfixturevalue('measure')({FAKE})\n", "*1 skipped*"),
+    ],
+)
+def test_a_plan_measures_and_records_nothing(project, text, said):
+    result = project.run(module(project, text), "--io-plan")
+    result.stdout.fnmatch_lines([said])
+    assert result.ret == 0
+    assert not project.baseline().parent.exists() and not (project.path / ".iogate").exists()
+
+
 # ------------------------------------------------------------ a test that forgets the gate
 
 

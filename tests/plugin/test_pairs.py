@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
+from iogate.report.origin import sealed
 from iogate.report.results import Results, results_schema
 from projects import refused
 
@@ -222,7 +223,7 @@ def test_a_session_against_another_base_is_not_gone_on_with(project):
     cut = next((project.path / ".iogate/results").glob("*/results.json"))
     data = json.loads(cut.read_text())
     data["run"]["open"] = [data["workloads"][0]["id"]]
-    cut.write_text(json.dumps(data))
+    cut.write_text(sealed(Results.parse(json.dumps(data).encode(), "")).text())  # as a run here would
     result = project.run("suites", "--io-budget=30", "--io-resume", SAME)
     refused(result, "--io-against was not given, is same", status=4)
 

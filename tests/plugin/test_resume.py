@@ -422,7 +422,7 @@ def test_what_was_decided_and_not_stored_is_stored(project, monkeypatch, moment)
         "import importlib, os, signal\n"
         "module = importlib.import_module('iogate.judge.baseline.update')\n"
         "def die(*arguments): os.kill(os.getpid(), signal.SIGKILL)\n"
-        "def write_and_die(path, data, write=module.write): write(path, data); die()\n"
+        "def write_and_die(*given, write=module.write): write(*given); die()\n"
         f"module.write = {'die' if moment == 'before' else 'write_and_die'}\n"
     )
     assert project.pytester.runpytest_subprocess("-p", "iogate.plugin", "suites").ret == -9

@@ -1,5 +1,7 @@
 """Sizes, rates, durations and tolerances: read as people write them, shown as people read them."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from iogate.units import (
     format_duration,
     format_quantity,
     format_share,
+    one_line,
     parse_duration,
     parse_fraction,
     parse_rate,
@@ -135,3 +138,15 @@ def test_a_rate_has_a_unit(text):
 @given(st.text())
 def test_printable_text_cannot_steer_a_terminal(text):
     assert not set(printable(text)) & set("\x1b\x07\r\x9b\u202e")
+
+
+@given(st.text(), st.sampled_from(["", "\n", "::", " \n ::error::"]), st.text())
+def test_one_line_stays_one_and_begins_no_command_of_a_ci_job(before, between, after):
+    told = one_line(before + between + after)
+    assert len(told.splitlines()) <= 1 and not [word for word in told.split() if word.startswith("::")]
+    assert one_line(told) == told and len(told) >= len(before + after)
+    assert one_line("5 of: a::b") == "5 of: a::b"
+
+
+def test_a_unit_of_others_is_one_line():
+    assert "\n" not in format_quantity(5.0, "a\n::error::b") + format_quantity(math.inf, "a\n::error::b")

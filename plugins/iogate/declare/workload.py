@@ -27,7 +27,7 @@ from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import Fraction, Schema, check
 from iogate.formats.words import nearest, value_text
 from iogate.model import Tolerance, Workload, metric
-from iogate.units import parse_fraction, printable
+from iogate.units import one_line, parse_fraction, printable
 
 PILOT_SECONDS = 20
 """The length of the first repetition where `runtime: auto` lets it tell how long the others should be."""
@@ -126,7 +126,7 @@ def _waivers(value: Any) -> Any:
             raise ValueError(f"unknown check {name!r}{nearest(str(name), CHECKS)}")
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError(f"{name} needs a reason why it does not count here")
-    return value
+    return {name: one_line(" ".join(reason.split())) for name, reason in value.items()}
 
 
 Waivers = Annotated[dict[str, str], BeforeValidator(_waivers)]

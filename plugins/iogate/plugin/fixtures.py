@@ -37,6 +37,8 @@ def measurement(request: pytest.FixtureRequest) -> WorkloadResult:
 def _skip_setup_only(request: pytest.FixtureRequest) -> None:
     if is_setup_only(request.config):
         pytest.skip("nothing is measured where tests are only set up")
+    if request.config.option.io_plan:
+        pytest.skip("a plan measures nothing")
 
 
 @pytest.fixture

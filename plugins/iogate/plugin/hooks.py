@@ -220,7 +220,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     config = session.config
     run = config.stash[RUN]
     items = [item for item in session.items if isinstance(item, WorkloadItem)]
-    in_python = run.python_tests.items and not (is_worker(config) or config.option.io_plan)
+    in_python = run.python_tests.items and not is_worker(config)
     failed = session.testsfailed and not config.option.continue_on_collection_errors
     if not (items or in_python) or failed or config.option.collectonly or is_setup_only(config):
         return None
@@ -228,7 +228,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         run.enroll([item for item in items if will_run(item)])
         if config.option.io_plan:
             reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
-            text = "\n" + "\n\n".join(filter(None, (run.notice, run.plan())))
+            plan = run.plan() if items else ""
+            text = "\n" + "\n\n".join(filter(None, (run.notice, plan, run.python_tests.plan)))
             (reporter.write_line if reporter else print)(text)
         else:
             _show_expectations(config, run)

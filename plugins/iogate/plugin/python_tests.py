@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.errors import InputError, InputErrors, Position
-from iogate.units import printable
+from iogate.units import plural, printable
 
 if TYPE_CHECKING:
     from iogate.declare.overrides import Overrides
@@ -44,6 +44,12 @@ class PythonTests:
         """Note that a test came to its end."""
         if nodeid in self.ended:
             self.ended[nodeid] = True
+
+    @property
+    def plan(self) -> str:
+        """What a plan says of them, for people: it runs no test."""
+        count = plural(len(self.items), "test")
+        return f"{count} in Python: what they measure is known when they run" if self.items else ""
 
     @property
     def left(self) -> int:

@@ -16,7 +16,7 @@ from iogate.report.json_file import NAME
 from iogate.report.origin import hindrance
 from iogate.report.recording import gate_record
 from iogate.report.resuming import (
-    Asked,
+    Selection,
     decided,
     held_against_other,
     last_session,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from iogate.report.results import Results, WorkloadRecord
 
 
-def session_to_resume(settings: Settings, asked: Asked, commit: str) -> tuple[Resumption | None, str]:
+def session_to_resume(settings: Settings, asked: Selection, commit: str) -> tuple[Resumption | None, str]:
     """Return the last session of what is asked if it was cut off, and is of the commit that the project is
     at; else None, and why there is none.
 

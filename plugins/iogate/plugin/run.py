@@ -239,9 +239,9 @@ class PytestRun:
     def _look_for_session(self, ids: Collection[str]) -> None:
         """Find the session of these workloads, and of the tests in Python, that is to be gone on with."""
         from iogate.plugin.resume import session_to_resume
-        from iogate.report.resuming import Asked
+        from iogate.report.resuming import Selection
 
-        asked = Asked(self.device.name, ids, self.python_tests.ended)
+        asked = Selection(self.device.name, ids, self.python_tests.ended)
         self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit)
         if self._resumed:
             self._kept.hold(self._resumed.folder)

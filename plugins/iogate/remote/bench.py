@@ -27,7 +27,7 @@ from iogate.remote.post import Lost
 from iogate.remote.survey import Survey
 from iogate.remote.wire import packed, unpacked
 from iogate.target.resolve import Target
-from iogate.units import printable
+from iogate.units import one_line, printable
 
 _STOPPING = 20.0  # seconds that the far side gets to stop its engines
 _CLOSING = 600.0  # seconds that it gets to remove what it laid out
@@ -186,7 +186,7 @@ class FarCalls:
             done, total = rest
             self._watcher.laying_out(int(done), int(total))
         elif word == "notice":
-            self._watcher.notice(f"{self._connection.host}: {printable(rest[0])}")
+            self._watcher.notice(f"{self._connection.host}: {one_line(rest[0])}")
         elif word == "file":
             self._keep(*rest)
         elif word == "ask":

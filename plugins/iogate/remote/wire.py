@@ -18,7 +18,7 @@ from typing import Any
 
 from iogate import errors
 from iogate.errors import IogateError, OptionError, Position, TargetError
-from iogate.units import printable
+from iogate.units import no_commands, one_line
 
 _LARGEST = 64 * 2**20  # characters of a value; read, they take up to thirty times as much
 _SEQUENCES = (tuple, list, collections.abc.Sequence)
@@ -50,10 +50,10 @@ def unpacked(kind: Any, text: str, *, foreign: bool = False) -> Any:
 
 def _clean(data: Any) -> Any:
     if isinstance(data, dict):
-        return {printable(key): _clean(item) for key, item in data.items()}
+        return {one_line(key): _clean(item) for key, item in data.items()}
     if isinstance(data, list):
         return [_clean(item) for item in data]
-    return printable(data) if isinstance(data, str) else data
+    return no_commands(data) if isinstance(data, str) else data
 
 
 def _plain(value: Any) -> Any:

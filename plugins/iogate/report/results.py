@@ -8,6 +8,7 @@ lacks those that have a default here. What changes its meaning gets another sche
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, cached_property
@@ -24,13 +25,15 @@ from iogate.formats.atomic import write_atomically
 from iogate.formats.reading import read_at_once, read_input
 from iogate.formats.schema import check_value
 from iogate.model import Direction, Environment, Finding, Histogram, PairFacts, Slice, VerdictName
-from iogate.units import printable
+from iogate.units import printable, unbroken
 
 SCHEMA: Final = 1
 LARGEST: Final = 256 * 2**20
 """Bytes of the largest document that is read; a session of 500 workloads takes 17 MiB."""
 
 _KEYS: Final = frozenset({"schema", "device", "session", "workloads"})
+_OTHER_LINES: Final = re.compile(r'\\[ntu]|["\s]::')
+"""Whether there may be texts in a document that are not one line as `one_line` has it."""
 ToleranceSource = Literal["", "command line", "suite", "data"]
 
 # Plain dataclasses: a run writes only, and pydantic takes 10 ms to make models that can be read.
@@ -302,7 +305,7 @@ def _json(value: Any) -> str:
 
 def _digest(text: str) -> str:
     """Return a digest of JSON in which a whole number is the same as an integer."""
-    plain = json.dumps(json.loads(text, parse_int=float), sort_keys=True)
+    plain = json.dumps(_record_in_lines(json.loads(text, parse_int=float)), sort_keys=True)
     return blake2b(plain.encode(), digest_size=32).hexdigest()
 
 
@@ -319,12 +322,39 @@ def results_schema() -> dict[str, Any]:
 
 def _parse(text: str, file: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        found = json.loads(text, parse_constant=_refuse_constant)
+        workloads = found.get("workloads") if isinstance(found, dict) else None
+        if not isinstance(workloads, list) or not _OTHER_LINES.search(text):
+            return found
+        return {**_in_lines({**found, "workloads": ()}), "workloads": [*map(_record_in_lines, workloads)]}
     except json.JSONDecodeError as error:
         position = Position(file, error.lineno, error.colno)
         raise InputError(f"not JSON: {error.msg}", position=position) from error
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, nesting without end
         raise InputError(f"not JSON: {printable(str(error))}", position=Position(file)) from error
+
+
+def _record_in_lines(data: Any) -> Any:
+    """Return what a document says of a workload with each text on one line, but for its reason, which is of
+    our own lines, and the files that an engine read.
+    """
+    found = _in_lines(data)
+    if isinstance(data, dict):
+        found |= {"files": data["files"]} if "files" in data else {}
+        found |= (
+            {"reason": "\n".join(map(unbroken, data["reason"].split("\n")))}
+            if isinstance(data.get("reason"), str)
+            else {}
+        )
+    return found
+
+
+def _in_lines(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {unbroken(key): _in_lines(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return [_in_lines(item) for item in data]
+    return unbroken(data) if isinstance(data, str) else data
 
 
 def _refuse_constant(word: str) -> NoReturn:

@@ -42,7 +42,7 @@ def declaration_hash(workload: Workload) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Selection:
     """What a run is to decide about: the workloads of its suites, and the tests in Python that measure, by
     their ids, on a device.
     """
@@ -58,7 +58,7 @@ class Asked:
         return bool(same) and results.device == self.device
 
 
-def last_session(folder: Path, asked: Asked) -> Results | None:
+def last_session(folder: Path, asked: Selection) -> Results | None:
     """Return the newest kept session that was to decide about just what is asked, if any."""
     paths = (folder / name / NAME for name in begun_sessions(folder))
     known = sorted(
@@ -67,7 +67,7 @@ def last_session(folder: Path, asked: Asked) -> Results | None:
     return next(filter(None, (session_in(path.parent, asked) for path in known)), None)
 
 
-def why_none(folder: Path, asked: Asked) -> str:
+def why_none(folder: Path, asked: Selection) -> str:
     """Return what the newest of all sessions is, where none is of what is asked; empty if there is none."""
     name, own = newest_of_all(folder)
     if not name:
@@ -87,7 +87,7 @@ def why_none(folder: Path, asked: Asked) -> str:
     return f"the newest, {name}, was to decide about others"
 
 
-def session_in(folder: Path, asked: Asked) -> Results | None:
+def session_in(folder: Path, asked: Selection) -> Results | None:
     """Return the session in its folder, if it is one of this user that was to decide about what is asked."""
     try:
         results = Results.parse(read_own(folder, NAME, LARGEST), str(folder / NAME))

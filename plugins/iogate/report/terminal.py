@@ -89,7 +89,8 @@ def summary_lines(results: Results, width: int = _WIDTH) -> list[str]:
     """Return what the table does not say: findings, notes last, and the device time."""
     lines: list[str] = []
     for text in findings_told(results.workloads):
-        lines += textwrap.wrap(printable(text), width, subsequent_indent="    ") or [""]
+        told = textwrap.wrap(printable(text), width, subsequent_indent="    ", break_long_words=False)
+        lines += told or [""]
     together = moved_together(results)
     lines += [together] if together else []
     if results.gate and results.gate.noise:

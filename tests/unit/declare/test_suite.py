@@ -60,6 +60,13 @@ def test_defaults_hold_unless_a_workload_says_otherwise(tmp_path):
     assert (one.markers, two.markers) == (("a",), ("b",))
 
 
+def test_a_reason_why_a_finding_does_not_count_is_one_line(tmp_path):
+    text = 'workloads: {w: {rw: read, size: 1M, waive: {hot: "a\\n::error::b\\n"}}}'
+    assert load(tmp_path, text.replace("hot", "blank_blocks")).workloads[0].waive == {
+        "blank_blocks": "a ?:error::b"
+    }
+
+
 def test_a_matrix_is_the_product_of_its_values_less_what_is_excluded(tmp_path):
     suite = load(
         tmp_path,

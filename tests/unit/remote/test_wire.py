@@ -57,5 +57,12 @@ def test_several_mistakes_arrive_as_one():
     assert (type(arrived), arrived.message) == (InputError, "a\nb")
 
 
+def test_no_line_of_what_comes_from_elsewhere_steers_a_ci_job():
+    told = "a\n::error::b"
+    facts = unpacked(Environment, packed(Environment({told: told})), foreign=True)
+    assert facts.identity == {"a?::error::b": "a\n?:error::b"}
+    assert unpacked(IogateError, packed(InputError(told)), foreign=True).message == "a\n?:error::b"
+
+
 def test_names_that_are_no_text_arrive():
     assert unpacked(str, packed("\udcff")) == "\udcff"

@@ -30,6 +30,7 @@ from iogate.report.json_file import JsonFile
 from iogate.report.recording import engine_versions, record_workload, results_of
 from iogate.report.results import SCHEMA, Results
 from iogate.report.resuming import restored
+from iogate.units import unbroken
 from places import DATA
 
 OLDER = DATA / "results" / "results_before_repetitions.json"
@@ -38,7 +39,7 @@ IN_A_TEST = settings(
     max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 
-texts = st.text(max_size=8)
+texts = st.text(max_size=8).map(unbroken)  # as they are read, whatever was written
 figures = st.floats()
 values = st.dictionaries(st.sampled_from(METRICS), figures)
 facts = st.dictionaries(texts, texts, max_size=2)
@@ -144,6 +145,29 @@ def test_what_is_written_is_read_back_and_is_json(tmp_path, workloads, identity,
         raise AssertionError(f"{word} is not JSON")
 
     json.loads(path.read_text(), parse_constant=refuse)
+
+
+@IN_A_TEST
+@given(
+    text=st.text(max_size=8).map(lambda end: f"a\n{end}\n::error::b"), also=st.sampled_from(["a", "::stop::"])
+)
+def test_a_text_of_others_is_one_line_and_the_same_to_the_seal(tmp_path, text, also):
+    path = tmp_path / "results.json"
+    written = document(one_workload(), identity={text: text}, subject={also: also})
+    item = replace(written.workloads[0].metrics["read.bandwidth"], unit=text, reason=text)
+    own = "the reason\non two lines"
+    record = replace(
+        written.workloads[0], metrics={"read.bandwidth": item}, workload=text, reason=own, files={"a": text}
+    )
+    written = replace(written, workloads=(record,))
+    written.write(path)
+    found = Results.read(path)
+    [workload] = found.workloads
+    told = [*found.environment.identity, *found.environment.subject.values(), workload.workload]
+    told += [workload.metrics["read.bandwidth"].unit, workload.metrics["read.bandwidth"].reason]
+    assert not [one for one in told if "\n" in one or one.lstrip().startswith("::")]
+    assert workload.reason == own and list(workload.files) == ["a"]
+    assert found.digests() == written.digests()
 
 
 def test_figures_that_are_not_finite_are_none(tmp_path):

@@ -17,6 +17,7 @@ from iogate.report.html.page import page
 from iogate.report.junit import properties
 from iogate.report.latency_table import latency_table
 from iogate.report.markdown import markdown
+from iogate.report.results import Results
 from iogate.report.table import Look
 from iogate.report.terminal import TerminalSummary
 from sessions import REGRESSED, session, workload
@@ -56,6 +57,12 @@ def terminal(results):
     return "\n".join(lines)
 
 
+def piped(results):
+    lines = []
+    TerminalSummary(lines.append, lines.append, Look(), quiet=False).write(results)
+    return "\n".join(lines)
+
+
 def junit(results):
     return "\n".join(str(value) for one in results.workloads for _, value in properties(one))
 
@@ -86,6 +93,17 @@ def test_in_every_output_the_text_of_others_is_text(output, text):
         assert "<img" not in own
     if output == "csv":
         assert ",=" not in said and "\n=" not in said and ',"=' not in said
+
+
+@pytest.mark.parametrize("text", ["a\n::error::b", "::stop-commands::c", "\n \t::add-mask::d"])
+@pytest.mark.parametrize("output", SHOWN)
+def test_no_line_of_what_is_read_from_a_file_steers_a_ci_job(output, text):
+    said = hostile(text)
+    units = {"read.iops": replace(REGRESSED, unit=text, reason=text), text: replace(REGRESSED, unit=text)}
+    said = replace(said, workloads=tuple(replace(item, metrics=units) for item in said.workloads))
+    shown = {**SHOWN, "terminal": piped}[output]
+    told = shown(Results.parse(said.text().encode(), "results.json"))
+    assert not [line for line in told.splitlines() if line.lstrip().startswith("::")]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=["escape", "control", "html", "markdown", "formula"])

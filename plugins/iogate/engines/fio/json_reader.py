@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 from iogate.errors import OutputError, Position
-from iogate.units import printable
+from iogate.units import one_line
 
 TWICE = object()
 """Stands for a figure that was stated twice, differently: it is not known which one is true."""
@@ -55,7 +55,7 @@ class FioReport:
     @property
     def engine(self) -> str:
         """The version as fio states it, such as `fio-3.33`; empty if it does not."""
-        return printable(str(self.data.get("fio version", "")))
+        return one_line(str(self.data.get("fio version", "")))
 
     @property
     def version(self) -> tuple[int, int]:

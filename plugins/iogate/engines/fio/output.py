@@ -20,7 +20,7 @@ from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport, read_re
 from iogate.errors import ApartError, OutputError
 from iogate.host.process import Completed
 from iogate.model import Histogram, Output, Part, Traffic
-from iogate.units import format_duration, printable
+from iogate.units import format_duration, one_line, printable
 
 DIRECTIONS = ("read", "write", "trim")
 _ALL_CLIENTS = "All clients"
@@ -83,7 +83,7 @@ def by_client(text: str, *, name: str, completed: Completed | None = None) -> By
     report, jobs = _whole(text, name, completed)
     hosts: dict[str, list[_Job]] = {}
     for job in _apart(jobs):
-        hosts.setdefault(printable(str(job.data.get("hostname"))), []).append(job)
+        hosts.setdefault(one_line(str(job.data.get("hostname"))), []).append(job)
     for host, own in hosts.items():
         if not _did_something(own, name):
             raise OutputError(f"{name}: {host} did no I/O{_messages(report.said, completed)}")
@@ -131,7 +131,7 @@ def _jobs(report: FioReport) -> list[_Job]:
 
 def _label(entry: Mapping[str, Any]) -> str:
     host = entry.get("hostname")
-    return printable(f"{entry.get('jobname', 'job')}" + (f" on {host}" if host else ""))
+    return one_line(f"{entry.get('jobname', 'job')}" + (f" on {host}" if host else ""))
 
 
 def _apart(jobs: Sequence[_Job]) -> list[_Job]:
@@ -302,7 +302,7 @@ def _stated(report: FioReport, jobs: Sequence[_Job]) -> dict[str, Any]:
     if any(key in one and key not in shared for one in found for key in _MANY_BLOCKS):
         shared -= {"bs", "blocksize"}  # does not hold for a job that says several sizes
     return {
-        printable(key): printable(value) if isinstance(value, str) else value
+        one_line(key): one_line(value) if isinstance(value, str) else value
         for key, value in found[0].items()
         if key in shared
     }

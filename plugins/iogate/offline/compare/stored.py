@@ -8,7 +8,7 @@ from iogate.errors import InputError, Position
 from iogate.model import Repetition, Tolerance, Workload, is_tolerance, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, output_of
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
-from iogate.units import printable
+from iogate.units import one_line, printable
 
 
 def read_stored(data: bytes, file: str) -> StoredSession:
@@ -41,7 +41,7 @@ def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasuremen
         ),
         repetitions=() if refused else _repetitions(record, position),
         gating=tuple(record.gating),
-        refused=printable(refused),
+        refused=one_line(refused),
         seconds=record.device_seconds,
         findings=record.findings,
     )

@@ -39,6 +39,17 @@ def completed(status=0, stderr="", timed_out=False):
     return Completed(status, "", stderr, 12.3, timed_out)
 
 
+def test_no_name_of_an_option_begins_a_line_of_a_log():
+    document = last_document("fio-3.33.jsonplus.json")
+    told = "a\n::error::b"
+    for job in document["jobs"]:
+        job["job options"][told] = told
+        job["jobname"] = told
+    for part in engine.parts(json.dumps(document), name="output.json"):
+        assert part.name == "a?::error::b"
+        assert part.output.options["a?::error::b"] == "a?::error::b"
+
+
 @pytest.fixture
 def grouped():
     return last_document("fio-3.33.randread_grouped.json")

@@ -14,6 +14,7 @@ import signal
 import warnings
 from collections.abc import Callable, Collection
 
+from iogate.host.parent import end_with
 from iogate.host.process import end_of, give_up
 
 LONG = 300.0
@@ -33,22 +34,24 @@ def patiently(
     seconds: float,
     needed: Collection[int] = (),
     heard: Tell = lambda number: None,
+    *,
+    survives: bool = False,
 ) -> None:
     """Do something in a copy of this process that has the descriptors `needed` and no others; `heard` gets
-    each number, or the last of several, that the action tells by what it is called with.
+    each number, or the last of several, that the action tells by what it is called with. If this process is
+    killed the copy is as well, unless it `survives`.
 
     Raises OSError as the action does, and StandsStill if for so many `seconds` it neither tells anything nor
     ends: it then goes on alone, until it tells something, and `process.require_ended` tells of it.
     """
+    own = os.getpid()
     told, telling = os.pipe()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # of threads: the copy needs nothing of theirs
+            warnings.simplefilter("ignore", DeprecationWarning)  # the copy needs nothing of other threads
             pid = os.fork()
         if not pid:
-            _act(lambda: action(lambda number: _write(telling, number)), (*needed, telling))
+            _act(action, telling, needed, 0 if survives else own)
         os.close(telling)
         try:
             _listen(pid, told, heard, seconds)
@@ -91,13 +94,15 @@ def _listen(pid: int, told: int, heard: Tell, seconds: float) -> None:
         os.close(ended)
 
 
-def _act(action: Callable[[], None], needed: Collection[int]) -> None:
-    """Do it, and end with the number of its error."""
+def _act(action: Callable[[Tell], None], telling: int, needed: Collection[int], parent: int) -> None:
+    """Do it, and end with the number of its error, or with the `parent`, if that is one."""
     number = errno.EIO
     try:
+        if parent:
+            end_with(parent, signal.SIGKILL)
         os.setsid()  # Ctrl-C in the terminal is for the others
-        _let_go(needed)
-        action()
+        _let_go((*needed, telling))
+        action(lambda number: _write(telling, number))
         number = 0
     except OSError as error:
         number = error.errno or errno.EIO

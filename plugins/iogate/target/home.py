@@ -69,7 +69,12 @@ def scratch_folder(parent: int, path: Path, *, owners: bool = True) -> Iterator[
 def _remove_patiently(parent: int, folder: int, path: Path) -> None:
     """Remove this run's folder. Raises TargetError (`slow`) if that takes too long: it then goes on alone."""
     try:
-        patiently(lambda _: remove_folder(parent, folder, path.name, MARKER), PATIENCE, (parent, folder))
+        patiently(
+            lambda _: remove_folder(parent, folder, path.name, MARKER),
+            PATIENCE,
+            (parent, folder),
+            survives=True,
+        )
     except StandsStill:
         raise TargetError(
             f"{path} was not removed within {format_duration(PATIENCE)}: its file system does not answer",

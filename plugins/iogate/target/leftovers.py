@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Collection
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from iogate.host.openers import openers_below, process_text
 from iogate.target.folders import FOLDER, names_in, open_folder, remove_folder
 from iogate.target.layout import refusal
 from iogate.target.marker import MARKER, PREFIX, is_abandoned, is_own, marker_text
+
+_DYING = 2.0  # seconds that what a killed run had begun gets to end with it
 
 
 def occupants(parent: int) -> set[str]:
@@ -58,8 +61,11 @@ def _release(folder: int) -> None:
 
 
 def _check_unused(folder: int, path: Path) -> None:
-    """Raise TargetError (`locked`) that names who works in a folder."""
-    users = openers_below(Path(os.readlink(f"/proc/self/fd/{folder}")))
+    """Raise TargetError (`locked`) that names who works in a folder, and was not just dying with its run."""
+    below = Path(os.readlink(f"/proc/self/fd/{folder}"))
+    deadline = time.monotonic() + _DYING
+    while (users := openers_below(below)) and time.monotonic() < deadline:
+        time.sleep(0.02)
     if users:
         raise TargetError(
             f"{path} of a run that was killed is still in use: "

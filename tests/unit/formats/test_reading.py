@@ -5,7 +5,7 @@ from pathlib import Path
 
 from iogate.formats.reading import read_at_once
 from iogate.offline.folders import files_of
-from iogate.report.resuming import last_session
+from iogate.report.resuming import Selection, last_session
 
 
 def test_a_pipe_that_nobody_named_holds_nothing(tmp_path):
@@ -30,5 +30,5 @@ def test_a_pipe_in_the_place_of_a_sessions_results_is_passed_over(tmp_path):
     os.mkfifo(session / "results.json")
     (tmp_path / "other").mkdir()
     (tmp_path / "other/results.json").write_text("{}")
-    assert last_session(tmp_path, "lab", ["a"]) is None
+    assert last_session(tmp_path, Selection("lab", ["a"], ())) is None
     assert files_of(tmp_path) == [tmp_path / "other/results.json"]

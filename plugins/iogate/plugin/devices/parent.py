@@ -7,7 +7,6 @@ import signal
 
 PARENT = "IOGATE_DEVICES_OF"
 """Names in the environment of a device's run the process that began it."""
-_SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG, prctl(2)
 
 
 def end_with_parent() -> None:
@@ -15,8 +14,6 @@ def end_with_parent() -> None:
     parent = os.environ.pop(PARENT, "")
     if not parent.isdecimal():
         return
-    import ctypes
+    from iogate.host.parent import end_with
 
-    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != int(parent):  # it went before
-        os.kill(os.getpid(), signal.SIGTERM)
+    end_with(int(parent), signal.SIGTERM)

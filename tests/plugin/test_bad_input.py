@@ -172,3 +172,19 @@ def test_what_is_no_base_is_refused(project, base, words):
 def test_a_base_has_no_baseline_to_update(project):
     result = project.run("suites", "--io-against=same", "--update-baselines")
     refused(result, "there is no baseline to update", status=pytest.ExitCode.USAGE_ERROR)
+
+
+@pytest.mark.parametrize("text", ["key: my secret\n", "my secret\n", "my secret:\n", "[my secret\n"])
+def test_nothing_is_shown_of_what_a_link_leads_to_that_is_no_suite_of_the_project(project, tmp_path, text):
+    """Repositories of strangers have links, too, and the log of a job may be public."""
+    (tmp_path / "private").write_text(text)
+    (project.path / "suites/link.yaml").symlink_to(tmp_path / "private")
+    result = project.run("suites")
+    refused(result, "suites/link.yaml: a link leads out of the project", str(tmp_path / "private"), status=2)
+    assert "secret" not in str(result.stdout)
+
+
+def test_a_link_within_the_project_is_as_good_as_the_file(project):
+    (project.path / "other").write_text("workloads: {alpha: {engine: fake, wrong: 1}}\n")
+    (project.path / "suites/link.yaml").symlink_to("../other")
+    refused(project.run("suites"), "suites/link.yaml:1:", "unknown key 'wrong'", status=2)

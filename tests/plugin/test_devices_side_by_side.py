@@ -100,7 +100,7 @@ def test_the_worst_of_them_is_the_exit_status(devices):
     [
         (
             ["--device=a,nowhere"],
-            ["unknown device 'nowhere'", "nothing was measured, on none of the devices"],
+            ["unknown device 'nowhere'", "nothing was measured on any of the devices"],
         ),
         (["--device=a,a"], ["--device names a twice"]),
         (["--device=a,"], ["has an empty name"]),
@@ -196,3 +196,20 @@ def test_results_that_nobody_asked_for_are_where_no_other_user_could_replace_the
     result = devices.run_apart("suites", "--device=a,b")
     [one, other] = (devices.path / "places").read_text().splitlines()
     assert not one.startswith(str(exposed)) and not other.startswith(str(exposed)), result.text
+
+
+def test_no_module_is_taken_from_the_folder_where_it_is_called(devices, tmp_path, monkeypatch):
+    strangers = tmp_path / "strangers"
+    strangers.mkdir()
+    (strangers / "importlib.py").write_text("raise SystemExit('of a stranger')\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([ENGINES, str(PLUGINS)]))
+    begin = "import sys; del sys.path[0]; import pytest; sys.exit(pytest.main())"
+    called = [sys.executable, "-c", begin, "-p", "iogate.plugin", *WITHOUT_OTHERS.split()]
+    done = subprocess.run(
+        [*called, str(devices.path / "suites"), "--device=a,b"],
+        cwd=strangers,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "of a stranger" not in done.stdout, done.stdout

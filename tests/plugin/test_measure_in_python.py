@@ -95,6 +95,83 @@ def test_one_of_several_that_is_not_checked_is(project):
     refused(project.run_apart(file, factor=0.87), "regressed: read.iops", "test_it.one", status=1)
 
 
+FORGETFUL = {
+    "in a fixture": f"""
+@pytest.fixture
+def found(measure): return measure({FAKE}, {CLOSE})
+def test_it(found): pass
+""",
+    "behind the test": f"""
+@pytest.fixture
+def late(measure):
+    yield
+    measure({FAKE}, {CLOSE})
+def test_it(late): pass
+""",
+    "in unittest": f"""
+class TestIt(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def _measure(self, measure): self.measure = measure
+    def test_it(self): self.measure({FAKE}, {CLOSE})
+""",
+    "in a doctest": f"""
+def it():
+    '''
+    >>> found = getfixture("measure")({FAKE}, {CLOSE})
+    '''
+""",
+}
+
+
+@pytest.mark.parametrize("text", FORGETFUL.values(), ids=FORGETFUL)
+@pytest.mark.parametrize("more", [(), ("-p", "rerunfailures", "--reruns=1")], ids=["once", "again"])
+def test_what_is_not_checked_is_wherever_it_was_measured(project, text, more):
+    file = module(project, f"import pytest, unittest\n{text}")
+    project.run(file, "--doctest-modules").assert_outcomes(passed=1)
+    result = project.run_apart(*more, file, "--doctest-modules", "--io-json=out.json", factor=0.5)
+    refused(result, "regressed: read.iops", status=1)
+    (found,) = workloads(project)
+    assert found["verdict"] == "regressed"
+
+
+def test_a_fixture_that_measures_leaves_the_check_to_its_test(project):
+    text = (
+        "import pytest\n"
+        f"@pytest.fixture\ndef found(measure): return measure({FAKE}, {CLOSE})\n"
+        "def test_it(found, gate):\n"
+        "    with pytest.raises(BaseException, match='regressed'): gate.check(found)\n"
+    )
+    file = module(project, text)
+    project.run(file, "--update-baselines")
+    project.run_apart(file, factor=0.5).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("before", "test", "behind", "outcome"),
+    [
+        ("assert not measured()", "pass", "pass", {"passed": 1, "errors": 1}),
+        ("pass", "assert not measured()", "pass", {"passed": 1, "failed": 1}),
+        ("pass", "pass", "assert not measured()", {"passed": 2, "errors": 1}),
+    ],
+    ids=["set-up", "call", "teardown"],
+)
+def test_what_failed_otherwise_fails_once_and_no_other_test(project, before, test, behind, outcome):
+    """A second failure behind it, or in the next test, would mislead."""
+    text = (
+        "import pytest\n"
+        "@pytest.fixture\n"
+        "def measured(measure):\n"
+        f"    return lambda: measure({FAKE}, {CLOSE})\n"
+        "@pytest.fixture\n"
+        f"def around(measured):\n    {before}\n    yield\n    {behind}\n"
+        f"def test_it(around, measured):\n    {test}\n"
+        "def test_next(): pass\n"
+    )
+    file = module(project, text)
+    project.run(file)
+    project.run_apart(file, factor=0.5).assert_outcomes(**outcome)
+
+
 # ------------------------------------------------------------ a test that runs again
 
 

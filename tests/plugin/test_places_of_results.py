@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from another_user import as_its_owner, directory  # noqa: F401 (fixture)
 from places import PLUGINS
 from projects import refused
 
@@ -94,3 +95,13 @@ def test_raw_outputs_that_could_not_be_kept_are_told_once_before_anything_is_mea
     assert f"{result.stdout}{result.stderr}".count("raw outputs cannot be kept") == 1
     assert (project.path / "file").read_text() == "of somebody"
     assert not project.baseline().exists()
+
+
+def test_results_are_kept_in_no_folder_that_a_link_of_another_user_leads_to(project, directory, tmp_path):  # noqa: F811
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    with as_its_owner():
+        (directory / "link").symlink_to(victim)
+    for named in (directory / "link", directory / "link" / "new"):
+        refused(project.run("suites", f"--io-results={named}"), "cannot be kept in", "not followed", status=4)
+    assert os.listdir(victim) == []

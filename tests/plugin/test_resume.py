@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from iogate.errors import TargetError
+from iogate.host import tools
 from iogate.host.flock import lock
 from iogate.judge.baseline import load_baselines
 from iogate.plugin import resume as resuming_plugin
@@ -32,14 +34,19 @@ def verdicts(path):
     return {item["workload"]: item["verdict"] for item in json.loads(path.read_text())["workloads"]}
 
 
-@pytest.fixture
-def cut(project):
-    """A project whose first session was ended when alpha was decided, and beta begun."""
+def cut_off(project):
+    """Run a first session that is ended when alpha is decided, and beta begun."""
     project.device("lab", "target: .\n")
     project.conftest(CUT)
     assert project.run("suites", "--device=lab", "--update-baselines").ret == 2
     (project.path / "conftest.py").unlink()
     return project
+
+
+@pytest.fixture
+def cut(project):
+    """A project whose first session was cut off."""
+    return cut_off(project)
 
 
 def resume(project, *arguments):
@@ -287,25 +294,53 @@ def test_what_is_opened_counts_and_not_what_was_there_a_moment_ago(cut, monkeypa
     resume(cut).stdout.fnmatch_lines(["*no session of these workloads is kept*"])
 
 
-def test_another_commit_is_another_session(project):
-    def git(*arguments):
-        who = ("-c", "user.name=lab", "-c", "user.email=lab@example.org")
-        subprocess.run(["git", "-C", project.path, *who, *arguments], check=True, capture_output=True)
+def git(project, *arguments):
+    """Run git in a project."""
+    who = ("-c", "user.name=lab", "-c", "user.email=lab@example.org")
+    subprocess.run(["git", "-C", project.path, *who, *arguments], check=True, capture_output=True)
 
-    git("init")
-    git("commit", "--allow-empty", "-m", "first")
-    project.device("lab", "target: .\n")
-    project.conftest(CUT)
-    assert project.run("suites", "--device=lab", "--update-baselines").ret == 2
-    (project.path / "conftest.py").unlink()
+
+def test_another_commit_is_another_session(project):
+    git(project, "init")
+    git(project, "commit", "--allow-empty", "-m", "first")
+    cut_off(project)
     result = resume(project, "--io-plan")
     result.stdout.fnmatch_lines(["going on with session *"])
-    git("commit", "--allow-empty", "-m", "second")
+    git(project, "commit", "--allow-empty", "-m", "second")
     result = resume(project)
     result.stdout.fnmatch_lines(
         ["--io-resume: session * is of commit *, and this is *: all are measured anew"]
     )
     assert len(sessions(project)) == 2
+
+
+@pytest.mark.parametrize("why", ["not installed", "of another user"])
+def test_a_commit_that_git_does_not_tell_may_be_another_one(project, monkeypatch, why):
+    """So it is in a small container, and in a checkout that the runner made and root tests."""
+
+    def not_installed(name, package):
+        raise TargetError(f"{name} is not installed", rule="tool")
+
+    git(project, "init")
+    git(project, "commit", "--allow-empty", "-m", "first")
+    if why == "not installed":
+        monkeypatch.setattr(tools, "find_tool", not_installed)
+    else:
+        monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+        for configuration in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):  # which may trust all of them
+            monkeypatch.setenv(configuration, os.devnull)
+    cut_off(project)
+    result = resume(project)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        ["--io-resume: session * may be of another commit: git does not tell *: all are measured anew"]
+    )
+
+
+def test_a_checkout_without_a_commit_is_gone_on_with(project):
+    git(project, "init")
+    cut_off(project)
+    resume(project).stdout.fnmatch_lines(["going on with session *"])
 
 
 def test_what_was_held_against_a_former_baseline_is_measured_anew(cut):

@@ -52,6 +52,11 @@ def test_a_suite_of_the_profile_that_does_not_exist(lab):
     strictly_refused(lab, "the profile of lab lists suites that do not exist: lost")
 
 
+def test_options_of_the_profile_for_a_suite_that_does_not_exist(lab):
+    lab.device("lab", LAB + "overrides: {deom: {size: 8M}}\n")
+    strictly_refused(lab, "the profile of lab overrides options of suites that do not exist: deom")
+
+
 def test_a_suite_of_the_profile_that_was_not_asked_for_exists(lab):
     lab.suite("workloads:\n  gamma: {engine: fake}\n", name="other")
     lab.device("lab", LAB + "suites: [demo, other]\n")
@@ -124,6 +129,118 @@ def test_other_tests_of_a_strict_project_need_no_device(lab):
     lab.run(".", "-k", "plain", "--io-strict").assert_outcomes(passed=1, deselected=2)
     lab.baseline("lab").write_text("workloads: [")
     lab.run(".", "-k", "plain", "--device=lab").assert_outcomes(passed=1, deselected=2)
+
+
+MEASURES = """\
+import pytest
+def test_mine(measure): measure(engine="fake")
+@pytest.mark.parametrize("value", [500, 600])
+def test_each(measure, value): measure(engine="fake", value=value, name="it")
+class TestOne:
+    def test_asks(self, request): request.getfixturevalue("measure")(engine="fake")
+def test_plain(): pass
+"""
+
+
+@pytest.fixture
+def tested(lab):
+    """A project with the baselines of tests in Python, too."""
+    (lab.path / "test_disk.py").write_text(MEASURES)
+    lab.run("test_disk.py", "--device=lab", "--update-baselines").assert_outcomes(passed=5)
+    return lab
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lost"),
+    [
+        ("test_mine", "test_yours", "test_mine"),
+        ("def test_mine(measure): measure", "def test_mine(): dict", "test_mine"),
+        ("[500, 600]", "[500]", "test_each[600].it"),
+        ("class TestOne", "class TestTwo", "TestOne.test_asks"),
+        (MEASURES, "", "test_mine, test_each[500].it, test_each[600].it, TestOne.test_asks"),
+    ],
+    ids=["renamed", "measures no more", "parameter", "class", "all"],
+)
+def test_a_baseline_that_no_test_in_python_measures(tested, old, new, lost):
+    (tested.path / "test_disk.py").write_text(MEASURES.replace(old, new))
+    words = f"test_disk.yaml: stored baselines that no test in Python measures: {lost}"
+    strictly_refused(
+        tested, words, arguments=(".", "--device=lab", "--io-missing=skip", "-k", "alpha or plain")
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (".",),
+        (".", "-k", "plain"),
+        (".", "--deselect=test_disk.py::test_mine"),
+        ("test_disk.py::test_plain",),
+        ("suites", "test_disk.py::test_mine"),
+        (".", "--lf"),
+        (".", "--collect-only"),
+    ],
+    ids=" ".join,
+)
+def test_a_part_of_the_tests_in_python_passes_strictly(tested, arguments):
+    (tested.path / ".pytest_cache/v/cache").mkdir(parents=True, exist_ok=True)
+    (tested.path / ".pytest_cache/v/cache/lastfailed").write_text('{"test_disk.py::test_plain": true}')
+    assert tested.run(*arguments, "--device=lab", "--io-strict").ret == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "lost"), [("a", "test_mine.b"), ("", "test_mine.a, test_mine.b")], ids=["one", "all"]
+)
+def test_a_test_in_python_that_passes_without_what_it_has_a_baseline_of(lab, names, lost):
+    """That is known when the test has ended: a strict run fails it."""
+    text = "def test_mine(measure):\n    for name in NAMES: measure(engine='fake', name=name)\n"
+    file = lab.path / "test_disk.py"
+    file.write_text("NAMES = 'ab'\n" + text)
+    lab.run("test_disk.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    file.write_text(f"NAMES = '{names}'\n" + text)
+    words = f"baselines/lab/test_disk.yaml: stored baselines of what its test did not measure: {lost}"
+    told = lab.run(".", "--device=lab")
+    assert told.ret == 0 and f"warning: {words}" in " ".join(told.stdout.str().split())
+    refused(lab.run(".", "--device=lab", "--io-strict"), words, status=1)
+
+
+IN_UNITTEST = """\
+import pytest, unittest
+class TestIt(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def _measure(self, measure):
+        self.measure = measure
+        yield
+        {behind}
+    def test_mine(self): {test}
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "behind"),
+    [
+        ("self.measure(engine='fake')", ""),
+        ("pass", "measure(engine='fake')"),
+        ("self.skipTest('no disk')", ""),
+        ("pytest.skip('no disk')", ""),
+        ("assert False", ""),
+    ],
+)
+def test_what_is_measured_behind_a_test_or_not_at_all_as_it_did_not_pass_is_not_missed(lab, test, behind):
+    file = lab.path / "test_disk.py"
+    file.write_text(IN_UNITTEST.format(test="self.measure(engine='fake')", behind=""))
+    lab.run("test_disk.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    file.write_text(IN_UNITTEST.format(test=test, behind=behind))
+    result = lab.run(".", "--device=lab", "--io-strict")
+    assert "did not measure" not in result.stdout.str()
+    assert (result.ret == 1) == ("False" in test)
+
+
+def test_a_module_of_tests_that_skips_itself_passes_strictly(tested):
+    (tested.path / "test_disk.py").write_text(
+        "import pytest\npytest.importorskip('no_such_module')\n" + MEASURES
+    )
+    assert tested.run(".", "--device=lab", "--io-strict").ret == 0
 
 
 def test_nothing_is_recorded_strictly(lab):

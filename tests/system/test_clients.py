@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -210,6 +211,79 @@ def test_a_client_without_fio_is_named(project, two, tmp_path, target):
     project.suite(LONG)
     project.device("lab", profile(target, hosts))
     refused(project.run("suites", "--device=lab"), two[1].name, "fio is not installed", status=4)
+    nothing_left(project, target, two)
+
+
+LIAR = """\
+#!{python}
+import os, socket, struct, sys
+server = [word for word in sys.argv if word.startswith("--server=sock:")]
+if not server:
+    os.execv({fio!r}, ["fio", *sys.argv[1:]])
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(server[0].split(":")[1])
+listener.listen(1)
+said = listener.accept()[0]
+def crc(data, value=0):
+    for bit in (data[at >> 3] >> (at & 7) & 1 for at in range(8 * len(data))):
+        value = value >> 1 ^ (0xA001 if (value ^ bit) & 1 else 0)
+    return value
+def receive(size):
+    found = b""
+    while len(found) < size:
+        found += said.recv(size - len(found)) or sys.exit()
+    return found
+asked = False
+while True:
+    version, opcode, _, _, size, _, _ = struct.unpack("<HHIQIHH", receive(24))
+    content = receive(size)
+    if opcode == 21:
+        open({stolen!r}, "wb").write(content)
+    if not asked:
+        asked, content = True, {secret!r}.encode().ljust(256, b"\\0")
+        head = struct.pack("<HHIQI", version, 21, 0, 1, len(content))
+        said.sendall(head + struct.pack("<HH", crc(head), crc(content)) + content)
+"""
+
+
+def lying(clients, number, tmp_path, text):
+    """The hosts of clients, one of which has another fio."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "fio").write_text(text)
+    (programs / "fio").chmod(0o755)
+    hosts = [client.host for client in clients]
+    path = f"PATH={programs}:{os.environ['PATH']} "
+    hosts[number] = f"popen//python={clients[number].python(path)}"
+    return hosts
+
+
+def test_a_server_gets_no_file_of_the_machine_where_fio_runs(project, two, tmp_path, target):
+    secret, stolen = tmp_path / "secret", tmp_path / "stolen"
+    secret.write_text("my key")
+    text = LIAR.format(python=sys.executable, fio=shutil.which("fio"), secret=str(secret), stolen=str(stolen))
+    project.suite(SUITE)
+    project.device("lab", profile(target, lying(two, 1, tmp_path, text)))
+    result = project.run("suites", "--device=lab", "-k", "together")
+    assert result.verdicts == {"together": "invalid"}
+    assert "its server asked fio for what is not its to ask for" in result.text
+    assert not stolen.exists()
+    nothing_left(project, target, two)
+
+
+def test_who_drives_the_clients_has_them_run_no_command(project, two, tmp_path, target):
+    made = tmp_path / "made"
+    text = f"""\
+#!/bin/sh
+case "$*" in *--client=*) echo "exec_prerun=touch {made}" >> client_2.fio;; esac
+exec {shutil.which("fio")} "$@"
+"""
+    project.suite(SUITE)
+    project.device("lab", profile(target, lying(two, 0, tmp_path, text)))
+    result = project.run("suites", "--device=lab", "-k", "together")
+    assert result.verdicts == {"together": "invalid"}
+    assert "fio asked the server of another client for what is not its to ask for" in result.text
+    assert not made.exists()
     nothing_left(project, target, two)
 
 

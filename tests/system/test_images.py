@@ -235,13 +235,29 @@ def test_an_end_in_the_middle_of_copying(folder, pair):
 
 def test_an_end_while_something_is_open_there(folder, pair, monkeypatch):
     monkeypatch.setattr(loop, "_PATIENCE", 0.2)
-    with open_slots(folder, *pair) as slots:
+    told = []
+    with open_slots(folder, *pair, notice=told.append) as slots:
         stream = (slots.folders[0] / "file").open("w")
         with pytest.raises(TargetError, match="still in use"):
             slots.swap()
     assert len(traces(folder)) == 1, "the loop device, until the file is closed"
+    assert ["still in use; until then it stays" in line for line in told] == [True]
     stream.close()
     assert eventually(lambda: not traces(folder))
+
+
+@pytest.mark.parametrize("kind", ["ext4", "btrfs"])
+def test_who_keeps_what_was_mounted_in_a_namespace_is_named(folder, tmp_path, made, monkeypatch, kind):
+    need("unshare", f"mkfs.{kind}")
+    monkeypatch.setattr(loop, "_PATIENCE", 0.2)
+    base = format_image(kind, tmp_path / "base.img")
+    with open_slots(folder, Image(base), Image(format_image(kind, tmp_path / "other.img"))) as slots:
+        argv = ["unshare", "--mount", "sh", "-c", "echo begun; exec cat"]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as keeper:
+            keeper.stdout.readline()
+            with pytest.raises(TargetError, match=rf"are still in use: pid {keeper.pid} \(cat\)"):
+                slots.swap()
+        slots.swap()
 
 
 KILLED = """

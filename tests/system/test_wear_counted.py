@@ -61,3 +61,26 @@ def test_what_is_written_until_ctrl_c_is_counted(limited):
     run.send_signal(signal.SIGINT)
     plain(project.finish(run).text)
     assert counted(project) > 0.9 * (written() - before)
+
+
+@pytest.mark.parametrize("host", ["", "popen"], ids=["here", "there"])
+def test_a_session_that_is_gone_on_with_has_its_limit_once(limited, host):
+    """Whole, it writes 24M and 312M; what was written of it leaves too little to begin `second` anew."""
+    project, _ = limited
+    project.host = host
+    profile = project.path / "baselines/lab/device.yaml"
+    profile.write_text(profile.read_text().replace("900G/day", "350M/session"))
+    project.suite("""\
+defaults: {rw: write, bs: 64k}
+workloads:
+  first: {size: 8M, repetitions: 2}
+  second: {size: 24M, repetitions: 12}
+""")
+    run = project.start("suites", "--device=lab")
+    eventually(lambda: list(project.path.rglob("results.json")))
+    run.kill()
+    project.finish(run)
+    result = project.run("suites", "--device=lab", "--io-resume")
+    assert "1 of 2 workloads are decided" in result.text
+    assert result.verdicts == {"first": "recorded", "second": "invalid"}, result.text
+    assert "the device lab may be written 350.0 MiB a session" in result.text

@@ -40,6 +40,8 @@ def _require_text(value: Any) -> Any:
 
 def _wear_limits(value: Any) -> Any:
     """Read limits of wear: bytes by `day` and `session`."""
+    if value == {}:
+        raise ValueError("must not be empty: give a limit, or leave the key out")
     match = _WEAR.fullmatch(value) if isinstance(value, str) else None
     limits = {match[2]: match[1]} if match else value
     if not isinstance(limits, dict) or not limits.keys() <= {"day", "session"}:
@@ -56,8 +58,16 @@ def _require_path(value: Any) -> Any:
     return text
 
 
+def _require_value(value: Any) -> Any:
+    """Refuse a key without a value, as of a template whose variable is not set: it is not left out."""
+    if value is None:
+        raise ValueError("must not be empty: give a value, or leave the key out")
+    return value
+
+
 Text = Annotated[str, BeforeValidator(_require_text)]
-PathText = Annotated[str, BeforeValidator(_require_path)]
+Word = Annotated[Text, Field(min_length=1)]
+PathText = Annotated[str, BeforeValidator(_require_path), Field(min_length=1)]
 Names = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
@@ -84,8 +94,10 @@ class TargetId(Schema):
     """What names a block device for good; one of them is enough, and each that is said must lead to it."""
 
     by_id: PathText | None = Field(None, description="its link below /dev/disk/by-id")
-    serial: Text | None = Field(None, description="its serial number or world-wide name")
+    serial: Word | None = Field(None, description="its serial number or world-wide name")
     backing_file: PathText | None = Field(None, description="the file behind a loop device")
+
+    _said = field_validator("*", mode="before")(_require_value)
 
 
 class DeviceFile(Schema):
@@ -95,11 +107,11 @@ class DeviceFile(Schema):
     identity: dict[str, Text] = Field(
         default_factory=dict, description="patterns that the machine must match, such as machine: '*Orin*'"
     )
-    host: Text = Field("", description="where it is, as execnet has it: ssh=root@orin.lab; here if left out")
+    host: Word = Field("", description="where it is, as execnet has it: ssh=root@orin.lab; here if left out")
     hosts: Names | None = Field(
         None, description="where the clients of its storage are, for workloads with `clients`; each as `host`"
     )
-    target: Annotated[PathText, Field(min_length=1)] = Field(description="a directory or a block device")
+    target: PathText = Field(description="a directory or a block device")
     target_id: TargetId = Field(TargetId(), description="what names the block device that may be written to")
     link: LinkProfile | None = Field(None, description="the limit of the target's link, such as 7.88 GB/s")
     suites: Names | None = Field(None, description="the suites that apply; all of them if left out")
@@ -117,6 +129,8 @@ class DeviceFile(Schema):
         BeforeValidator(_wear_limits),
         WithJsonSchema({"type": ["string", "object"], "description": "1T/day, or {day: 1T, session: 100G}"}),
     ] = Field(default_factory=dict, description="the most bytes to write to the target")
+
+    _said = field_validator("*", mode="before")(_require_value)
 
     @field_validator("hosts")
     @classmethod

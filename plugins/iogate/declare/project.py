@@ -6,12 +6,13 @@ Its baseline has the same path below the device's folder, so that no two suites 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from iogate.errors import InputError
+from iogate.errors import InputError, IogateError
 from iogate.units import printable
 
 BASELINES = "baselines"
@@ -94,12 +95,35 @@ def require_within(place: Path, root: Path) -> None:
     """Raise InputError if symbolic links lead a place in a project out of it, as those of a stranger's
     repository may.
     """
-    real = os.path.realpath(place)
+    try:
+        real = os.path.realpath(place)
+    except OSError as error:  # a link that is a folder by now
+        raise InputError(printable(f"somebody changes the way to {place}: nothing is made there")) from error
     if not Path(real).is_relative_to(os.path.realpath(root)):
         raise InputError(
             printable(f"a symbolic link leads {place} out of the project, to {real}: nothing is made there"),
             remedy="remove the link, or make the project where it leads to",
         )
+
+
+@contextlib.contextmanager
+def hide_what_lies_outside(root: Path, suite: Path, shown: str) -> Iterator[None]:
+    """Tell mistakes of a suite without its text if a link leads it out of the project, as one in a stranger's
+    repository may lead to any file. Raises InputError instead of what is raised within.
+    """
+    try:
+        yield
+    except IogateError:
+        real = os.path.realpath(suite)
+        if Path(real).is_relative_to(os.path.realpath(root)):
+            raise
+        raise InputError(
+            printable(
+                f"{shown}: a link leads out of the project, to {real}, and that is no suite without "
+                "mistakes; what it says is not shown"
+            ),
+            remedy="put the file itself there; run where it lies, its mistakes are shown",
+        ) from None
 
 
 def folders_of(patterns: Sequence[str]) -> tuple[str, ...]:

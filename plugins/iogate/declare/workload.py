@@ -24,7 +24,7 @@ from iogate import engines
 from iogate.declare.against import options_against, within_against
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
-from iogate.formats.schema import Fraction, Schema, check
+from iogate.formats.schema import KNOWN, Fraction, Schema, check
 from iogate.formats.words import nearest, value_text
 from iogate.model import Tolerance, Workload, metric
 from iogate.units import one_line, parse_fraction, printable
@@ -377,5 +377,6 @@ def _with_hint(error: InputError, engine: engines.Engine) -> InputError:
     word = str(error.path[0])
     known = [*WorkloadEntry.model_fields, *engine.schema()["properties"]]
     hint = nearest(word, known)
-    remedy = "" if hint else f"the keys of a workload: {', '.join(sorted(known))}"
+    advice = "" if error.remedy.startswith(KNOWN) else f"{error.remedy}; "
+    remedy = "" if hint else f"{advice}the keys of a workload: {', '.join(sorted(known))}"
     return OptionError(f"unknown key {printable(word)!r}{hint}", error.path, key=True, remedy=remedy)

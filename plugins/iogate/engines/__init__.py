@@ -8,6 +8,7 @@ tells how a package of its own adds one.
 from iogate.engines.protocol import (
     Alternates,
     BringsToRest,
+    Conversation,
     Engine,
     PreparesProgram,
     ReadsJobFiles,
@@ -24,6 +25,7 @@ __all__ = [
     "DEFAULT",
     "Alternates",
     "BringsToRest",
+    "Conversation",
     "Engine",
     "PreparesProgram",
     "ReadsJobFiles",

@@ -209,6 +209,18 @@ class Alternates(Protocol):
         ...
 
 
+class Conversation(Protocol):
+    """What the conductor and a server say to each other: each hears what the other may say, and no more."""
+
+    def to_server(self, data: bytes) -> bytes:
+        """Return what the conductor has said by now that may be passed on. Raises MeasurementError."""
+        ...
+
+    def to_conductor(self, data: bytes) -> bytes:
+        """Return what the server has said by now that may be passed on. Raises MeasurementError."""
+        ...
+
+
 @runtime_checkable
 class RunsOnClients(Protocol):
     """An engine that runs a workload on many machines at once: a server of it on each, and a conductor that
@@ -242,6 +254,12 @@ class RunsOnClients(Protocol):
     def conductor(self, commands: Mapping[str, Command]) -> Command:
         """Return the command that has servers each do what its own command says, by the names of the sockets
         in its folder. Raises EngineError.
+        """
+        ...
+
+    def conversation(self, command: Command) -> Conversation:
+        """Return what looks at what the conductor and the server that does this command say: they are on two
+        machines, neither of which may command the other.
         """
         ...
 

@@ -12,6 +12,8 @@ from iogate.formats.words import nearest, problem_text, value_text
 from iogate.formats.yamlio import Document, Path_
 from iogate.units import parse_duration, parse_fraction, parse_rate, parse_size, printable, size_text
 
+KNOWN = "known keys: "
+"""How the remedy of an unknown key begins, if nobody says more of it."""
 MOST = 100
 """Mistakes of one file that are told."""
 _RUBBISH = 1000
@@ -113,7 +115,7 @@ def _problem(shape: type[BaseModel], item: Any) -> OptionError:
         known = _fields_at(shape, path[:-1])
         word = printable(str(path[-1]))
         hint = nearest(word, known)
-        remedy = "" if hint or not known else f"known keys: {', '.join(sorted(known))}"
+        remedy = "" if hint or not known else KNOWN + ", ".join(sorted(known))
         return OptionError(f"unknown key {word!r}{hint}", path, key=True, remedy=remedy)
     if kind == "missing":
         return OptionError(f"{path[-1]!r} is missing", path[:-1])

@@ -85,10 +85,10 @@ def is_stream(path: Path) -> bool:
 def own_descriptor(path: Path) -> int | None:
     """Return the number of the descriptor of this process that a path stands for, as /dev/stdout for 1."""
     for _ in range(_LINKS):
-        folder = os.path.realpath(path.parent)
-        if re.fullmatch(rf"/proc/{os.getpid()}(/task/\d+)?/fd", folder) and path.name.isdecimal():
-            return int(path.name)
         try:
+            folder = os.path.realpath(path.parent)
+            if re.fullmatch(rf"/proc/{os.getpid()}(/task/\d+)?/fd", folder) and path.name.isdecimal():
+                return int(path.name)
             path = Path(folder, os.readlink(Path(folder, path.name)))
         except (OSError, ValueError):
             return None

@@ -4,6 +4,8 @@ configuration is run.
 
 from __future__ import annotations
 
+import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,13 +53,18 @@ def is_committed(file: Path) -> bool:
     return not (committed.status or found.status) and committed.stdout == found.stdout
 
 
-def head(folder: Path) -> str:
-    """Return the commit that a checkout is at; empty if the folder is in none, or git does not say."""
-    try:
+def head(folder: Path) -> str | None:
+    """Return the commit that a checkout is at; empty if the folder is in none, or nothing is committed yet;
+    None if git does not tell: it is not installed, or the checkout is another user's.
+    """
+    with contextlib.suppress(TargetError):
         answer = _git(folder, "rev-parse", "--verify", "HEAD")
-    except TargetError:
-        return ""
-    return "" if answer.status else printable(answer.stdout.strip())
+        if not answer.status:
+            return printable(answer.stdout.strip())
+        if not _git(folder, "rev-parse", "--git-dir").status:
+            return ""
+    real = Path(os.path.realpath(folder))
+    return None if any(os.path.lexists(each / ".git") for each in (real, *real.parents)) else ""
 
 
 def _git(folder: Path, *arguments: str) -> Answer:

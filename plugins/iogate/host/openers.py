@@ -1,4 +1,4 @@
-"""Which processes have something open, by the links in /proc/PID/fd (root sees all, others their own)."""
+"""Which processes have something open, by /proc/PID/fd, or mounted (root sees all, others their own)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from iogate.host.mounts import PROC, number_text
+from iogate.host import sysfs
+from iogate.host.mounts import PROC, number_text, parse_mountinfo
 from iogate.units import printable
 
-_FAR = "import sys;exec(eval(sys.stdin.readline()))"
-"""What execnet has Python begin with at a host; who runs it follows."""
+FAR = "import sys;sys.path=sys.path[not sys.path[0]:];exec(eval(sys.stdin.readline()))"
+"""What Python begins with at a host; who runs it follows. It is execnet's, but takes no modules from the
+folder where it begins, nor from that of `chdir`: these may be another user's.
+"""
 
 
 def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
@@ -24,6 +27,22 @@ def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
 def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
     """Return the other processes that have one of these block devices open, by `major:minor`."""
     return list(_openers(lambda link, name: name.startswith("/dev/") and _is_device(link, numbers), proc))
+
+
+def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
+    """Return the other processes that have one of these block devices open, and one of each mount namespace
+    in which it is mounted, by `major:minor`: a namespace keeps what was mounted when it was made.
+    """
+    seen = {_namespace(proc / "self"), ""}
+    keepers = openers_of(numbers, proc)
+    for process in sorted(proc.glob("[0-9]*"), key=lambda path: int(path.name)):
+        namespace = _namespace(process)
+        if namespace not in seen:
+            seen.add(namespace)
+            text = sysfs.text(process / "mountinfo", errors="surrogateescape")
+            if any(mount.block_number in numbers for mount in parse_mountinfo(text)):
+                keepers.append(int(process.name))
+    return sorted(set(keepers))
 
 
 def openers_of_file(descriptor: int, proc: Path = PROC) -> list[int]:
@@ -45,7 +64,7 @@ def process_text(pid: int, proc: Path = PROC) -> str:
         words = (proc / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         words = []
-    runner = words[words.index(_FAR) + 1 :] if _FAR in words else []
+    runner = words[words.index(FAR) + 1 :] if FAR in words else []
     words = runner if any(runner) else words
     line = " ".join(printable(" ".join(words)).split())
     return f"pid {pid} ({line[:80]})" if line else f"pid {pid}"
@@ -57,6 +76,14 @@ def _openers(matches: Callable[[Path, str], bool], proc: Path) -> Iterator[int]:
         pid = int(process.name)
         if pid != os.getpid() and any(matches(link, name) for link, name in _links(process / "fd")):
             yield pid
+
+
+def _namespace(process: Path) -> str:
+    """Return the mount namespace of a process; nothing where that is not told."""
+    try:
+        return os.readlink(process / "ns/mnt")
+    except OSError:
+        return ""
 
 
 def _links(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -11,6 +11,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from iogate.formats.held import held_folder
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
 
@@ -20,10 +22,11 @@ def own_folder(folder: Path, within: Path) -> Iterator[Path]:
     """Make a folder, and those between it and `within`, unless they are there, and hold it open: the path
     yielded leads there whatever becomes of its name.
 
-    Links are followed to `within`, and no further. Raises OSError, also for a folder of another user.
+    Links are followed to `within`, but those of another user, and no further. Raises OSError, also for a
+    folder of another user.
     """
-    within.mkdir(parents=True, exist_ok=True)
-    held = os.open(within, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    with held_folder(within, make=True) as start:
+        held = os.open(".", _FOLDER, dir_fd=start)
     try:
         for name in folder.relative_to(within).parts:
             inner = _enter(held, name)

@@ -7,9 +7,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
+from iogate import engines
 from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
@@ -128,7 +130,15 @@ class BaselineJudge:
 
     def differences(self, environment: Environment) -> Sequence[str]:
         """Return what changed since the baseline's newest session; a published one does not say."""
-        return () if self.baseline.published else differences(self.baseline.environment, environment)
+        if self.baseline.published:
+            return ()
+        return differences(*map(self._around, (self.baseline.environment, environment)))
+
+    def _around(self, environment: Environment) -> Environment:
+        """Leave out the versions of other engines: they explain nothing here, and come as each is at work."""
+        others = {*engines.names()} - {self.workload.engine}
+        known = {name: text for name, text in environment.subject.items() if name not in others}
+        return replace(environment, subject=known)
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""

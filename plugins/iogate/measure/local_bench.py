@@ -72,7 +72,7 @@ class LocalBench:
         self._folder = folder
         self._watcher = watcher
         self._turns = Turns(settings.slice or SLICE, handicap=handicap)
-        self._wear = WearAccount(device, self._sites)
+        self._wear = WearAccount(device, self._sites, settings.session)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
 

@@ -22,7 +22,8 @@ class Settings:
     device time in seconds. `runtime` (seconds) and `size` replace those of the suites. `destroy` is the block
     device that may be written to, `allow_exec` lets suites run commands. `strict` refuses what would lose
     coverage in silence, `resume` goes on with a session that was cut off. `wait` is how many seconds to wait
-    for a target that another run has; `keep` is how many sessions are kept (None: not said).
+    for a target that another run has; `keep` is how many sessions are kept (None: not said). `session` is
+    the name of the session once that has begun.
     """
 
     root: Path
@@ -47,3 +48,4 @@ class Settings:
     resume: bool = False
     wait: float = 0.0
     keep: int | None = None
+    session: str = ""

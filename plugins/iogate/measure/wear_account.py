@@ -20,8 +20,8 @@ class WearAccount:
     Its methods raise TargetError (`wear`) if more must not be written, or if the count cannot be kept.
     """
 
-    def __init__(self, device: Device, sites: Sites) -> None:
-        self._wear = Wear(device)
+    def __init__(self, device: Device, sites: Sites, session: str = "") -> None:
+        self._wear = Wear(device, session=session)
         self._sites = sites
         self._laid_out = 0
 

@@ -51,11 +51,13 @@ def shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def missing_suites(device: Device, existing: Collection[str]) -> Iterator[str]:
-    """Yield a sentence if the profile lists suites that do not exist."""
-    missing = [name for name in device.suites if name not in existing]
-    if missing:
-        yield f"the profile of {device.name} lists suites that do not exist: {', '.join(missing)}"
+def missing_suites(device: Device, exists: Callable[[str], bool]) -> Iterator[str]:
+    """Yield sentences if the profile lists suites, or overrides options of suites, that do not exist."""
+    overridden = device.overrides.keys() - {"*"}
+    for does, names in (("lists", device.suites), ("overrides options of", sorted(overridden))):
+        missing = [name for name in names if not exists(name)]
+        if missing:
+            yield f"the profile of {device.name} {does} suites that do not exist: {', '.join(missing)}"
 
 
 def without_workload(
@@ -69,6 +71,21 @@ def without_workload(
         if missing:
             file = shown(folder / f"{suite}.yaml", root)
             yield f"{file}: stored baselines whose workloads the suite does not declare: {', '.join(missing)}"
+
+
+def without_test(folder: Path, root: Path, lost: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a sentence for each baseline file in a device's folder that has workloads of tests in Python that
+    are no longer there, or no longer measure.
+    """
+    for module, names in lost.items():
+        file = shown(folder / f"{module}.yaml", root)
+        yield f"{file}: stored baselines that no test in Python measures: {', '.join(names)}"
+
+
+def unmeasured(folder: Path, root: Path, suite: str, names: Sequence[str]) -> str:
+    """Return a sentence for the baselines of a test in Python that passed without them."""
+    file = shown(folder / f"{suite}.yaml", root)
+    return f"{file}: stored baselines of what its test did not measure: {', '.join(names)}"
 
 
 def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> Iterator[str]:

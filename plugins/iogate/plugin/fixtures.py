@@ -58,7 +58,7 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     """Return `measure(rw="randread", bs="4k", ...)`, which measures a workload declared in a Python test.
 
     Keys are those of a workload in a suite; `name` tells several in one test apart, which each need one. What
-    the test does not hand to `gate.check` itself is checked at its end. The
+    the test does not hand to `gate.check` itself is checked at its end, or at that of its teardown. The
     baseline is kept in `<device>/<module>.yaml` under the test's name with that of its class
     (`TestDeadline.test_read`), the module as its path in the project: `tests/test_disk`.
     """

@@ -273,20 +273,29 @@ def pytest_runtest_makereport(
     note_verdict(report, call)
     add_extras(item, report)
     note_attachments(report, records(item))
+    if report.when == "call":
+        item.config.stash[RUN].python_tests.passed = item.nodeid if report.passed else ""
     if report.when == "call" or not report.passed:
         report.duration += item.config.stash[RUN].measured_before(item)
     return report
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """Check what a test in Python has measured, and forgot to."""
-    run = pyfuncitem.config.stash[RUN]
-    run.gate.checked.clear()
-    run.python_tests.results.pop(pyfuncitem.nodeid, None)
-    returned = yield
-    run.gate.check_rest(run.python_tests.results.pop(pyfuncitem.nodeid, ()))
-    return returned
+@pytest.hookimpl(wrapper=True, trylast=True)  # as if the test itself had asked the gate
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Check what a test and its fixtures have measured, and forgot to."""
+    with item.config.stash[RUN].gate.checking_rest():
+        yield
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Check what the fixtures of a test measure behind it, and note what was not measured by then."""
+    run = item.config.stash[RUN]
+    run.gate.let_go()  # of a set-up that failed
+    with run.gate.checking_rest():
+        yield
+    if run.python_tests.passed == item.nodeid:
+        run.note_unmeasured(item)
 
 
 @pytest.hookimpl(tryfirst=True)

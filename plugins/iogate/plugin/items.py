@@ -147,6 +147,19 @@ class SuiteModule(pytest.Module):
         With `ask_engines` the engines' own programs are asked: not for a plan, which starts no process, nor
         for a device elsewhere, where they are.
         """
+        from iogate.declare.project import find_project, hide_what_lies_outside
+
+        with hide_what_lies_outside(
+            find_project(self.path, self.config.rootpath).root, self.path, self.shown
+        ):
+            suite = self._load()
+        self.loaded = suite
+        for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
+            self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
+        for workload in suite.workloads:
+            yield WorkloadItem.of(self, workload)
+
+    def _load(self) -> Suite:
         from iogate.declare.suite import load_suite
 
         suite = load_suite(
@@ -157,13 +170,9 @@ class SuiteModule(pytest.Module):
             cli_overrides=self.cli_overrides,
             allow_exec=self.allow_exec,
         )
-        self.loaded = suite
         if self.ask_engines:
             _ask_engines(suite.workloads)
-        for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
-            self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
-        for workload in suite.workloads:
-            yield WorkloadItem.of(self, workload)
+        return suite
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Return mistakes in a suite in words, without a traceback."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iogate.errors import IogateError
+from iogate.formats.held import held_folder, make_within
 from iogate.model import WorkloadResult
 
 if TYPE_CHECKING:
@@ -98,10 +99,9 @@ class Keeping:
         ignore = self._settings.results.parent / ".gitignore"
         if ignore.parent.name != ".iogate" or ignore.parent.is_symlink():  # a link may have chosen it
             return
-        with contextlib.suppress(OSError):  # it is there, or a full disk shows where something matters
-            ignore.parent.mkdir(parents=True, exist_ok=True)
-            with open(ignore, "x", encoding="utf-8") as stream:
-                stream.write("*\n")
+        # it is there, or a full disk shows where something matters
+        with contextlib.suppress(OSError), held_folder(ignore.parent, make=True) as folder:
+            make_within(folder, ignore.name, "*\n")
 
     def _prune(self) -> None:
         """Remove old sessions: where nobody chose the folder, or where it was said how many to keep."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,12 +35,11 @@ class Gate:
     def __init__(self, inconclusive: str, missing: Callable[[], str]) -> None:
         self._inconclusive = inconclusive
         self._missing = missing
-        self.checked: set[str] = set()
-        """The ids of measurements that the test at hand had checked."""
+        self._unchecked: dict[str, WorkloadResult] = {}
 
     def check(self, measurement: WorkloadResult) -> None:
         """Pass, or fail with the metric, the figures, the bound and the line of the suite."""
-        self.checked.add(measurement.id)
+        self._unchecked.pop(measurement.id, None)
         verdict = measurement.verdict
         if verdict.passed:
             return
@@ -48,11 +48,26 @@ class Gate:
             pytest.skip(f"{message}\nskipped and not failed, as {asked} asks for")
         raise VerdictFailure(verdict.verdict, message)
 
-    def check_rest(self, measurements: Iterable[WorkloadResult]) -> None:
-        """Check what a test has measured and not checked itself."""
-        for measurement in measurements:
-            if measurement.id not in self.checked:
-                self.check(measurement)
+    def expect(self, measurement: WorkloadResult) -> None:
+        """Note what the test at hand has measured, and is to check."""
+        self._unchecked[measurement.id] = measurement
+
+    @contextlib.contextmanager
+    def checking_rest(self) -> Iterator[None]:
+        """Check at the end what was measured by then and not checked, unless the test failed otherwise."""
+        try:
+            yield
+        except BaseException:
+            self.let_go()
+            raise
+        rest = tuple(self._unchecked.values())
+        self.let_go()
+        for measurement in rest:
+            self.check(measurement)
+
+    def let_go(self) -> None:
+        """Leave unchecked what was measured."""
+        self._unchecked.clear()
 
     def _skipped(self, verdict: VerdictName) -> str:
         """Return which option asks for a skipped test, if one does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from iogate.declare.overrides import Overrides
     from iogate.measure.session import Session
     from iogate.measure.trial import Trial
-    from iogate.model import Workload, WorkloadResult
+    from iogate.model import Workload
 
 
 class PythonTests:
@@ -30,10 +30,41 @@ class PythonTests:
         self.items: list[pytest.Item] = []
         self.ended: dict[str, bool] = {}
         """Whether each test came to its end, by its id."""
-        self.results: dict[str, list[WorkloadResult]] = {}
-        """What each test has measured in this run of it, by its id."""
-        self._stored = stored
+        self.passed = ""
+        """The id of the last test, if it passed."""
+        self.modules: dict[str, set[str]] = {}
+        """What the tests are called that may measure, by the id of their module, of all modules collected."""
+        self._stored = cache(stored)
         self._measured: dict[str, tuple[Workload, Trial]] = {}
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a module of tests, which may have none left."""
+        if report.passed and report.nodeid.endswith(".py"):
+            self.modules.setdefault(report.nodeid, set())
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Note a test that may measure, before any is left out."""
+        module = item.nodeid.split("::")[0]
+        if module.endswith(".py") and may_measure(item):
+            self.modules.setdefault(module, set()).add(label_of(item))
+
+    def without_test(self, root: Path, partly: Collection[Path]) -> Iterator[tuple[Path, list[str]]]:
+        """Yield the modules that were collected, but for those of which only a part was, with their workloads
+        that have a baseline and no test.
+        """
+        for id, labels in self.modules.items():
+            path = root / id
+            names = () if path.resolve() in partly else self._stored(path)
+            if lost := [name for name in names if labels.isdisjoint(_owners([name]))]:
+                yield path, lost
+
+    def unmeasured(self, item: pytest.Item) -> list[str]:
+        """Return what a test that passed has a baseline of, and did not measure."""
+        if not takes_measure(item):
+            return []
+        measured = {workload.name for workload, _ in self._measured.values()}
+        own = (name for name in self._stored(item.path) if label_of(item) in _owners([name]))
+        return [name for name in own if name not in measured]
 
     def expect(self, items: Sequence[pytest.Item]) -> None:
         """Note which tests measure, of those that are to run."""
@@ -129,6 +160,11 @@ def position_of(item: pytest.Item) -> Position:
 def takes_measure(item: pytest.Item) -> bool:
     """Return whether a test takes `measure`."""
     return "measure" in getattr(item, "fixturenames", ())
+
+
+def may_measure(item: pytest.Item) -> bool:
+    """Return whether a test takes `measure`, or could ask for it as it runs."""
+    return not isinstance(item, pytest.Function) or not {"measure", "request"}.isdisjoint(item.fixturenames)
 
 
 def expected(items: Sequence[pytest.Item], stored: Callable[[Path], Collection[str]]) -> Counter[str]:

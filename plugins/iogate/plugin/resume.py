@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from iogate.report.results import Results, WorkloadRecord
 
 
-def session_to_resume(settings: Settings, asked: Selection, commit: str) -> tuple[Resumption | None, str]:
+def session_to_resume(
+    settings: Settings, asked: Selection, commit: str | None
+) -> tuple[Resumption | None, str]:
     """Return the last session of what is asked if it was cut off, and is of the commit that the project is
     at; else None, and why there is none.
 

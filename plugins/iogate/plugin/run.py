@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,7 +150,8 @@ class PytestRun:
         require_folder(self.settings.results, "raw outputs", "name another folder: --io-results=DIR")
         named = named_reporters(self.config, self.json_path)
         self._interrupts.watch()
-        settings, id = self.settings, self._resumed.session if self._resumed else new_session_id()
+        id = self._resumed.session if self._resumed else new_session_id()
+        settings = replace(self.settings, session=id)
         progress = progress_of(self.config)
         folder = settings.results / id
         bench = bench_of(self.config, settings, self.device, folder, progress, self._items)
@@ -191,15 +193,40 @@ class PytestRun:
         suites = {module.suite: module.loaded for module in self.modules if module.loaded}
         existing = self._project.suites(self.config.getini("io_suites"))
         existing |= {module.suite for module in self.modules}
+
+        def exists(name: str) -> bool:
+            return name in existing or self._project.has(name)
+
         declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
         folder, root = self.settings.baselines / self.device.name, self.settings.root
         self.gaps += self._implicit if measures else ()
-        self.gaps += coverage.missing_suites(self.device, existing)
+        self.gaps += coverage.missing_suites(self.device, exists)
         stored = {} if self.settings.against else self._judges.stored(declared)
         self.gaps += coverage.without_workload(folder, root, declared, stored)
-        self.gaps += coverage.without_suite(
-            folder, root, lambda name: name in existing or self._project.has(name)
-        )
+        self.gaps += coverage.without_test(folder, root, {} if self.settings.against else self._without_test)
+        self.gaps += coverage.without_suite(folder, root, exists)
+
+    @property
+    def _without_test(self) -> dict[str, list[str]]:
+        """What has a baseline and no test in Python, by module, of those that were collected whole."""
+        config = self.config
+        if config.getoption("lf", False) or config.option.pyargs:  # parts of modules, which cannot be told
+            return {}
+        named = (each.split("::")[0] for each in config.args if "::" in each)
+        partly = {(config.invocation_params.dir / each).resolve() for each in named}
+        found = self.python_tests.without_test(config.rootpath, partly)
+        return {self._project.name(path): names for path, names in found}
+
+    def note_unmeasured(self, item: pytest.Item) -> None:
+        """Note what a test in Python has a baseline of, and passed without; a strict run fails it."""
+        names = [] if self.settings.against else self.python_tests.unmeasured(item)
+        if not names:
+            return
+        folder, suite = self.settings.baselines / self.device.name, self._project.name(item.path)
+        gap = coverage.unmeasured(folder, self.settings.root, suite, names)
+        if self.settings.strict:
+            pytest.fail(printable(f"--io-strict: {gap}"), pytrace=False)
+        self.gaps.append(gap)
 
     @property
     def _implicit(self) -> list[str]:
@@ -278,8 +305,8 @@ class PytestRun:
 
         known, trials = self._kept.knows, self.session.trials
         left = (trial.id for trial in trials if trial.result is None or not known(trial.id))
-        tests = dict(self.python_tests.ended)
-        return RunRecord(self._selection, tuple(left), self._options, self._ended, self._commit, tests=tests)
+        tests, commit = dict(self.python_tests.ended), self._commit or ""
+        return RunRecord(self._selection, tuple(left), self._options, self._ended, commit, tests=tests)
 
     @property
     def _records(self) -> list[WorkloadRecord]:
@@ -287,7 +314,7 @@ class PytestRun:
         return [*self._kept.records, *(self._resumed.waiting if self._resumed else ())]
 
     @cached_property
-    def _commit(self) -> str:
+    def _commit(self) -> str | None:
         from iogate.host.git import head
 
         return head(self.settings.root)
@@ -417,7 +444,7 @@ class PytestRun:
         assert result is not None
         self._keep(trial)
         self._tell(item, result, name)
-        self.python_tests.results.setdefault(item.nodeid, []).append(result)
+        self.gate.expect(result)
         return result
 
     def _names_stored(self, module: Path) -> Collection[str]:

@@ -277,6 +277,7 @@ class RemoteBench(FarCalls):
             slice=settings.slice,
             wait=settings.wait,
             handicap=handicap,
+            session=settings.session,
         )
         try:
             facts: Facts = self._call(Facts, "begin", request)

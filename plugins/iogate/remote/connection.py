@@ -23,10 +23,11 @@ from typing import Any
 import execnet
 from execnet.gateway_base import Popen2IO, get_execmodel
 from execnet.gateway_bootstrap import HostNotFound, bootstrap
-from execnet.gateway_io import Popen2IOMaster, popen_args, ssh_args
+from execnet.gateway_io import Popen2IOMaster, popen_args, popen_bootstrapline, ssh_args
 from execnet.xspec import XSpec
 
 from iogate.errors import InputError, TargetError
+from iogate.host.openers import FAR
 from iogate.host.tools import last_line
 from iogate.remote import start
 from iogate.remote.parcel import parcel
@@ -259,11 +260,12 @@ def _argv(spec: XSpec) -> list[str]:
     """Return the command that leads to Python there; its last word says to people there who runs it."""
     if spec.popen:
         spec.python = spec.python or shlex.quote(sys.executable)
-        return [*popen_args(spec), _runner()]
+        *argv, _ = popen_args(spec)
+        return [*argv, FAR, _runner()]
     spec.python = spec.python or "python3"
     spec.ssh = f"-o BatchMode=yes {spec.ssh}"
     *argv, line = ssh_args(spec)
-    return [*argv, f"{line} {shlex.quote(_runner())}"]
+    return [*argv, f"{line.replace(popen_bootstrapline, FAR)} {shlex.quote(_runner())}"]
 
 
 def _runner() -> str:

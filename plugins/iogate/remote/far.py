@@ -59,6 +59,7 @@ class Request:
     slice: float | None = None
     wait: float = 0.0
     handicap: tuple[float, float] = (0.0, 0.0)
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,7 @@ class Far:
             destroy=asked.destroy,
             slice=asked.slice,
             wait=asked.wait,
+            session=asked.session,
         )
         native.compile_elsewhere = self._compile
         results = self._folder / "results"

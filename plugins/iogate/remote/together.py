@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from iogate import engines
 from iogate.audit import Evidence, audit
 from iogate.audit.evidence import ClientRun
-from iogate.errors import OutputError
+from iogate.errors import MeasurementError, OutputError
 from iogate.measure.local_bench import folder_name
 from iogate.model import ClientOutputs, Command, Finding, Output, Repetition, Traffic, Workload
 from iogate.remote.client import Client, FellowGone
@@ -37,7 +37,8 @@ class Together:
             versions = {name: client.version(self.workload.engine) for name, client in self.clients.items()}
             asked, commands = self._prepare()
             before = {name: client.ahead() for name, client in self.clients.items()}
-            conducted = _conduct(self.clients, asked, commands)
+            talks = {name: self._engine.conversation(command) for name, command in commands.items()}
+            conducted = _conduct(self.clients, asked, commands, talks)
             after = {name: client.ahead() for name, client in self.clients.items()}
         found = self._read(conducted, {name: (before[name][0] + after[name][0]) / 2 for name in self.clients})
         runs = tuple(
@@ -118,23 +119,40 @@ def _stopping(clients: Mapping[str, Client]) -> Iterator[None]:
 
 
 def _conduct(
-    clients: Mapping[str, Client], asked: Mapping[str, Asked], commands: Mapping[str, Command]
+    clients: Mapping[str, Client],
+    asked: Mapping[str, Asked],
+    commands: Mapping[str, Command],
+    talks: Mapping[str, engines.Conversation],
 ) -> Conducted:
     """Let the first client drive all of them. Raises IogateError."""
     (own, conductor), *others = clients.items()
     gone: list[Client] = []
+    wrong: list[MeasurementError] = []
 
     def lost(client: Client) -> None:
         gone.append(client)
         conductor.tell_gone()
 
+    def pass_on(look: Callable[[bytes], bytes], speaker: Client, to: Client, name: str, data: bytes) -> None:
+        if wrong:
+            return
+        try:
+            heard = look(data)
+        except MeasurementError as error:
+            wrong.append(MeasurementError(f"{speaker.host}: {error.message}"))
+            lost(speaker)
+        else:
+            if heard or not data:  # no bytes are the end
+                to.pass_on(name, heard)
+
     def to_client(name: str, data: bytes) -> None:
         if name in clients and name != own:
-            clients[name].pass_on(name, data)
+            pass_on(talks[name].to_server, conductor, clients[name], name, data)
 
     conductor.listen("", to_client, lambda: None)
     for name, client in others:
-        client.listen(name, conductor.pass_on, partial(lost, client))
+        to_conductor = partial(pass_on, talks[name].to_conductor, client, conductor)
+        client.listen(name, to_conductor, partial(lost, client))
     for name, client in others:
         client.serve(asked[name], name)
     for _, client in others:
@@ -142,7 +160,9 @@ def _conduct(
     try:
         conducted = conductor.conduct(asked[own], commands, gone)
     except FellowGone:
-        raise gone[0].reason() from None
+        raise wrong[0] if wrong else gone[0].reason() from None
+    if wrong:
+        raise wrong[0]
     for _, client in others:
         client.served()
     return conducted

@@ -44,6 +44,11 @@ _KNOWN = (
         "is the container, pod or namespace up, and is its name right?",
     ),
     (
+        r"Can't open user config file|Bad configuration option",
+        "ssh cannot read its configuration",
+        "mend that file, or name another one: //ssh_config=FILE",
+    ),
+    (
         r"not found$|[Nn]o such file or directory\W*$|executable file not found",
         "Python is not there",
         "install Python 3.10 or newer there, or name another one: //python=/path/to/python3",

@@ -33,9 +33,9 @@ def _seal(results: Results) -> str:
     return blake2b("".join(unsealed.digests()).encode(), key=key, digest_size=16).hexdigest()
 
 
-def hindrance(results: Results, path: Path, commit: str) -> str:
-    """Return why a session in a file is not gone on with, by a checkout at a commit; empty if nothing is in
-    the way.
+def hindrance(results: Results, path: Path, commit: str | None) -> str:
+    """Return why a session in a file is not gone on with, by a checkout at a commit, which git does not tell
+    if it is None; empty if nothing is in the way.
     """
     assert results.run
     run, version = results.run, results.versions.get("iogate", "")
@@ -45,6 +45,8 @@ def hindrance(results: Results, path: Path, commit: str) -> str:
         return printable(f"is of iogate {version or 'of another version'}, and this is {__version__}")
     if run.seal != _seal(results):
         return "was not written on this machine since it was started"
+    if commit is None:
+        return "may be of another commit: git does not tell that of this checkout (try git rev-parse HEAD)"
     if run.commit != commit:
         return printable(f"is of commit {run.commit[:12] or '(none)'}, and this is {commit[:12] or '(none)'}")
     age = time.time() - path.stat().st_mtime

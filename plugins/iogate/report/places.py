@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iogate.errors import InputError
 from iogate.formats.atomic import write_atomically
-from iogate.formats.held import held_file, within
+from iogate.formats.held import held_file, held_folder, within
 
 
 def require_place(path: Path, is_ours: Callable[[Path], bool], what: str) -> None:
@@ -24,7 +24,10 @@ def require_place(path: Path, is_ours: Callable[[Path], bool], what: str) -> Non
         pass  # there is no folder yet
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
-    real = Path(os.path.realpath(path))
+    try:
+        real = Path(os.path.realpath(path))
+    except OSError as error:  # a link that is a folder by now
+        raise InputError(f"cannot write {path}: somebody changes the way there") from error
     folder = next(parent for parent in real.parents if parent.exists())
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
         raise InputError(f"cannot write {path}: this user may not write in {folder}")
@@ -57,3 +60,8 @@ def require_folder(path: Path, what: str, remedy: str) -> None:
         raise InputError(f"{what} cannot be kept in {path}: {there} is no folder", remedy=remedy)
     if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
         raise InputError(f"{what} cannot be kept in {path}: {there} cannot be written in", remedy=remedy)
+    try:
+        with held_folder(there):
+            pass
+    except OSError as error:
+        raise InputError(f"{what} cannot be kept in {path}: {error.strerror}", remedy=remedy) from error

@@ -19,10 +19,11 @@ from pathlib import Path
 
 from iogate.errors import IogateError
 from iogate.formats.atomic import is_leftover, write_within
-from iogate.formats.held import held_folder, within
+from iogate.formats.held import held_folder, read_within, within
 from iogate.host.exposure import open_to_others
 from iogate.host.flock import lock
 from iogate.host.own_folder import own_folder
+from iogate.report.results import LARGEST
 
 USUAL = 50
 _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
@@ -88,11 +89,20 @@ def prune(results: Path, keep: int) -> list[str]:
     """
     removed = []
     for name in _sessions(results)[:-keep]:
-        with contextlib.suppress(OSError), _locked(results / name) as mine:
-            if mine and _is_own(results / name):
-                shutil.rmtree(results / name)
+        with contextlib.suppress(OSError), _locked(results / name) as held:
+            if held is not None and _is_own(held):
+                _remove(results / name, held)
                 removed.append(name)
     return removed
+
+
+def _remove(folder: Path, held: int) -> None:
+    """Remove what is in an open folder, and the folder if it is the one of that name. Raises OSError."""
+    for name in os.listdir(held):
+        inner = within(held, name)
+        shutil.rmtree(inner) if inner.is_dir() and not inner.is_symlink() else inner.unlink()
+    if _leads_to(folder, held):
+        folder.rmdir()
 
 
 def newest(results: Path) -> Path | None:
@@ -154,10 +164,10 @@ def _sessions(results: Path, *, of_others: bool = False) -> list[str]:
     return [name for *_, name in sorted(found)]
 
 
-def _is_own(folder: Path) -> bool:
-    """Return whether all that is in a session's folder is what a run puts there. Raises OSError."""
-    ended = _ended(folder / _RESULTS)
-    with os.scandir(folder) as entries:
+def _is_own(held: int) -> bool:
+    """Return whether all that is in a session's open folder is what a run puts there. Raises OSError."""
+    ended = _ended(held)
+    with os.scandir(within(held, ".")) as entries:
         return all(_is_results(entry) or _is_of_workload(entry, ended) for entry in entries)
 
 
@@ -184,13 +194,13 @@ def _is_raw(entry: os.DirEntry[str], ended: float) -> bool:
         return all(_is_raw(inner, ended) for inner in entries)
 
 
-def _ended(results: Path) -> float:
+def _ended(held: int) -> float:
     """Return when a session ended, which its results were written at; infinity if it was cut off."""
     try:
-        ended = json.loads(results.read_bytes())["run"]["ended"]
+        ended = json.loads(read_within(held, _RESULTS, LARGEST))["run"]["ended"]
+        return os.stat(_RESULTS, dir_fd=held).st_mtime if ended is True else math.inf
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        ended = False
-    return results.stat().st_mtime if ended is True else math.inf
+        return math.inf
 
 
 def _is_removed(folder: int) -> bool:
@@ -210,10 +220,11 @@ def _leads_to(path: Path, folder: int) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[bool]:
-    """Lock a folder, if nobody else has it; says whether it is locked. Raises OSError."""
+def _locked(folder: Path) -> Iterator[int | None]:
+    """Open a folder and lock it; None if it is another user's by now, or a run has it. Raises OSError."""
     descriptor = os.open(folder, _FOLDER)
     try:
-        yield lock(descriptor)
+        own = os.fstat(descriptor).st_uid == os.geteuid()
+        yield descriptor if own and lock(descriptor) else None
     finally:
         os.close(descriptor)

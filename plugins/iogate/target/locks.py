@@ -32,6 +32,7 @@ from iogate.units import format_duration
 
 ROOTS_OWN = Path("/run/iogate")
 _POLL_SECONDS = 0.5
+_DYING = 2.0  # seconds that a killed run gets to let go: the last copy of its descriptors may outlive it
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def until_free(
 @contextlib.contextmanager
 def hold(descriptor: int, what: str, heed: bool = True, notice: Notice = print) -> Iterator[None]:
     """Hold an open directory or device. Raises TargetError (`locked`) that says who has it."""
-    if not lock(descriptor):
+    if not _take(descriptor):
         _give_way(descriptor, f"{what} is in use by another run", heed, notice)
     try:
         yield
@@ -132,7 +133,7 @@ def _lock_disk(number: str, heed: bool, notice: Notice) -> ExitStack:
             descriptor = _lock_file(folder / f"iogate-{number.replace(':', '-')}.lock")
             if descriptor is not None:
                 files.callback(os.close, descriptor)
-                if not lock(descriptor):
+                if not _take(descriptor):
                     _give_way(descriptor, f"another run is on the same disk ({number})", heed, notice)
         return files.pop_all()
 
@@ -171,6 +172,17 @@ def _lock_file(file: Path) -> int | None:
     return None
 
 
+def _take(descriptor: int) -> bool:
+    """Lock an open file; return False if another run has it, and is not just dying."""
+    deadline = time.monotonic() + _DYING
+    while not lock(descriptor):
+        lives = _taker(descriptor) in (*openers_of_file(descriptor), os.getpid())
+        if lives or time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 def _give_way(descriptor: int, message: str, heed: bool, notice: Notice) -> None:
     """Raise TargetError (`locked`); where the one who has the lock could not stop this user, say who it is
     and go on, unless such locks are to be heeded as well.
@@ -178,6 +190,8 @@ def _give_way(descriptor: int, message: str, heed: bool, notice: Notice) -> None
     pid = holder(descriptor)
     user = _user(pid) if pid else None
     who = _text(pid, user)
+    if os.geteuid() == 0 and _is_nobodys(descriptor):
+        user, who = -1, f"nobody has it open (process {pid} took the lock and handed it on)"
     if not heed and os.geteuid() == 0 and user not in (None, 0):
         notice(f"{message}: {who}. root does not wait for it: if that is a run, both disturb each other")
         return
@@ -199,6 +213,13 @@ def holder(descriptor: int) -> int | None:
     if named in (*found, os.getpid()):
         return named
     return next((pid for pid in found if _user(pid) == 0), None) or next(iter(found), named)
+
+
+def _is_nobodys(descriptor: int) -> bool:
+    """Return whether no process has a locked file open, as root sees them all, though one of this machine
+    took the lock. Any user can bring that about for ever: a descriptor can lie in a socket that nobody reads.
+    """
+    return not openers_of_file(descriptor) and _taker(descriptor) not in (None, os.getpid())
 
 
 def _taker(descriptor: int, proc: Path = PROC) -> int | None:

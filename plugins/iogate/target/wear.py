@@ -2,7 +2,7 @@
 
 A day is a calendar day in UTC. The count lies in `iogate/wear-<device>.json` of this user's folder for what
 programs remember (XDG Base Directory Specification), and in no checkout, which others clean. It is kept only
-for devices that have a limit.
+for devices that have a limit. A session that is gone on with is one session.
 """
 
 from __future__ import annotations
@@ -21,20 +21,22 @@ from iogate.host.flock import lock
 from iogate.model import Device
 from iogate.units import format_quantity
 
-_DAYS_KEPT = 31
+_KEPT = 31  # days, and sessions
+_SESSION = "session "
 _LARGEST = 2**20  # bytes of a count, which has a line a day
 
 
 class Wear:
-    """The account of one session on a device; `session` is the bytes that it has written so far. The count is
-    kept in a folder: that of this user.
+    """The account of one session on a device. The count is kept in a folder: that of this user; that of a
+    `session` without a name is not.
     """
 
-    def __init__(self, device: Device, folder: Path | None = None) -> None:
-        self.session = 0
+    def __init__(self, device: Device, folder: Path | None = None, session: str = "") -> None:
         self._name = device.name
         self._limits: Mapping[str, int] = device.wear
         self._folder = folder
+        self._session = f"{_SESSION}{session}" if session and "session" in device.wear else ""
+        self._unnamed = 0
 
     @property
     def limited(self) -> bool:
@@ -47,7 +49,7 @@ class Wear:
         for it.
         """
         for period, limit in self._limits.items():
-            written = self.session if period == "session" else self._today(self._days())
+            written = self._today(self._days()) if period == "day" else self._so_far()
             more_bytes = laid_out + (planned or 0)
             if written + more_bytes > limit or (planned is None and written + laid_out >= limit):
                 more = f" and {format_quantity(more_bytes, 'B')} more" if more_bytes else ""
@@ -65,21 +67,25 @@ class Wear:
         `day` has and was not written. Raises TargetError (`wear`) if the count cannot be kept.
         """
         day = day or _date()
-        self.session += written
+        self._unnamed += written
         if written:
             self._count(written, day)
         return day
 
     def _count(self, written: int, day: str) -> None:
-        """Write the count of a day, with so many bytes more."""
-        if "day" not in self._limits:
+        """Write the counts of a day and of the session, with so many bytes more."""
+        names = [*([day] if "day" in self._limits else ()), *([self._session] if self._session else ())]
+        if not names:
             return
         try:
             with self._locked() as folder:
                 days = self._days_in(folder)
-                days[day] = max(0, days.get(day, 0) + written)
-                kept = dict(sorted(days.items())[-_DAYS_KEPT:])
-                write_within(folder, self._file.name, json.dumps(kept, indent=1) + "\n")
+                for name in names:
+                    days[name] = max(0, days.get(name, 0) + written)
+                sessions = sorted(name for name in days if name.startswith(_SESSION))
+                kept = [*sorted(days.keys() - sessions)[-_KEPT:], *sessions[-_KEPT:]]
+                text = json.dumps({name: days[name] for name in kept}, indent=1)
+                write_within(folder, self._file.name, f"{text}\n")
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
 
@@ -98,8 +104,14 @@ class Wear:
             finally:
                 os.close(descriptor)
 
+    def _so_far(self) -> int:
+        """Return what this session has written. Raises TargetError as `_days` does."""
+        return self._days().get(self._session, 0) if self._session else self._unnamed
+
     def _days(self) -> dict[str, int]:
-        """Return bytes by date. Raises TargetError for a count that cannot be read: it is no zero."""
+        """Return bytes by date and session. Raises TargetError for a count that cannot be read: it is no
+        zero.
+        """
         try:
             with held_folder(self._file.parent) as folder:
                 return self._days_in(folder)
@@ -109,7 +121,9 @@ class Wear:
             raise self._unusable(error.strerror or str(error)) from error
 
     def _days_in(self, folder: int) -> dict[str, int]:
-        """Return bytes by date, as they are counted in an open folder. Raises TargetError as `_days` does."""
+        """Return bytes by date and session, as they are counted in an open folder. Raises TargetError as
+        `_days` does.
+        """
         try:
             days = json.loads(read_within(folder, self._file.name, _LARGEST))
         except FileNotFoundError:
@@ -135,7 +149,8 @@ class Wear:
         """Return bytes of today; of later days too, since then the clock was wrong and they may be
         today's.
         """
-        return sum(written for date, written in days.items() if date >= _date())
+        later = (name for name in days if not name.startswith(_SESSION) and name >= _date())
+        return sum(days[name] for name in later)
 
 
 def _state_folder() -> Path:

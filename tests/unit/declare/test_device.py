@@ -98,6 +98,19 @@ def test_a_mistake_is_told_with_its_place(baselines, text, place, message):
     assert message in str(told.value)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"{key}:" for key in ("host", "hosts", "link", "suites", "wear", "overrides", "target_id")),
+        *("wear: {}", 'host: ""', 'target_id: {by_id: ""}'),
+        *('target_id: {by_id: x, serial: ""}', "target_id: {serial: }"),
+    ],
+)
+def test_a_key_without_a_value_is_not_left_out(baselines, line):
+    with pytest.raises(InputError, match=r"device\.yaml:2:.* must not be empty"):
+        load_device("orin", baselines(f"target: .\n{line}\n"))
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "../orin", "a/b", "/etc", "a\0b", "-x", "a b", "a\n", "~"])
 def test_a_name_cannot_lead_out_of_the_folder(baselines, name):
     with pytest.raises(InputError, match="cannot be the name of a device"):

@@ -1,8 +1,11 @@
 """Where baselines lie, and what a suite is called."""
 
+import errno
+import os
+
 import pytest
 
-from iogate.declare.project import Project, find_project, folders_of
+from iogate.declare.project import Project, find_project, folders_of, require_within
 from iogate.errors import InputError
 
 
@@ -121,3 +124,12 @@ def test_what_exists_is_known_by_its_whole_name(tmp_path):
     assert project.suites(["suites/**/*.yaml", "suites/**/*.yml"]) == {"a", "daily/quick"}
     assert all(map(project.has, ("a", "daily/quick", "test_in", "tests/test_out")))
     assert not any(map(project.has, ("quick", "nightly/quick", "test_out", "suites/test_in", "suites/a")))
+
+
+def test_a_way_that_changes_while_it_is_followed_is_told(tmp_path, monkeypatch):
+    def fails(path):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr("os.path.realpath", fails)
+    with pytest.raises(InputError, match="somebody changes the way to"):
+        require_within(tmp_path / "suites", tmp_path)

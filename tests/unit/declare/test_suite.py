@@ -26,6 +26,13 @@ def mistakes(tmp_path: Path, text: str, **options) -> list[str]:
     return [str(error) for error in caught.value.errors]
 
 
+def test_where_options_of_fio_go_that_are_no_keys_is_told(tmp_path):
+    [told] = mistakes(tmp_path, "workloads:\n  a: {rw: write, size: 1M, fdatasync: 8}\n")
+    assert (
+        "unknown key 'fdatasync'" in told and "options of fio that are not named here go under `fio:`" in told
+    )
+
+
 def test_what_the_name_of_a_point_says_and_the_profile_changes_is_told(tmp_path):
     text = "workloads:\n  a: {rw: read, size: 4M, matrix: {iodepth: [1, 8]}}\n"
     one, eight = load(tmp_path, text, overrides=Overrides({"iodepth": 8})).workloads

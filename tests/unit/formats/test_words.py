@@ -74,7 +74,7 @@ def test_no_word_of_python_is_said_of_any_value(shape, value, data):
             {"target": ".", "missing": True},
             "must be 'fail', 'skip' or 'record', not true",
         ),
-        (DeviceFile, {"target": None}, "target: must be text"),
+        (DeviceFile, {"target": None}, "target: must not be empty"),
         (SteadyState, {"rounds": 2}, "rounds: must be at least 3, not 2"),
         (SteadyState, {"rounds": None}, "rounds: must be a whole number, not empty"),
         (SteadyState, {"rounds": 3.5}, "rounds: must be a whole number, not 3.5"),

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from another_user import as_its_owner, directory  # noqa: F401 (fixture)
 from iogate.host.own_folder import own_folder
 
 
@@ -33,6 +34,15 @@ def test_links_lead_to_the_place_that_was_named_and_no_further(tmp_path):
         ):
             pass
     assert not (tmp_path / "session").exists()
+
+
+def test_a_link_of_another_user_on_the_way_is_not_followed(directory, tmp_path):  # noqa: F811
+    with as_its_owner():
+        (directory / "link").symlink_to(tmp_path)
+    for within in (directory / "link", directory / "link" / "new"):
+        with pytest.raises(OSError, match="not followed"), own_folder(within / "session", within):
+            pass
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("mapped", [False, True])

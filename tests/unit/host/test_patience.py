@@ -7,7 +7,6 @@ import select
 import pytest
 
 from iogate.host.patience import StandsStill, patiently
-from waiting import eventually
 
 
 def test_what_ends_in_time_is_done(tmp_path):
@@ -44,8 +43,16 @@ def test_what_it_tells_is_heard_and_keeps_it_from_standing_still():
     assert heard == sorted(heard) and heard[-1] == 19
 
 
-def test_what_was_given_up_ends_when_it_tells_something(tmp_path, monkeypatch):
-    go, fork, children = tmp_path / "go", os.fork, []
+@pytest.fixture
+def copies(monkeypatch):
+    """The copies of this process that are made, to be waited for: one that was given up is in others' way."""
+    fork, made = os.fork, []
+    monkeypatch.setattr(os, "fork", lambda: made.append(fork()) or made[-1])
+    return made
+
+
+def test_what_was_given_up_ends_when_it_tells_something(tmp_path, copies):
+    go = tmp_path / "go"
     os.mkfifo(go)
 
     def write_on(tell):
@@ -53,17 +60,16 @@ def test_what_was_given_up_ends_when_it_tells_something(tmp_path, monkeypatch):
             tell(1)
             (tmp_path / "done").touch()
 
-    monkeypatch.setattr(os, "fork", lambda: children.append(fork()) or children[0])
     with pytest.raises(StandsStill):
         patiently(write_on, 0.1)
     with go.open("w"):
         pass
-    _, status = os.waitpid(children[0], 0)
+    _, status = os.waitpid(copies[0], 0)
     assert os.waitstatus_to_exitcode(status) == errno.EPIPE
     assert not (tmp_path / "done").exists()
 
 
-def test_what_takes_too_long_goes_on_alone_and_holds_nothing_open(tmp_path):
+def test_what_takes_too_long_goes_on_alone_and_holds_nothing_open(tmp_path, copies):
     """Who reads what this process says, and waits for its end, is not kept waiting."""
     (tmp_path / "held").touch()
     needed = os.open(tmp_path / "held", os.O_RDONLY)
@@ -83,4 +89,5 @@ def test_what_takes_too_long_goes_on_alone_and_holds_nothing_open(tmp_path):
     with go.open("w"):
         pass
     os.close(needed)
-    eventually((tmp_path / "done").exists)
+    _, status = os.waitpid(copies[0], 0)
+    assert status == 0 and (tmp_path / "done").exists()

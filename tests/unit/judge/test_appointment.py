@@ -138,6 +138,13 @@ def test_an_imported_session_does_not_hide_which_machine_a_baseline_is_of(folder
     assert any("6.12" in text for text in judge.differences(changed))
 
 
+def test_of_the_versions_of_engines_its_own_alone_may_have_changed_a_workload(folder):
+    store(folder, A, environment=Environment(subject={"fio": "3.36", "iozone": "3.489"}))
+    judge = judges(folder).appoint(A, (READ,))
+    assert judge.differences(Environment(subject={"fio": "3.36", "reader": "1"})) == []
+    assert judge.differences(Environment(subject={"fio": "3.37"})) == ["fio was 3.36, is 3.37"]
+
+
 def test_what_one_session_knows_of_the_machine_holds_for_the_next(folder):
     known = {**LAB_7.identity, "disk_serial": "A1"}
     store(folder, A, environment=Environment(identity=known))

@@ -188,6 +188,22 @@ def test_suites_that_do_not_exist_or_do_not_load_are_told(project, capsys):
     assert "NOT  suite       bad: " in text and "bad.yaml:2" in text
 
 
+def test_options_for_a_suite_that_does_not_exist_are_told(project, capsys):
+    write(project, "lab", 'target: .\noverrides: {dema: {size: 8M}, demo: {size: 8M}, "*": {size: 8M}}\n')
+    text = said(capsys, "check", "lab", status=1)
+    told = "its options are overridden, and there is no such suite, did you mean 'demo'?"
+    assert f"NOT  suite       dema: {told}" in text and text.count("overridden") == 1
+
+
+def test_nothing_is_shown_of_what_a_link_out_of_the_project_leads_to(project, capsys, tmp_path_factory):
+    private = tmp_path_factory.mktemp("elsewhere") / "private"
+    private.write_text("my secret\n")
+    (project / "suites/link.yaml").symlink_to(private)
+    write(project, "lab", "target: .\nsuites: [link]\n")
+    text = said(capsys, "check", "lab", status=1)
+    assert "link.yaml: a link leads out of the project" in text and "secret" not in text
+
+
 def test_a_program_that_is_missing_is_told(project, capsys, monkeypatch):
     write(project, "lab", "target: .\n")
     monkeypatch.setenv("PATH", "/nowhere")

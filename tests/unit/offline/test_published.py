@@ -323,6 +323,13 @@ class TestForms:
         piece = only(table("| A | 3500 MB/s | 99 GB/s |", head="| Drive | Read | Write |"))
         assert by_check(piece) == {"link_limit": {4}}
 
+    @pytest.mark.parametrize("unit", ["MB/s", "MiB/s", "MBps", "GB/sec"])
+    def test_a_heading_that_is_nothing_but_the_unit_of_a_rate_is_one_of_bandwidths(self, unit):
+        head = f"| Block size | IOPS | {unit} | ms |"
+        piece = only(table("| 4k | 100k | 30 | 320 |", head=head))
+        assert piece.kinds == {"iops", "bandwidth"}, "of a time nobody knows what it is of"
+        assert "bandwidth_unit" in by_check(piece)
+
     def test_reads_and_writes_in_columns_of_their_own_may_be_a_run_each_or_one(self):
         head = "| bs | qd | Read IOPS | Read lat | Write IOPS | Write lat |"
         for row in ("| 4k | 32 | 100k | 320us | 50k | 640us |", "| 4k | 32 | 70k | 320us | 30k | 320us |"):

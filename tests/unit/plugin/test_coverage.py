@@ -41,9 +41,16 @@ def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path):
 
 
 def test_a_profile_without_a_list_lacks_no_suite():
-    assert list(missing_suites(Device("d", "."), ())) == []
-    assert list(missing_suites(Device("d", ".", suites=("a", "b")), {"a"})) == [
+    assert list(missing_suites(Device("d", "."), {}.__contains__)) == []
+    assert list(missing_suites(Device("d", ".", suites=("a", "b")), {"a"}.__contains__)) == [
         "the profile of d lists suites that do not exist: b"
+    ]
+
+
+def test_options_for_a_suite_that_does_not_exist_are_told():
+    overridden = {"*": {"size": "8G"}, "a": {"size": "4G"}, "aa": {"size": "2G"}}
+    assert list(missing_suites(Device("d", ".", overrides=overridden), {"a"}.__contains__)) == [
+        "the profile of d overrides options of suites that do not exist: aa"
     ]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from hosts import sshd
 from iogate.errors import InputError, TargetError
-from iogate.host.openers import process_text
+from iogate.host.openers import FAR, process_text
 from iogate.remote.connection import Connection, _argv, _Process, specification
 from iogate.remote.post import Lost
 from iogate.remote.start import own_folder, remove_abandoned
@@ -52,6 +52,20 @@ def ssh(tmp_path_factory):
 def test_what_is_no_host(text, words):
     with pytest.raises(InputError, match=words):
         specification(text)
+
+
+@pytest.mark.parametrize("where", ["begun in", "chdir"])
+def test_no_module_is_taken_from_the_folder_where_python_is_there(tmp_path, monkeypatch, where):
+    for module in sorted(sys.stdlib_module_names - {"sys"}):
+        (tmp_path / f"{module}.py").write_text(f"raise SystemExit('{module} of a stranger')\n")
+    if where == "begun in":
+        monkeypatch.chdir(tmp_path)
+    connection = Connection("popen" if where == "begun in" else f"popen//chdir={tmp_path}")
+    connection.end()
+
+
+def test_ssh_begins_without_that_folder_too():
+    assert f'python3 -c "{FAR}"' in _argv(specification("ssh=orin"))[-1]
 
 
 def test_ssh_asks_for_nothing_and_the_users_options_hold():
@@ -119,6 +133,8 @@ def test_what_leads_into_a_container_gets_the_command_whole(
         ("chroot: failed to run command 'python3': No such file or directory", "Python is not there"),
         ("sh: 1: python3: not found", "Python is not there"),
         ('exec failed: exec: "python3": executable file not found in $PATH: unknown', "Python is not there"),
+        ("Can't open user config file lab/config: No such file or directory", "ssh cannot read its config"),
+        ("lab/config: line 1: Bad configuration option: hst", "ssh cannot read its configuration"),
         ("sudo: a password is required", "sudo asks for a password"),
         ("something else", "ended with status 7: something else"),
     ],

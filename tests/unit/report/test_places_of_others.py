@@ -1,6 +1,7 @@
 """Files written where another user may put links: what was looked at is what is written, or nothing."""
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
+import errno
 import os
 
 import pytest
@@ -28,6 +29,18 @@ def nobody_called_sudo(monkeypatch):
 def write(reporter):
     reporter.write(results(workload()))
     reporter.close()
+
+
+@pytest.mark.parametrize("kind", REPORTERS)
+def test_a_way_that_is_a_folder_again_while_it_is_followed_is_told(tmp_path, monkeypatch, kind):
+    """It was a link when somebody looked: Python's realpath fails then, as readlink(2) does."""
+
+    def fails(path):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr("os.path.realpath", fails)
+    with pytest.raises(InputError, match=r"cannot write .*: somebody changes the way there"):
+        REPORTERS[kind][2](tmp_path / "file")
 
 
 @pytest.mark.parametrize("kind", REPORTERS)

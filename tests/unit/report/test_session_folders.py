@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from iogate.errors import IogateError
+from iogate.report import session_folders
 from iogate.report.session_folders import SessionFolder, _is_own, prune, read_own
 
 
@@ -76,7 +77,8 @@ def test_what_came_after_the_end_of_a_session_is_somebodys(tmp_path, put):
     mine = tmp_path / "mine"
     mine.mkdir() if put.endswith("mine") else mine.touch()
     os.utime(mine, (1.5e9, 1.5e9))
-    assert _is_own(old)
+    with session_folders._locked(old) as held:
+        assert _is_own(held)
     mine.rename(old / "random_read-1234abcd" / put)
     assert prune(tmp_path, 1) == [] and old.exists()
 
@@ -128,6 +130,30 @@ def test_another_users_session_stays(tmp_path):
     os.chown(other, 12345, 12345)
     session(tmp_path, 2)
     assert prune(tmp_path, 1) == [] and other.exists()
+
+
+@pytest.mark.parametrize("taken", ["read", "removed"])
+def test_what_takes_the_name_of_a_session_while_it_is_looked_at_is_neither_read_nor_removed(
+    tmp_path, monkeypatch, taken
+):
+    """Who owns the folder of the results can rename in it, whoever measured."""
+    old, _ = session(tmp_path, 1), session(tmp_path, 2)
+    other, aside = tmp_path / "other", tmp_path / "aside"
+    (other / "deep").mkdir(parents=True)
+    (other / "results.json").symlink_to("/dev/zero")  # to be read without end
+    before = "lock" if taken == "read" else "_is_own"
+    original = getattr(session_folders, before)
+
+    def swap(what):
+        found = original(what)
+        old.rename(aside)
+        other.rename(old)
+        return found
+
+    monkeypatch.setattr(session_folders, before, swap)
+    prune(tmp_path, 1)
+    assert sorted(os.listdir(old)) == ["deep", "results.json"]
+    assert os.listdir(aside) == []
 
 
 def test_a_session_in_which_nothing_was_kept_leaves_no_folder(tmp_path):

@@ -46,7 +46,9 @@ def hostile(text):
         "metrics": {"read.iops": replace(REGRESSED, sessions={text: (1.0, 2.0)})},
     }
     options = {"rw": text, "bs": text, "size": text}
-    both = [replace(workload(text, suite, **told), definition=options) for suite in (text, "other")]
+    both = [
+        replace(workload(text, suite, **told), definition=options, engine=text) for suite in (text, "other")
+    ]
     return session(*both, device=text, environment=words, versions={text: text})
 
 

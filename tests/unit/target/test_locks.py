@@ -1,13 +1,16 @@
 """Who holds a lock, who heeds it, and how long one waits."""
 
 import contextlib
+import fcntl
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import pytest
 
@@ -73,6 +76,48 @@ def test_root_is_told_of_another_users_lock_and_goes_on(shared, forks):
     with another(lock_file(shared), 65534, *forks) as other, hold_disks([NUMBER], False, said.append):
         assert len(said) == 1
         assert f"pid {other.holder} (" in said[0] and "of nobody" in said[0] and "import fcntl" in said[0]
+
+
+def test_root_goes_on_where_nobody_has_the_locked_file_open(shared):
+    """Who took the lock has put the descriptor into a socket that nobody reads, and ended."""
+    file, said = lock_file(shared), []
+    sender, receiver = socket.socketpair()
+    with sender, receiver:
+        pid = os.fork()
+        if not pid:
+            os.setuid(65534)
+            descriptor = os.open(file, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            socket.send_fds(sender, [b"."], [descriptor])
+            os._exit(0)
+        os.waitpid(pid, 0)
+        with hold_disks([NUMBER], False, said.append):
+            assert f"nobody has it open (process {pid} took the lock" in said[0]
+        with refused("nobody has it open"), hold_disks([NUMBER], True, pytest.fail):
+            pass
+    with hold_disks([NUMBER], False, pytest.fail):
+        pass
+
+
+def test_what_is_left_of_a_killed_run_gets_a_moment_to_let_go(shared):
+    """Its last copy of the lock's descriptor lives on for an instant, as a child that was just begun may."""
+    file = lock_file(shared)
+    read, write = os.pipe()
+    pid = os.fork()
+    if not pid:
+        descriptor = os.open(file, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if not os.fork():
+            os.close(read)
+            time.sleep(0.3)
+            os._exit(0)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(write)
+    with hold_disks([NUMBER], True, pytest.fail):
+        pass
+    assert not os.read(read, 1)
+    os.close(read)
 
 
 def test_root_heeds_it_where_it_is_to_wait(shared):

@@ -42,6 +42,31 @@ def test_a_session_may_write_up_to_its_limit(tmp_path):
     Wear(limited(session=10 * GIB), tmp_path).check(10 * GIB)
 
 
+def test_a_session_that_is_gone_on_with_is_one_session(tmp_path):
+    for _ in range(2):
+        account = Wear(limited(session=10 * GIB), tmp_path, "2026-01-02T00:00:00Z-aaaa")
+        account.check(4 * GIB)
+        account.record(4 * GIB)
+    assert "8.000 GiB are written and 4.000 GiB more" in refused(account, 4 * GIB)
+    account.record(-4 * GIB)
+    account.check(4 * GIB)
+    Wear(limited(session=10 * GIB), tmp_path, "2026-01-02T00:00:00Z-bbbb").check(10 * GIB)
+
+
+def test_counts_of_sessions_are_none_of_days(tmp_path):
+    account = Wear(limited(day=10 * GIB, session=10 * GIB), tmp_path, "2099-01-02T00:00:00Z-aaaa")
+    account.record(6 * GIB)
+    account.check(4 * GIB)
+    assert "10.00 GiB a day: 6.000 GiB are written" in refused(account, 5 * GIB)
+
+
+def test_old_sessions_are_forgotten_and_no_days(tmp_path):
+    for number in range(60):
+        Wear(limited(day=GIB, session=GIB), tmp_path, f"2026-01-02T00:00:{number:02}Z-aaaa").record(1)
+    counts = json.loads((tmp_path / "wear-orin.json").read_text())
+    assert len(counts) == 32 and 60 in counts.values()
+
+
 def test_a_day_counts_all_sessions(tmp_path):
     Wear(limited(day=10 * GIB), tmp_path).record(8 * GIB)
     account = Wear(limited(day=10 * GIB), tmp_path)

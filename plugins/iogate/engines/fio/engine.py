@@ -12,6 +12,7 @@ from typing import Any, Literal
 from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
 from iogate.engines.fio import clients as _clients
+from iogate.engines.fio.conversation import FioConversation
 from iogate.engines.fio.job_file import OUTPUT, arguments, job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out
 from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, file_size, jobs
@@ -201,6 +202,9 @@ class Fio:
         )
         timeout = max(command.timeout for command in commands.values())
         return Command((find_program(self.program, self.package), *given), timeout, files, OUTPUT)
+
+    def conversation(self, command: Command) -> FioConversation:
+        return FioConversation(command.files["job.fio"])
 
     def outputs(
         self,

@@ -270,6 +270,8 @@ class _Reader:
                 f"{exact:.4g}",
             )
         draft.set(f"{direction}.iops", exact if agrees else rate.value)
+        if any(metric.startswith("sync.") for metric in draft.metrics):
+            short = 0  # some of them are syncs, as `figures.short` says, and a text does not tell how many
         return Traffic(done.size, operations, done.seconds, short, done.rounding)
 
     def _refusal(self, number: int, message: str, remedy: str = "") -> OutputError:

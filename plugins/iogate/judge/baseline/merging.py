@@ -88,8 +88,9 @@ def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
     """Return the newest sessions of both sides but those that both forgot."""
     forgotten = [_forgotten(base, side) for side in (ours, theirs)]
     if forgotten[0] != forgotten[1]:
-        gone = printable(", ".join(sorted(forgotten[0] ^ forgotten[1])))
-        raise _Conflict(f"one side replaced or dropped the session {gone}, the other added to it")
+        gone = sorted(forgotten[0] ^ forgotten[1])
+        what = printable(f"session{'s' * (len(gone) > 1)} {', '.join(gone)}")
+        raise _Conflict(f"one side replaced or dropped the {what}, the other added to what was there")
     outdated = set(base) - (set(ours) & set(theirs))
     united = [session for session in _in_time(ours, theirs) if session not in outdated]
     return united[-MAXIMUM_SESSIONS:]

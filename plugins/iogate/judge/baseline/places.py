@@ -24,8 +24,12 @@ def suite_of(path: Path) -> str:
 
 
 def baseline_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the baseline files of a device, each with its suite."""
-    for path in sorted(folder.rglob("*.yaml")):
+    """Yield the baseline files of a device, each with its suite. Raises BaselineError."""
+    try:
+        found = sorted(folder.rglob("*.yaml"))
+    except OSError as error:  # a folder in it is gone by now
+        raise BaselineError(f"cannot read {folder}: {error.strerror}") from error
+    for path in found:
         if path != folder / PROFILE and not path.name.startswith("."):
             yield path, path.relative_to(folder).with_suffix("").as_posix()
 

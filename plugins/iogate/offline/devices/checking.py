@@ -15,7 +15,7 @@ from iogate import engines
 from iogate.audit.snapshot.link import Link
 from iogate.declare.device import load_device
 from iogate.declare.overrides import overrides_of
-from iogate.declare.project import SUFFIXES, Project, find_project
+from iogate.declare.project import SUFFIXES, Project, find_project, hide_what_lies_outside
 from iogate.declare.suite import load_suite
 from iogate.errors import IogateError, TargetError
 from iogate.formats.words import nearest
@@ -161,7 +161,9 @@ def _link(device: Device, found: Callable[[], Link | None]) -> Iterator[_Found]:
 
 
 def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workload, ...] | IogateError]]:
-    """Yield the suites that apply, each with its workloads or why it cannot be read."""
+    """Yield the suites that apply, each with its workloads or why it cannot be read, and those whose options
+    are overridden and which are not there.
+    """
     files = {
         path.relative_to(project.root / folder).with_suffix("").as_posix(): path
         for folder in project.folders
@@ -173,9 +175,15 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
             yield name, IogateError(f"there is no such suite in {project.root}{nearest(name, files)}")
             continue
         try:
-            yield name, load_suite(files[name], suite=name, overrides=overrides_of(device, name)).workloads
+            with hide_what_lies_outside(project.root, files[name], str(files[name])):
+                suite = load_suite(files[name], suite=name, overrides=overrides_of(device, name))
+            yield name, suite.workloads
         except IogateError as error:
             yield name, error
+    for name in sorted(device.overrides.keys() - {"*", *device.suites}):
+        if not project.has(name):
+            hint = nearest(name, files)
+            yield name, IogateError(f"its options are overridden, and there is no such suite{hint}")
 
 
 def _applying(

@@ -54,7 +54,8 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     if not named and (direction or kind in MEASURED):
         last = unit_in(header.replace("_", " ").rpartition(" ")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
-    if not kind and named and (direction or "(" in header):
+    alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
+    if not kind and named and (direction or "(" in header or alone):
         kind = named[0]
     if _SPREAD.search(text):
         kind = direction = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,12 @@ _FILES_OF_OTHERS = {
     "--benchmark-json": "benchmark_json",
 }
 """Options of pytest and of well-known plugins that name what a run writes, and what pytest calls them."""
+
+_PYTEST = (
+    "import sys;sys.path=sys.path[not sys.path[0]:];"
+    "import runpy;runpy.run_module('pytest', run_name='__main__', alter_sys=True)"
+)
+"""What `python -m pytest` does, without the folder where it is called in the places of modules."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +69,18 @@ def commands(config: pytest.Config, names: Sequence[str], folder: Path) -> dict[
     for name in names:
         results = of_device(named, name) if named else folder / f"{name}.json"
         own = [f"--device={name}", f"--io-json={results}", *_own_files(config, name)]
-        argv = (sys.executable, "-m", "pytest", *given[:end], *own, *given[end:])
+        argv = (*_pytest(), *given[:end], *own, *given[end:])
         found[name] = DeviceCall(argv, results)
     return found
+
+
+def _pytest() -> tuple[str, ...]:
+    """Return the command of pytest, which takes modules from this folder only if this process does: it may be
+    another user's.
+    """
+    if {"", os.getcwd()} & set(sys.path):
+        return (sys.executable, "-m", "pytest")
+    return (sys.executable, "-c", _PYTEST)
 
 
 def of_device(path: Path, name: str) -> Path:

@@ -36,7 +36,7 @@ def load_devices(config: pytest.Config, baselines: Path) -> list[Device]:
         except IogateError as error:
             problems.append(str(error))
     if problems:
-        raise pytest.UsageError("\n".join([*problems, "nothing was measured, on none of the devices"]))
+        raise pytest.UsageError("\n".join([*problems, "nothing was measured on any of the devices"]))
     return devices
 
 

@@ -202,7 +202,7 @@ def _row(item: WorkloadRecord, id: str) -> WorkloadView:
         worse=max((_worse(one) for one in item.gating.values()), default=0.0),
         findings=", ".join(dict.fromkeys(printable(finding.check) for finding in worst)),
         severity="invalid" if "invalid" in severities else "suspect" if severities else "",
-        search=" ".join((suite, name, item.engine, item.verdict, *item.gating)).lower(),
+        search=printable(" ".join((suite, name, item.engine, item.verdict, *item.gating))).lower(),
         details=_details(item),
     )
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import loop
 from iogate.host.blockdevice import BlockDevice, btrfs_members
+from iogate.host.openers import keepers_of, process_text
 from iogate.host.tools import ask
 from iogate.model import Device, Needs
 from iogate.target.images.copying import Source, copy, open_slot, required_space, source_of
@@ -95,9 +96,7 @@ class Slots:
         self._place.check()
         still = self._release()
         if still:
-            names = ", ".join(f"/dev/{device.name}" for device in still)
-            message = f"{names} of {self._place.path} is still in use"
-            raise TargetError(message, rule="locked", remedy="end what works there")
+            raise _in_use(still, self._place.path)
         if not self._slots:
             self._make()
         slots = self._slots[::-1] if self._swapped else self._slots
@@ -118,11 +117,13 @@ class Slots:
                 loop.mount(device, point, source.contents.kind, _OPTIONS[source.contents.kind])
         self._place.check()
 
-    def close(self) -> None:
-        """Unmount and detach both, as soon as nobody is there."""
-        self._release()
+    def close(self, notice: Notice) -> None:
+        """Unmount and detach both, as soon as nobody is there; `notice` is told of what stays until then."""
+        still = self._release()
         for slot in self._slots:
             os.close(slot)
+        if still:
+            notice(f"{_in_use(still, self._place.path).message}; until then it stays, and takes its space")
 
     def _make(self) -> None:
         """Make the slots and where they are mounted. Raises TargetError."""
@@ -181,7 +182,7 @@ def open_slots(
         if sources[0].contents == sources[1].contents:
             check_different(Image(base.path), Image(candidate.path))
         slots = Slots(place, sources, target.block)
-        stack.callback(slots.close)
+        stack.callback(slots.close, notice)
         _check_room(room(home), slots.space, folder)
         slots.fill(tick)
         yield slots
@@ -205,6 +206,19 @@ def slot_refusals(folder: Path, base: Image, candidate: Image) -> list[TargetErr
 
 
 # ------------------------------------------------------------ what is asked first
+
+
+def _in_use(devices: Sequence[BlockDevice], folder: Path) -> TargetError:
+    """Return the refusal of what cannot be detached, with who keeps it."""
+    names = ", ".join(f"/dev/{device.name}" for device in devices)
+    keepers = keepers_of(frozenset(device.number for device in devices))
+    by = f": {', '.join(process_text(pid) for pid in keepers)}" if keepers else ""
+    return TargetError(
+        f"{names} of {folder} {'is' if len(devices) == 1 else 'are'} still in use{by}",
+        rule="locked",
+        remedy="end what works there; a mount namespace that is made during the run (unshare --mount) keeps "
+        "what is mounted then",
+    )
 
 
 def _check_rights() -> None:

@@ -432,6 +432,21 @@ def test_fsync_latencies_are_metrics_of_their_own(binned):
     assert (metrics["sync.lat.mean"], metrics["sync.lat.p99"]) == (20.0, 30)
 
 
+@pytest.mark.parametrize("sync, way", [("fdatasync", "read"), ("sync_file_range", "write")])
+def test_a_sync_that_fio_counts_as_a_short_operation_is_none(sync, way):
+    document = last_document(f"fio-3.33.mixed_{sync}.json")
+    (job,) = document["jobs"]
+    assert job[way]["short_ios"] == job["sync"]["lat_ns"]["N"] > 0
+    assert {side: traffic.short for side, traffic in parse(document).traffic.items()} == {
+        "read": 0,
+        "write": 0,
+    }
+    job[way]["short_ios"] += 3
+    assert parse(document).traffic[way].short == 3
+    job["sync"]["lat_ns"]["N"] = 0  # as with gtod_reduce: how many were syncs is not known
+    assert parse(document).traffic[way].short == 0
+
+
 def test_latencies_of_fdatasync_are_read_though_fio_does_not_count_them_as_ios():
     sync = last_document("fio-3.33.fdatasync.json")["jobs"][0]["sync"]
     assert sync["total_ios"] == 0 and sync["lat_ns"]["N"] == 15

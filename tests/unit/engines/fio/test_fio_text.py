@@ -67,6 +67,12 @@ def test_latencies_of_fsync_are_of_their_own():
     assert metrics["write.clat.p99"] == 29_056
 
 
+def test_syncs_that_fio_counts_as_short_reads_are_none():
+    text = (DATA / "fio_text/fio-3.33.mixed_fdatasync.txt").read_text()
+    assert re.search(r"issued rwts: .* short=[1-9]", text)
+    assert {side: done.short for side, done in only(text).output.traffic.items()} == {"read": 0, "write": 0}
+
+
 def test_four_outputs_within_a_report():
     found = list(blocks(GLUSTER))
     assert len(found) == 4

@@ -2,6 +2,8 @@
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
 import contextlib
+import errno
+import os
 import sys
 
 import pytest
@@ -81,3 +83,12 @@ def test_a_link_of_another_user_is_told_before_anything_is_measured(directory, v
         (directory / "baselines").symlink_to(victim.parents[1])
     with pytest.raises(BaselineError, match=r"baselines is a symbolic link of user .*, and not followed"):
         require_writable(directory / "baselines" / "lab" / "quick.yaml", "quick")
+
+
+def test_a_folder_that_goes_while_baselines_are_looked_for_is_told(tmp_path, monkeypatch):
+    def gone(folder, pattern):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    monkeypatch.setattr("pathlib.Path.rglob", gone)
+    with pytest.raises(BaselineError, match=r"cannot read .*: No such file"):
+        baselines.rename(tmp_path, tmp_path / "other")

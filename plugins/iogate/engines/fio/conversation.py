@@ -1,0 +1,111 @@
+"""What fio and a server of it say to each other (fio's server.h), as far as it must be looked at.
+
+Both believe all that they hear: a server may ask for any file of the machine where fio runs, and name the
+files that fio writes logs to; what fio sends is a job, which may run commands. Here they are two machines,
+and neither is the other's to command.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+
+from iogate.errors import MeasurementError
+
+_HEADER = struct.Struct("<2xHI8xI4x")
+"""Opcode, flags, bytes that follow; between them a version, a tag and checksums."""
+_GOES_ON = 1
+"""Of the flags: the message has another part."""
+_LARGEST = 2**24
+_QUIT, _JOB, _TEXT, _STATUS, _GROUP, _ASK_ETA, _ETA, _PROBE, _START, _STOP = 1, 3, 5, 6, 7, 8, 9, 10, 11, 12
+_DISKS, _SERVER_START, _ADD_JOB, _RUN, _LOG, _JOB_OPTION = 13, 14, 15, 16, 17, 22
+_JOB_STARTS = 8
+_LOG_NAMES = (24, 28, 32, 36, 40)
+"""Where the name of a log begins, in one version of fio or another."""
+_LOG_NAME = 256
+
+
+def _anything(message: bytes) -> bool:
+    return True
+
+
+def _log_here(message: bytes) -> bool:
+    """Return whether a log has a name without a folder."""
+    return not any(b"/" in _text(message[start : start + _LOG_NAME]) for start in _LOG_NAMES)
+
+
+def _text(data: bytes) -> bytes:
+    return data.partition(b"\0")[0]
+
+
+def _part(heard: bytearray, at: int) -> tuple[int, int, int]:
+    """Return the opcode, flags and length of the part of a message that begins there."""
+    opcode, flags, length = _HEADER.unpack_from(heard, at)
+    return int(opcode), int(flags), int(length)
+
+
+_OF_SERVER: Mapping[int, Callable[[bytes], bool]] = {
+    **dict.fromkeys((_QUIT, _TEXT, _STATUS, _GROUP, _ETA, _PROBE, _START, _STOP), _anything),
+    **dict.fromkeys((_DISKS, _SERVER_START, _ADD_JOB, _RUN, _JOB_OPTION), _anything),
+    _LOG: _log_here,
+}
+
+
+class FioConversation:
+    """That of fio with one server, which is to do this job; see `iogate.engines.protocol.Conversation`."""
+
+    def __init__(self, job: str) -> None:
+        text = job.encode(errors="surrogateescape")
+        of_client = dict.fromkeys((_QUIT, _ASK_ETA, _PROBE, _RUN), _anything)
+        of_client[_JOB] = lambda message: _text(message[_JOB_STARTS:]) == text
+        self._to_server = _Messages("fio asked the server of another client for", of_client)
+        self._to_conductor = _Messages("its server asked fio for", _OF_SERVER)
+
+    def to_server(self, data: bytes) -> bytes:
+        return self._to_server.whole(data)
+
+    def to_conductor(self, data: bytes) -> bytes:
+        return self._to_conductor.whole(data)
+
+
+class _Messages:
+    """Messages of one side: only whole ones that it may say are let through."""
+
+    def __init__(self, what: str, allowed: Mapping[int, Callable[[bytes], bool]]) -> None:
+        self._what = what
+        self._allowed = allowed
+        self._heard = bytearray()
+
+    def whole(self, data: bytes) -> bytes:
+        """Return the messages that are complete with this. Raises MeasurementError for what may not be
+        said.
+        """
+        self._heard += data
+        end = 0
+        while length := self._length(end):
+            end += length
+        found = bytes(self._heard[:end])
+        del self._heard[:end]
+        return found
+
+    def _length(self, start: int) -> int:
+        """Return the length of the message that begins there; 0 if it is not complete."""
+        opcode, message, at = 0, b"", start
+        while len(self._heard) >= at + _HEADER.size:
+            part, flags, size = _part(self._heard, at)
+            opcode = opcode or part
+            if part != opcode or part not in self._allowed or len(message) + size > _LARGEST:
+                raise self._refusal(part)
+            begin = at + _HEADER.size
+            at = begin + size
+            if len(self._heard) < at:
+                return 0
+            message += self._heard[begin:at]
+            if not flags & _GOES_ON:
+                if not self._allowed[part](message):
+                    raise self._refusal(part)
+                return at - start
+        return 0
+
+    def _refusal(self, opcode: int) -> MeasurementError:
+        return MeasurementError(f"{self._what} what is not its to ask for (message {opcode} of fio's)")

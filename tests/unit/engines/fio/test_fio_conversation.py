@@ -1,0 +1,76 @@
+"""What fio and the server of another client may say to each other."""
+
+import struct
+
+import pytest
+
+from iogate.engines.fio.engine import engine
+from iogate.errors import MeasurementError
+from iogate.model import Command
+
+JOB = "[w]\nrw=randread\n"
+LOG, SEND_FILE, TRIGGER, QUIT, JOB_SENT, JOB_LINE, LOAD_FILE, RUN = 17, 21, 20, 1, 3, 4, 19, 16
+
+
+def message(opcode, content=b"", flags=0):
+    return struct.pack("<HHIQIHH", 97, opcode, flags, 0, len(content), 0, 0) + content
+
+
+def job(text, rest=b"\0" * 20):
+    content = text.encode() + b"\0" + rest
+    return struct.pack("<II", len(content), 1) + content
+
+
+def log(name, start=32):
+    return b"\1\0\0\0" * (start // 4) + name.encode().ljust(256, b"\0") + b"/" * 40
+
+
+@pytest.fixture
+def talk():
+    return engine.conversation(Command(("fio",), 1.0, {"job.fio": JOB}, "output.json"))
+
+
+def test_the_job_is_sent_in_parts_and_each_byte_as_it_was(talk):
+    said = message(JOB_SENT, job(JOB)[:30], flags=1) + message(JOB_SENT, job(JOB)[30:]) + message(RUN)
+    heard = b"".join(talk.to_server(said[at : at + 7]) for at in range(0, len(said), 7))
+    assert heard == said
+
+
+def test_what_is_not_whole_is_not_passed_on(talk):
+    assert talk.to_conductor(message(LOG, log("log_bw.1.log"))[:-1]) == b""
+    assert talk.to_conductor(b"/"[:1]) == message(LOG, log("log_bw.1.log"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        message(JOB_SENT, job(JOB + "exec_prerun=reboot\n")),
+        message(JOB_SENT, job(JOB)[:20], flags=1) + message(JOB_SENT, job("exec_prerun=reboot\n")[8:]),
+        message(JOB_SENT, job(JOB)[:20], flags=1) + message(RUN),
+        message(JOB_LINE, job(JOB)),
+        message(LOAD_FILE, b"/etc/job.fio"),
+        message(SEND_FILE, b"/etc/shadow"),
+    ],
+)
+def test_a_server_does_no_other_job_than_its_own(talk, said):
+    with pytest.raises(MeasurementError, match="what is not its to ask for"):
+        talk.to_server(said)
+
+
+@pytest.mark.parametrize("start", [24, 28, 32, 36, 40])
+@pytest.mark.parametrize("name", ["/etc/cron.d/x", "../x", "log_bw/1"])
+def test_logs_stay_in_the_folder_of_fio_in_each_version(talk, name, start):
+    with pytest.raises(MeasurementError, match="message 17"):
+        talk.to_conductor(message(LOG, log(name, start)))
+
+
+@pytest.mark.parametrize("opcode", [SEND_FILE, TRIGGER, 99, 0])
+def test_a_server_asks_for_no_file(talk, opcode):
+    with pytest.raises(MeasurementError, match=f"its server asked fio for .*message {opcode} "):
+        talk.to_conductor(message(opcode, b"/root/.ssh/id_ed25519\0"))
+
+
+def test_messages_without_end_are_refused(talk):
+    with pytest.raises(MeasurementError, match="message 5"):
+        for _ in range(200):
+            talk.to_conductor(message(5, b"x" * 2**17, flags=1))

@@ -27,9 +27,14 @@ UNDISTURBED = tuple(
         "bad_input_system",
         "campaigns",
         "clients",
+        "engine_package",
         "first_steps",
+        "images",
         "job_files",
         "remote",
+        "report_page",
+        "target_device",
+        "target_directory",
     )
 )
 """Tests of real engines that look at no figures."""

@@ -22,13 +22,16 @@ OTHERS = (
     "allure_pytest",
     "html",
     "html_fixtures",
+    "hypothesispytest",
     "metadata",
     "pytest_cov",
     "pytest_jsonreport",
     "randomly",
     "rerunfailures",
 )
-"""Plugins of others that are installed for tests beside them; `-p NAME` turns one on."""
+"""Plugins of others that are installed for tests beside them, or for our own; `-p NAME` turns one on. That of
+Hypothesis alone is a third of the time in which a small suite is collected.
+"""
 WITHOUT_OTHERS = " ".join(f"-p no:{name}" for name in OTHERS)
 """What PYTEST_ADDOPTS is in a project."""
 _PATIENCE = 180.0  # against what hangs, however busy the machine is

@@ -72,7 +72,7 @@ class Loops(contextlib.ExitStack):
     def attach(self, backing, *options):
         """A loop device on an existing file."""
         device = Path(run("losetup", "--find", "--show", *options, backing))
-        self.callback(detach, device)
+        self.callback(detach, device, backing)
         return device
 
     def device(self, size=64 * MIB, *options):
@@ -128,10 +128,13 @@ def partition(device, number=1, start=2048, sectors=65536):
     return node
 
 
-def detach(device):
-    """Detach a loop device, partitions and all."""
-    run("partx", "--delete", device, check=False)
-    run("losetup", "--detach", device, check=False)
+def detach(device, backing):
+    """Detach a loop device, partitions and all, if it is not another's by now: numbers are given anew."""
+    with contextlib.suppress(OSError):
+        below = Path(f"/sys/block/{device.name}/loop/backing_file").read_text()
+        if below.startswith(f"{backing.parent.resolve()}/"):
+            run("partx", "--delete", device, check=False)
+            run("losetup", "--detach", device, check=False)
 
 
 def unmount(point):

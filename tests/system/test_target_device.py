@@ -113,7 +113,7 @@ def test_a_device_too_small(made):
 
 def test_a_device_without_a_medium(made):
     device = made.device()
-    loops.detach(device)
+    run("losetup", "--detach", device)
     assert set(refused(device)) >= {"no-medium"}
 
 
@@ -161,7 +161,7 @@ def test_a_loop_device_that_was_attached_to_another_file_is_not_written(made):
     device = made.device()
     named = profile(device)
     target = resolve(named, Path("/"))
-    loops.detach(device)
+    run("losetup", "--detach", device)
     run("losetup", device, made.file())
     assert [error.rule for error in refusals(target, WRITE, device=named, consent=str(device))] == [
         "not-named"

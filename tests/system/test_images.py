@@ -23,6 +23,7 @@ from iogate.measure.settings import Settings
 from iogate.model import Device, Needs
 from iogate.target import open_target, refusals, resolve
 from iogate.target.images import Image, open_slots, slot_refusals
+from iogate.target.images.btrfs import give_own_uuid
 from iogate.target.images.contents import FileSystem
 from iogate.target.images.copying import Source, copy
 from iogate.target.images.image import Stamp
@@ -204,6 +205,55 @@ def test_a_btrfs_whose_twin_is_mounted(folder, tmp_path, made, pair):
     with open_slots(folder, Image(base), pair[0]) as slots:
         (slots.folders[0] / "file").write_text("1")
         assert not (twin / "file").exists()
+
+
+def test_a_disk_of_this_machine_is_no_part_of_a_copied_btrfs(folder, tmp_path, made, pair):
+    """The kernel mounts all devices of one UUID together, and writes to each."""
+    need("mkfs.btrfs")
+    one, image = made.device(110 * MIB), made.file(110 * MIB)
+    with Loops(tmp_path) as loops:
+        other = loops.attach(image)
+        run("mkfs.btrfs", "-q", "-d", "single", one, other)
+        run("blockdev", "--flushbufs", other)
+    run("btrfs", "device", "scan", one)
+    before = digest(one)
+    rule, text = refused(folder, Image(image), pair[0])
+    assert rule == "file-system" and str(image) in text
+    run("blockdev", "--flushbufs", one)
+    assert digest(one) == before
+
+
+@pytest.mark.parametrize("checksum", ["crc32c", "xxhash", "sha256", "blake2"])
+def test_copies_of_a_btrfs_have_uuids_of_their_own(folder, tmp_path, checksum):
+    base = format_image("btrfs", tmp_path / "base.img", "--csum", checksum)
+    with open_slots(folder, Image(base), Image(clone(base))) as slots:
+        tell = ("findmnt", "--noheadings", "--output", "UUID")
+        before = {run(*tell, point) for point in slots.folders}
+        slots.swap()
+        after = {run(*tell, point) for point in slots.folders}
+    assert len(before | after) == 4 and run("blkid", "-o", "value", "-s", "UUID", base) not in before | after
+
+
+def test_the_damaged_superblock_of_a_btrfs_is_not_made_right(folder, tmp_path, pair):
+    base = format_image("btrfs", tmp_path / "btrfs.img")
+    slot = os.open(base, os.O_RDWR)
+    os.pwrite(slot, b"label", 65536 + 299)
+    with pytest.raises(TargetError, match="superblock of the btrfs is damaged"):
+        give_own_uuid(f"/proc/self/fd/{slot}", 0)
+    os.close(slot)
+    assert refused(folder, Image(base), pair[0])[0] in ("file-system", "not-an-image")
+
+
+def test_the_log_of_a_btrfs_is_replayed_in_its_copies(folder, tmp_path, made):
+    device, point = made.formatted("btrfs", 110 * MIB)
+    os.sync()
+    (point / "file").write_text("1")
+    with (point / "file").open() as stream:
+        os.fsync(stream.fileno())
+    dirty = tmp_path / "dirty.img"
+    dirty.write_bytes(device.read_bytes())
+    with open_slots(folder, Image(dirty), Image(clone(dirty))) as slots:
+        assert [(point / "file").read_text() for point in slots.folders] == ["1", "1"]
 
 
 def test_the_journal_of_an_image_is_replayed_in_its_copy(folder, tmp_path, made, pair):

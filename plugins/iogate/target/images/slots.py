@@ -13,10 +13,10 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import loop
-from iogate.host.blockdevice import BlockDevice, btrfs_members
+from iogate.host.blockdevice import BlockDevice
 from iogate.host.openers import keepers_of, process_text
-from iogate.host.tools import ask
 from iogate.model import Device, Needs
+from iogate.target.images.btrfs import give_own_uuid
 from iogate.target.images.copying import Source, copy, open_slot, required_space, source_of
 from iogate.target.images.image import Image, check_different
 from iogate.target.layout import Tick, refusal
@@ -102,6 +102,8 @@ class Slots:
         slots = self._slots[::-1] if self._swapped else self._slots
         for slot, source in zip(slots, self._arms, strict=True):
             copy(source, slot, self._size, tick)
+            if source.contents.kind == "btrfs":
+                self._rename(source, slot)
         devices = [
             loop.attach(
                 Path(f"/proc/self/fd/{slot}"),
@@ -111,7 +113,6 @@ class Slots:
             )
             for slot, source in zip(slots, self._arms, strict=True)
         ]
-        self._tell_apart(devices)
         for device, source, point in zip(devices, self._arms, self._points, strict=True):
             with _of_image(source.image):
                 loop.mount(device, point, source.contents.kind, _OPTIONS[source.contents.kind])
@@ -139,20 +140,13 @@ class Slots:
     def _release(self) -> list[BlockDevice]:
         return loop.release(self._files, self._points)
 
-    def _tell_apart(self, devices: list[BlockDevice]) -> None:
-        """Give both copies new UUIDs where btrfs would take them for one file system, or for one that is
-        mounted. Others do not mind.
-        """
-        uuids = [source.contents.uuid for source in self._arms if source.contents.kind == "btrfs"]
-        mounted = {uuid for _, uuid in btrfs_members()}
-        if len(set(uuids)) == len(uuids) and not mounted.intersection(uuids):
-            return
-        for device, source in zip(devices, self._arms, strict=True):
-            if source.contents.kind == "btrfs":
-                answer = ask("btrfstune", "btrfs-progs", "-m", f"/dev/{device.name}")
-                if answer.status:
-                    message = f"the copy of {source.image} cannot be given a UUID of its own: {answer.reason}"
-                    raise TargetError(message, rule="file-system", remedy="see what btrfs check says of it")
+    def _rename(self, source: Source, slot: int) -> None:
+        """Give the copy of a btrfs a UUID of its own, before the kernel sees it. Raises TargetError."""
+        try:
+            with _of_image(source.image):
+                give_own_uuid(f"/proc/self/fd/{slot}", source.lead)
+        except OSError as error:
+            raise refusal(error, f"cannot write in {self._place.path}") from error
 
 
 @contextlib.contextmanager

@@ -17,7 +17,9 @@ _DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
 _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
 _COMMAND = re.compile(r"(?<!\S)::")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|#(?=#[A-Za-z]*\\[)"
+)
 
 
 def parse_size(text: str | int) -> int:
@@ -185,7 +187,9 @@ def printable(text: str) -> str:
     """Return `text` without control characters: what comes from files of others must not steer a terminal.
 
     Newlines and tabs stay; anything else below U+0020, DEL, C1 controls, other separators of lines,
-    bidirectional overrides and lone surrogates, which no encoding can write, become `?`.
+    bidirectional overrides and lone surrogates, which no encoding can write, become `?`. So does what begins
+    a command to those who run a job, wherever it stands in a line of its log: `##[...]` (GitHub's runner),
+    `##vso[...]` (Azure Pipelines, which sets variables by it), `##teamcity[...]`.
     """
     return _UNPRINTABLE.sub("?", text)
 

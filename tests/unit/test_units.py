@@ -1,6 +1,7 @@
 """Sizes, rates, durations and tolerances: read as people write them, shown as people read them."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -138,6 +139,16 @@ def test_a_rate_has_a_unit(text):
 @given(st.text())
 def test_printable_text_cannot_steer_a_terminal(text):
     assert not set(printable(text)) & set("\x1b\x07\r\x9b\u202e")
+
+
+@pytest.mark.parametrize(
+    "command", ["##[add-mask]x", "##vso[task.setvariable variable=PATH]x", "##teamcity[x]"]
+)
+@pytest.mark.parametrize("before", ["", "a ", "#", "##", "\x1b"])
+def test_printable_text_holds_no_command_to_who_runs_a_job(before, command):
+    told = printable(before + command)
+    assert not re.search(r"##\w*\[", told) and len(told) == len(before + command)
+    assert printable(told) == told and printable("## [a], a#[b], ##c") == "## [a], a#[b], ##c"
 
 
 @given(st.text(), st.sampled_from(["", "\n", "::", " \n ::error::"]), st.text())

@@ -28,7 +28,7 @@ LOCAL = "local"
 """The device that every machine is, unless it is told which one."""
 
 _NAME = re.compile(r"\w[\w.+-]*")
-_WEAR = re.compile(r"\s*([^/]+?)\s*/\s*(day|session)\s*")
+_WEAR = re.compile(r"([^/]+)/\s*(day|session)\s*")
 
 
 def _require_text(value: Any) -> Any:

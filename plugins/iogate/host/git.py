@@ -19,6 +19,8 @@ _NO_REMOTE = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 """A repository may lack objects and name a command that fetches them; its configuration would hold against
 options, not against these.
 """
+_LEADS_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
+"""What a hook of git has in its environment: asked of a file, git would speak of the hook's repository."""
 _QUIET = ("--no-color", "--no-show-signature", "--no-ext-diff", "--no-textconv")
 _FORMAT = "%h%x00%ad%x00%an%x00%s"
 
@@ -55,7 +57,8 @@ def is_committed(file: Path) -> bool:
 
 def head(folder: Path) -> str | None:
     """Return the commit that a checkout is at; empty if the folder is in none, or nothing is committed yet;
-    None if git does not tell: it is not installed, or the checkout is another user's.
+    None if git does not tell: it is not installed, the checkout is another user's, or it may be one that
+    `GIT_DIR` alone names.
     """
     with contextlib.suppress(TargetError):
         answer = _git(folder, "rev-parse", "--verify", "HEAD")
@@ -64,10 +67,12 @@ def head(folder: Path) -> str | None:
         if not _git(folder, "rev-parse", "--git-dir").status:
             return ""
     real = Path(os.path.realpath(folder))
-    return None if any(os.path.lexists(each / ".git") for each in (real, *real.parents)) else ""
+    inside = any(os.path.lexists(each / ".git") for each in (real, *real.parents))
+    return None if inside or "GIT_DIR" in os.environ else ""
 
 
 def _git(folder: Path, *arguments: str) -> Answer:
     """Return what git says in a folder."""
     command = ("-C", str(folder), *_SAFE, *arguments)
-    return ask("git", "git", *command, seconds=_SECONDS, variables=_NO_REMOTE)
+    variables = {**dict.fromkeys(_LEADS_ELSEWHERE), **_NO_REMOTE}
+    return ask("git", "git", *command, seconds=_SECONDS, variables=variables)

@@ -39,12 +39,14 @@ def ask(
     package: str,
     *arguments: str,
     seconds: float | None = _SECONDS,
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, str | None] | None = None,
 ) -> Answer:
-    """Run a tool to its end, with these variables in its environment, too. Raises TargetError: `tool` if it
-    is not installed (Debian has it in `package`) or does not answer within so many seconds.
+    """Run a tool to its end, with these variables in its environment, too, and without those that are None.
+    Raises TargetError: `tool` if it is not installed (Debian has it in `package`) or does not answer within
+    so many seconds.
     """
     path = find_tool(name, package)
+    wanted = {**os.environ, "LC_ALL": "C", **(variables or {})}
     try:
         done = subprocess.run(
             [path, *arguments],
@@ -52,7 +54,7 @@ def ask(
             capture_output=True,
             timeout=seconds,
             check=False,
-            env={**os.environ, "LC_ALL": "C", **(variables or {})},
+            env={key: value for key, value in wanted.items() if value is not None},
         )
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{name} did not answer within {seconds:.0f} s", rule="tool") from error

@@ -242,11 +242,26 @@ def _stated_block(options: Mapping[str, Any]) -> str:
 
 
 def _gating(each: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the gating metrics of jobs: throughput in each direction, or mean latency under a rate limit."""
-    limited = any(key in job.get("fio", {}) for job in each for key in ("rate", "rate_iops", "thinktime"))
+    """Return the gating metrics of jobs: throughput in each direction, or mean latency under a rate limit.
+
+    Jobs of several block sizes in one direction are gated by IOPS and bandwidth, too, unless all are limited:
+    small blocks are nearly all of the one, large ones of the other, and of one figure alone, be it the mean
+    latency, a job that loses half of its speed may be next to nothing.
+    """
     large = min(_blocks(job)[0] for job in each) >= 64 * 1024
-    figure = "lat.mean" if limited else "bandwidth" if large else "iops"
-    return tuple(f"{direction}.{figure}" for direction in _all_directions(each))
+    rates = ("bandwidth",) if large else ("iops",)
+    usual = ("lat.mean",) if any(map(_is_limited, each)) else rates
+    found: list[str] = []
+    for direction in _all_directions(each):
+        own = [job for job in each if direction in _directions(job)]
+        several = len({_blocks(job) for job in own}) > 1 and not all(map(_is_limited, own))
+        figures = (*usual, "iops", "bandwidth") if several else usual
+        found += dict.fromkeys(f"{direction}.{figure}" for figure in figures)
+    return tuple(found)
+
+
+def _is_limited(job: Mapping[str, Any]) -> bool:
+    return any(key in job.get("fio", {}) for key in ("rate", "rate_iops", "thinktime"))
 
 
 @cache

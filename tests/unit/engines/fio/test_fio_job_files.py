@@ -82,6 +82,20 @@ class TestPhases:
             ("write.iops",), ("read.iops", "write.iops"), ("read.iops",),
         ]  # fmt: skip
 
+    def test_jobs_of_several_block_sizes_in_one_direction_gate_by_both_rates(self, load):
+        content = "[global]\nsize=8m\nruntime=9\nrw=randread\n[small]\nbs=4k\n"
+        for large, gating in (
+            ("bs=4k", ("read.iops",)),
+            ("bs=1m", ("read.iops", "read.bandwidth")),
+            ("bs=1m\nrw=write", ("read.iops", "write.iops")),
+            ("bs=1m\nrate=1m", ("read.lat.mean", "read.iops", "read.bandwidth")),
+            ("bs=1m\nrate=1m\nrw=write", ("read.lat.mean", "write.lat.mean")),
+        ):
+            (item,) = load(suite(), f"{content}[large]\n{large}\n")
+            assert FIO.gating(item) == gating
+        (limited,) = load(suite(), f"{content}rate=1m\n[large]\nbs=1m\nrate=1m\n")
+        assert FIO.gating(limited) == ("read.lat.mean",)
+
     def test_a_file_that_nothing_parts_is_one_workload_of_the_same_name(self, load):
         for content in ("[x]\nstonewall\nsize=1m\n", "[x]\nsize=1m\n[y]\nstonewall=0\nsize=1m\n"):
             assert [item.name for item in load(suite(), content)] == ["w"]

@@ -20,7 +20,7 @@ from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport, read_re
 from iogate.errors import ApartError, OutputError
 from iogate.host.process import Completed
 from iogate.model import Histogram, Output, Part, Traffic
-from iogate.units import format_duration, one_line, printable
+from iogate.units import format_duration, one_line, parse_duration, printable
 
 DIRECTIONS = ("read", "write", "trim")
 _ALL_CLIENTS = "All clients"
@@ -227,6 +227,7 @@ def _output(
     options = _options(report, jobs)
     count = _count(report, jobs)
     sampled = count == 1 or report.version >= _SUMS_GROUPS
+    begun = [_start(stated) for stated in _stated_by_each(report, jobs)]
     active = [d for d in DIRECTIONS if any(figures.busy(job.data, d, report.name) for job in jobs)]
     for direction in active or ["mixed"]:
         sides = [
@@ -242,7 +243,12 @@ def _output(
             rounding=figures.rounding(report) * len(sides),
         )
         if together:
-            _check_times(sides, direction, report.name)
+            starts = [
+                start
+                for job, start in zip(jobs, begun, strict=True)
+                if figures.busy(job.data, direction, report.name)
+            ]
+            _check_times(sides, starts, direction, report.name)
         values = figures.merge(sides, report.name, sampled=sampled)
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
         counted = figures.histograms(sides)
@@ -264,15 +270,35 @@ def _output(
     )
 
 
-def _check_times(sides: Sequence[figures.FioSide], direction: str, name: str) -> None:
+def _check_times(
+    sides: Sequence[figures.FioSide], starts: Sequence[float], direction: str, name: str
+) -> None:
     """Refuse to add up rates of times that have little in common."""
     times = sorted(side.seconds for side in sides)
-    if times[-1] > _TOGETHER * times[0] and times[-1] - times[0] > _EDGE:
+    ends = [start + side.seconds for start, side in zip(starts, sides, strict=True)]
+    whole, apart = max(ends) - min(starts), max(starts) - min(starts)
+    if whole > _TOGETHER * times[0] and whole - times[0] > _EDGE:
+        began = f" and began up to {format_duration(apart)} apart" if apart else ""
         raise ApartError(
             f"{name}: {direction}: the jobs ran for {format_duration(times[0])} to "
-            f"{format_duration(times[-1])}: their rates do not add up",
-            remedy="look at the jobs one by one; with time_based and one runtime they end together",
+            f"{format_duration(times[-1])}{began}: their rates do not add up",
+            remedy="look at the jobs one by one; with time_based, one runtime and one startdelay they run "
+            "together",
         )
+
+
+def _start(stated: Mapping[str, Any]) -> float:
+    """Return the seconds until figures are taken of a job with these options."""
+    said = (stated.get("startdelay", stated.get("start_delay", 0)), stated.get("ramp_time", 0))
+    return sum(map(_seconds, said))
+
+
+def _seconds(value: Any) -> float:
+    """Return a duration as fio has it; 0 of what is none, such as a range of which fio draws one."""
+    try:
+        return parse_duration(str(value))
+    except ValueError:
+        return 0.0
 
 
 def _remarks(*texts: str) -> tuple[str, ...]:

@@ -394,6 +394,24 @@ def test_groups_that_ran_one_after_another_are_told_apart_and_not_added(binned):
     assert [(part.name, part.group) for part in parts] == [("bins", "0"), ("later", "1")]
 
 
+@pytest.mark.parametrize("key", ["startdelay", "start_delay", "ramp_time"])
+def test_jobs_that_a_delay_kept_apart_are_not_added(binned, key):
+    later = copy.deepcopy(binned["jobs"][0])
+    later["jobname"] = "later"
+    binned["jobs"].append(later)
+    alone = later["read"]["iops"]
+    assert parse(binned).metrics["read.iops"] == pytest.approx(2 * alone)
+    later["job options"][key] = "60"
+    with pytest.raises(OutputError, match="began up to 1 min apart: their rates do not add up"):
+        parse(binned)
+    assert [part.name for part in engine.parts(json.dumps(binned), name="x")] == ["bins", "later"]
+    for said in ("5ms", "0", "10-60", "soon"):  # of a range fio draws one, which nobody knows
+        later["job options"][key] = said
+        assert parse(binned).metrics["read.iops"] == pytest.approx(2 * alone)
+    later["job options"][key] = binned["jobs"][0]["job options"][key] = "60"
+    assert parse(binned).metrics["read.iops"] == pytest.approx(2 * alone)
+
+
 def test_parts_are_the_jobs_by_name():
     parts = engine.parts(read("fio-3.33.write_ungrouped.json"), name="x")
     assert [(part.name, part.output.jobs) for part in parts] == [("seqw", 1), ("seqw #2", 1)]

@@ -7,7 +7,7 @@ figures allow; one that contradicts them, or itself, never becomes a baseline.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.declare.device import load_device
@@ -19,9 +19,9 @@ from iogate.formats.words import nearest
 from iogate.judge.addition import admit, judge_session, refusal
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update
-from iogate.judge.baseline.values import usable
+from iogate.judge.baseline.values import round_value, usable
 from iogate.judge.judge import GateOptions
-from iogate.model import Device, Environment, Repetition, UpdateMode, Workload
+from iogate.model import Baseline, Device, Environment, Repetition, UpdateMode, Workload
 from iogate.offline.folders import is_results
 from iogate.offline.outputs import (
     OutputFile,
@@ -36,6 +36,7 @@ from iogate.offline.outputs import (
 from iogate.units import printable
 
 _NAMED = 5
+_TELLING = 2  # figures that are the same in two measurements only if these are one
 
 Assigned = list[tuple[OutputJob, Workload]]
 """Jobs, each with the workload that it is a repetition of."""
@@ -69,12 +70,13 @@ def import_outputs(
     assigned = _assign([job for file in read for job in file.jobs], declared, workload, profile.link)
     file = baselines / device / f"{declared.name}.yaml"
     mode: UpdateMode = "force" if force else "append" if append else "replace"
-    judged = [] if source or mode == "replace" else _judge(assigned, declared, file, force=force)
+    session = _session(read)
+    judged = [] if source or mode == "replace" else _judge(assigned, declared, file, session, force=force)
     changes = update(
         file,
         device=device,
         suite=declared.name,
-        session=_session(read),
+        session=session,
         environment=_environment(assigned),
         reason=f"imported from {_names(read)}",
         measured={
@@ -180,11 +182,12 @@ def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
         raise InputError(printable(f"{job.label} has no {lacking[0]}, which gates {workload.name}"))
 
 
-def _judge(assigned: Assigned, suite: Suite, file: Path, *, force: bool) -> list[str]:
+def _judge(assigned: Assigned, suite: Suite, file: Path, session: str, *, force: bool) -> list[str]:
     """Return what the baseline says of the session that is to be added to it. Raises InputErrors for what
-    regressed, but for `force`.
+    regressed, but for `force`, and for what is in another session of it already.
     """
     known = load_baselines(file, suite.name)
+    _refuse_known(assigned, known, session)
     found = [(workload, find(known, workload)[0], gating_metrics(workload)) for workload in suite.workloads]
     jobs = {one.name: [job for job, other in assigned if other is one] for one in suite.workloads}
     against = [item for item in found if item[1] and jobs[item[0].name]]
@@ -203,6 +206,41 @@ def _judge(assigned: Assigned, suite: Suite, file: Path, *, force: bool) -> list
     if refused:
         raise InputErrors(refused)
     return lines
+
+
+def _refuse_known(assigned: Assigned, known: Mapping[str, Baseline], session: str) -> None:
+    """Raise InputErrors for measurements that another session of their baseline holds: sessions that share
+    repetitions differ by less than they would, and the gate would take that for what the device is like.
+    """
+    refused = []
+    for job, workload in assigned:
+        baseline, _ = find(known, workload)
+        other = _session_with(job, baseline, session) if baseline else ""
+        if other:
+            refused.append(
+                InputError(
+                    printable(f"{job.label} is in {other} of the baseline of {workload.name} already"),
+                    remedy="give each measurement once: what counts twice looks more certain than it is",
+                )
+            )
+    if refused:
+        raise InputErrors(refused)
+
+
+def _session_with(job: OutputJob, baseline: Baseline, but: str) -> str:
+    """Return the session, other than `but`, that has a repetition with all figures of a job; empty if none
+    has. One figure alone may be the same by chance.
+    """
+    figures = {name: round_value(value) for name, value in job.output.metrics.items() if usable(value)}
+    rows = {name: baseline.by_session(name) for name in figures}
+    for session in baseline.sessions:
+        shared = {name: rows[name][session] for name in figures if rows[name].get(session)}
+        if session == but or len(shared) < _TELLING:
+            continue
+        for index in range(min(map(len, shared.values()))):
+            if all(figures[name] == row[index] for name, row in shared.items()):
+                return session
+    return ""
 
 
 def _values(jobs: Sequence[OutputJob]) -> dict[str, list[float]]:

@@ -136,10 +136,25 @@ class TestWhatIsStored:
             assert place.take(again, "--append")[0] == 0
         assert place.baselines["database"].metrics["read.iops"] == ((pytest.approx(4588.71),), (4600,))
 
+    @pytest.mark.parametrize("mode", ["--append", "--force"])
+    def test_what_another_session_holds_already_is_not_appended(self, place, mode):
+        again = changed(MIXED, place.folder / "again.json", iops=4600.0)
+        third = changed(MIXED, place.folder / "third.json", iops=4610.0)
+        place.take(MIXED, again)
+        before = place.file.read_bytes()
+        for files in ((MIXED, again, third), (again,), (third, MIXED)):
+            status, said = place.take(*files, mode)
+            assert status == 2 and "in imported-" in said and "already" in said
+            assert "give each measurement once" in said
+            assert place.file.read_bytes() == before
+        assert place.take(MIXED, again, mode)[0] == 0  # the same files again: its own place
+        assert place.take(third, mode)[0] == 0
+        assert len(place.baselines["database"].sessions) == 2
+
     def test_what_is_appended_is_judged_and_a_regressed_one_needs_force(self, place):
         place.take(MIXED)
         known = place.baselines["database"]
-        for factor in (1.0, 2.0):
+        for factor in (1.001, 2.0):
             figures = {name: [factor * rows[0][0]] * 3 for name, rows in known.metrics.items()}
             for number in range(4):
                 mode = "append" if number else "replace"
@@ -147,9 +162,9 @@ class TestWhatIsStored:
                 update(place.file, "orin", "lab", f"s{number}", Environment(), "", measured, mode)
             before = place.file.read_bytes()
             status, said = place.take(MIXED, "--append")
-            if factor == 1.0:
+            if factor < 2:
                 assert status == 0
-                assert "database: pass: read.iops is 4.589 k IOPS against 4.589" in said
+                assert "database: pass: read.iops is 4.589 k IOPS against 4.593" in said
         assert status == 2
         assert "database: regressed: read.iops is 4.589 k IOPS against 9.177 k IOPS" in said
         assert "not appended: a regressed session would widen the baseline" in said

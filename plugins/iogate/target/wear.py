@@ -80,10 +80,11 @@ class Wear:
         try:
             with self._locked() as folder:
                 days = self._days_in(folder)
-                for name in names:
-                    days[name] = max(0, days.get(name, 0) + written)
-                sessions = sorted(name for name in days if name.startswith(_SESSION))
-                kept = [*sorted(days.keys() - sessions)[-_KEPT:], *sessions[-_KEPT:]]
+                for name in names:  # last, whatever the clock says: what is being counted is never dropped
+                    days[name] = max(0, days.pop(name, 0) + written)
+                sessions = [name for name in days if name.startswith(_SESSION)]
+                dates = [name for name in days if not name.startswith(_SESSION)]
+                kept = [*dates[-_KEPT:], *sessions[-_KEPT:]]
                 text = json.dumps({name: days[name] for name in kept}, indent=1)
                 write_within(folder, self._file.name, f"{text}\n")
         except OSError as error:

@@ -97,6 +97,19 @@ def test_a_new_day_begins_anew_and_old_days_are_forgotten(tmp_path, monkeypatch)
     assert len(json.loads((tmp_path / "wear-orin.json").read_text())) == 31
 
 
+def test_a_clock_that_is_behind_all_that_is_kept_counts_none_the_less(tmp_path, monkeypatch):
+    """A board without a battery begins in 1970: its day and its session sort before all others."""
+    for day in range(1, 32):
+        monkeypatch.setattr(wear, "_date", lambda day=day: f"2026-01-{day:02}")
+        Wear(limited(day=GIB, session=GIB), tmp_path, f"2026-01-{day:02}T00:00:00Z-aaaa").record(1)
+    monkeypatch.setattr(wear, "_date", lambda: "1970-01-01")
+    for _ in range(2):  # the second goes on with the first
+        account = Wear(limited(day=GIB, session=GIB), tmp_path, "1970-01-01T00:00:09Z-aaaa")
+        account.record(GIB // 2)
+    refused(Wear(limited(session=GIB), tmp_path, "1970-01-01T00:00:09Z-aaaa"), 1)
+    refused(Wear(limited(day=GIB), tmp_path), 1)
+
+
 def test_what_was_written_under_a_clock_ahead_still_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(wear, "_date", lambda: "2038-01-19")
     Wear(limited(day=GIB), tmp_path).record(GIB)

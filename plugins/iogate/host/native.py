@@ -167,7 +167,8 @@ def _usable(program: Path) -> bool:
         status = program.lstat()
     except OSError:
         return False
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and os.access(program, os.X_OK)
+    whole = stat.S_ISREG(status.st_mode) and status.st_size > 0  # empty: a power cut, if it was not flushed
+    return whole and status.st_uid == os.geteuid() and os.access(program, os.X_OK)
 
 
 def _compile(compiler: Sequence[str], source: Path, flags: Sequence[str], program: Path) -> None:
@@ -193,7 +194,8 @@ def _compile(compiler: Sequence[str], source: Path, flags: Sequence[str], progra
             message = printable("\n  ".join([f"{shlex.join(argv)} failed:", *said]))
             raise EngineError(message, remedy=_INSTALL if _lacks_headers(said) else "")
         part.chmod(0o700)
-        part.replace(program)
+        with part.open("rb") as made:
+            _put_in_place(made.fileno(), part, program)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EngineError(f"cannot compile {source.name}: {error}") from error
     finally:
@@ -206,10 +208,19 @@ def _put(code: bytes, program: Path) -> None:
     try:
         with tempfile.NamedTemporaryFile(dir=program.parent, delete=False) as stream:
             stream.write(code)
-        Path(stream.name).chmod(0o700)
-        Path(stream.name).replace(program)
+            stream.flush()
+            Path(stream.name).chmod(0o700)
+            _put_in_place(stream.fileno(), Path(stream.name), program)
     except OSError as error:
         raise EngineError(f"cannot write in {program.parent}: {error.strerror}") from error
+
+
+def _put_in_place(made: int, part: Path, program: Path) -> None:
+    """Rename a file that is complete, once it is on the device: a power cut could leave the name, and nothing
+    in it. Raises OSError.
+    """
+    os.fsync(made)
+    part.replace(program)
 
 
 def _lacks_headers(said: Sequence[str]) -> bool:

@@ -52,6 +52,32 @@ def test_where_a_program_will_be_is_known_before_anything_is_compiled(source, ca
     assert native.compile_program(source) == path
 
 
+@needs_compiler
+def test_a_program_is_on_the_device_before_it_has_its_name(source, cache, monkeypatch):
+    """A power cut would leave the name of an empty program, which no later run could start."""
+    flushed = []
+    fsync, replace = os.fsync, Path.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (fsync(file), flushed.append(os.fstat(file).st_ino)))
+    monkeypatch.setattr(
+        Path, "replace", lambda part, to: (flushed.index(part.stat().st_ino), replace(part, to))[1]
+    )
+    compiled = native.compile_program(source)
+    code = compiled.read_bytes()
+    compiled.unlink()
+    monkeypatch.setattr(native, "compile_elsewhere", lambda source, flags: code)
+    monkeypatch.setattr(native, "_compiler", tuple)
+    assert subprocess.check_output([native.compile_program(source)]) == b"hello\n"
+    assert len(flushed) == 2
+
+
+@needs_compiler
+def test_a_program_that_a_power_cut_left_empty_is_made_again(source, cache):
+    program = native.compile_program(source)
+    program.write_bytes(b"")
+    assert native.compile_program(source) == program
+    assert subprocess.check_output([program]) == b"hello\n"
+
+
 def test_another_compiler_makes_another_program(source, monkeypatch, tmp_path):
     compiler = tmp_path / "some-cc"
     compiler.write_text("#!/bin/sh\n")

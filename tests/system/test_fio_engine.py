@@ -116,6 +116,16 @@ def test_pass_through_options_reach_fio(place):
     assert {name for name in output.metrics if ".clat.p" in name} == {"read.clat.p75", "read.clat.p99.9"}
 
 
+def test_no_sync_took_longer_than_its_run(place):
+    """fio's own clock is usually that of the processor; where it cannot be, it is the machine's."""
+    found = workload(
+        rw="randwrite", iodepth=8, ioengine="libaio", fio={"fdatasync": 4, "clocksource": "clock_gettime"}
+    )
+    output = measure(found, place)
+    syncs = [value / 1e9 for name, value in output.metrics.items() if name.startswith("sync.lat.")]
+    assert syncs and max(syncs) <= output.traffic["write"].seconds
+
+
 def test_a_device_of_known_latency_is_measured_right(nbd, place):
     uri = nbd("--filter=delay", "memory", "16M", "rdelay=2ms")
     found = workload(rw="randread", ioengine="nbd", fio={"uri": uri}, runtime=1, time_based=True)

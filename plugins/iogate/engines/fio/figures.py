@@ -343,9 +343,11 @@ def histograms(sides: Sequence[FioSide]) -> dict[str, Histogram]:
     return found
 
 
-def sync_latencies(jobs: Sequence[Mapping[str, Any]], report: FioReport) -> dict[str, float]:
+def sync_latencies(
+    jobs: Sequence[Mapping[str, Any]], report: FioReport, untimed: int = 0
+) -> dict[str, float]:
     """Return latencies of fsync and its like, of jobs that were asked to sync; those of fdatasync fio 3.33
-    counts (`N`) in the distribution alone.
+    counts (`N`) in the distribution alone. What as many as `untimed` of them could falsify is left out.
     """
     found = []
     for job in jobs:
@@ -354,11 +356,21 @@ def sync_latencies(jobs: Sequence[Mapping[str, Any]], report: FioReport) -> dict
             operations = whole_number(data.get("total_ios", 0), "sync: total_ios", report.name)
             found.append(_latencies(data, operations, "sync", report.name).get("lat"))
     latencies = [latency for latency in found if latency]
-    return (
-        {f"sync.lat.{part}": value for part, value in _merge_latencies(latencies).items()}
-        if latencies
-        else {}
-    )
+    if not latencies:
+        return {}
+    count = sum(latency.count for latency in latencies)
+    return {
+        f"sync.lat.{part}": value
+        for part, value in _merge_latencies(latencies).items()
+        if not untimed or _holds_without(part, untimed, count)
+    }
+
+
+def _holds_without(part: str, largest: int, count: int) -> bool:
+    """Return whether a figure of so many latencies is the same whatever the `largest` of them are."""
+    if not part.startswith("p"):
+        return part == "min"
+    return (100 - float(part[1:])) * count >= 100 * largest
 
 
 def cpu(jobs: Sequence[Mapping[str, Any]], key: str, name: str) -> float | None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from iogate.cli import main
 from iogate.plugin.status import STATUSES
 from projects import refused
 
@@ -93,6 +94,52 @@ def test_one_of_several_that_is_not_checked_is(project):
     file = module(project, text)
     project.run(file).assert_outcomes(passed=1)
     refused(project.run_apart(file, factor=0.87), "regressed: read.iops", "test_it.one", status=1)
+
+
+UNSURE = "noise=0.5, gate={'read.iops': '1%'}"
+
+
+@pytest.mark.parametrize(
+    ("checks", "skip"),
+    [
+        ("gate.check(one); gate.check(two)", "missing"),
+        ("pass", "missing"),
+        ("gate.check(one); gate.check(two)", "inconclusive"),
+        ("gate.check(one); gate.check(two)", None),
+        ("pass", None),
+    ],
+)
+def test_a_mild_verdict_hides_no_regression_of_the_same_test(project, checks, skip):
+    """A test is skipped, or fails by a status that CI may allow, only if nothing else of it is worse."""
+    text = (
+        "def test_it(measure, gate):\n"
+        f"    one, two = measure({FAKE}, {UNSURE}, name='one'), measure({FAKE}, {LOOSE}, name='two')\n"
+        f"    {checks}\n"
+    )
+    (project.path / "baselines/lab").mkdir(parents=True)
+    (project.path / "baselines/lab/device.yaml").write_text("target: .\n")
+    few = (module(project, text), "--device=lab", "--io-max-repetitions=3")
+    project.run(*few, "--update-baselines")
+    if skip == "missing":
+        stored = project.baseline("lab", "test_mine")
+        main(["baseline", "drop", str(stored), "--workload", "test_it.one"])
+    asked = [f"--io-{skip}=skip"] if skip else []
+    project.run(*few, "--io-inconclusive=skip", *asked).assert_outcomes(skipped=1)
+    refused(project.run(*few, *asked, factor=0.5), "regressed: read.iops", "test_it.two", status=1)
+
+
+def test_what_is_skipped_keeps_nothing_else_from_being_measured(project):
+    text = (
+        "def test_it(measure, gate):\n"
+        f"    gate.check(measure({FAKE}, name='new'))\n"
+        f"    gate.check(measure({FAKE}, {LOOSE}, name='old'))\n"
+    )
+    file = module(project, text)
+    project.run(file, "--update-baselines")
+    main(["baseline", "drop", str(project.baseline(suite="test_mine")), "--workload", "test_it.new"])
+    project.run(file, "--io-missing=skip", "--io-json=out.json").assert_outcomes(skipped=1)
+    assert [item["verdict"] for item in workloads(project)] == ["no_baseline", "pass"]
+    refused(project.run(file, "--io-missing=skip", factor=0.5), "regressed: read.iops", status=1)
 
 
 FORGETFUL = {

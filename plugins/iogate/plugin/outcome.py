@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,10 @@ from iogate.units import plural, printable
 
 if TYPE_CHECKING:
     from iogate.model import VerdictName, WorkloadResult
+
+
+_WORST: tuple[VerdictName, ...] = ("regressed", "invalid", "no_baseline", "inconclusive")
+"""Verdicts that fail a test, as exit statuses rank them."""
 
 
 class VerdictFailure(Failed):
@@ -36,16 +40,20 @@ class Gate:
         self._inconclusive = inconclusive
         self._missing = missing
         self._unchecked: dict[str, WorkloadResult] = {}
+        self._skips: list[str] = []
 
     def check(self, measurement: WorkloadResult) -> None:
-        """Pass, or fail with the metric, the figures, the bound and the line of the suite."""
+        """Pass, or fail with the metric, the figures, the bound and the line of the suite. What is to be
+        skipped skips its test at the end: it says nothing of what else the test measures.
+        """
         self._unchecked.pop(measurement.id, None)
         verdict = measurement.verdict
         if verdict.passed:
             return
         message = failure_text(measurement)
         if asked := self._skipped(verdict.verdict):
-            pytest.skip(f"{message}\nskipped and not failed, as {asked} asks for")
+            self._skips.append(f"{message}\nskipped and not failed, as {asked} asks for")
+            return
         raise VerdictFailure(verdict.verdict, message)
 
     def expect(self, measurement: WorkloadResult) -> None:
@@ -54,20 +62,30 @@ class Gate:
 
     @contextlib.contextmanager
     def checking_rest(self) -> Iterator[None]:
-        """Check at the end what was measured by then and not checked, unless the test failed otherwise."""
+        """Check at the end what was measured by then and not checked, unless the test failed otherwise than
+        by a milder verdict; then skip the test if that is asked for.
+        """
         try:
             yield
-        except BaseException:
-            self.let_go()
+            self._check_rest(_WORST)
+            if self._skips:
+                pytest.skip("\n".join(self._skips))
+        except VerdictFailure as failure:
+            self._check_rest(_WORST[: _WORST.index(failure.verdict)])
             raise
+        finally:
+            self.let_go()
+
+    def _check_rest(self, verdicts: Sequence[VerdictName]) -> None:
+        """Check what is left and has one of these verdicts, in their order."""
         rest = tuple(self._unchecked.values())
-        self.let_go()
-        for measurement in rest:
+        for measurement in (item for name in verdicts for item in rest if item.verdict.verdict == name):
             self.check(measurement)
 
     def let_go(self) -> None:
         """Leave unchecked what was measured."""
         self._unchecked.clear()
+        self._skips.clear()
 
     def _skipped(self, verdict: VerdictName) -> str:
         """Return which option asks for a skipped test, if one does."""

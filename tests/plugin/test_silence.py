@@ -169,6 +169,19 @@ def test_a_baseline_that_no_test_in_python_measures(tested, old, new, lost):
     )
 
 
+def test_a_baseline_that_no_test_in_python_measures_below_another_root(tested):
+    """The ids of pytest do not tell then where a module lies."""
+    (tested.path / "ci").mkdir()
+    (tested.path / "ci/pytest.ini").write_text("[pytest]\n")
+    (tested.path / "test_disk.py").write_text(
+        MEASURES.replace("def test_mine(measure): measure", "def test_mine(): dict")
+    )
+    words = "test_disk.yaml: stored baselines that no test in Python measures: test_mine"
+    for place in (".", "test_disk.py"):
+        result = tested.run("-c", "ci/pytest.ini", place, "--device=lab", "--io-strict")
+        refused(result, words)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

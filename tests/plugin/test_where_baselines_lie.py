@@ -56,6 +56,23 @@ def test_another_rootdir_changes_nothing(project, tmp_path_factory):
     )
 
 
+def test_workloads_that_pytest_calls_alike_are_refused(project):
+    """Below another root, as that of `-c ci/pytest.ini`, ids begin at what was named: one workload of two would be
+    measured, and pass for both.
+    """
+    for name in ("a/disk", "b/disk"):
+        put(project, name)
+    (project.path / "ci").mkdir()
+    (project.path / "ci/pytest.ini").write_text("[pytest]\n")
+    for names in (("suites/a", "suites/b"), ("suites/a/disk.yaml", "suites/b/disk.yaml")):
+        refused(
+            project.run("-c", "ci/pytest.ini", *names), "b/disk: alpha and a/disk: alpha", "--rootdir=DIR"
+        )
+    assert stored(project) == []
+    project.run("-c", "ci/pytest.ini", "--rootdir=.", "suites/a", "suites/b").assert_outcomes(passed=2)
+    assert stored(project) == ["local/a/disk.yaml", "local/b/disk.yaml"]
+
+
 def test_what_the_command_line_says_counts(project):
     result = project.run("suites", "--io-baselines=mine")
     result.stdout.fnmatch_lines([f"iogate: baselines in {project.path / 'mine'} (new)"])

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import InputErrors, IogateError
+from iogate.errors import InputError, InputErrors, IogateError
 from iogate.plugin.benchmark import CLOCK, is_asked_for, is_timed, report_benchmarks
 from iogate.plugin.outcome import Gate
+from iogate.units import printable
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
@@ -47,6 +48,21 @@ def is_suite(path: Path, patterns: list[str]) -> bool:
     lies.
     """
     return any(fnmatch(path.as_posix(), "*/" + pattern.replace("**/", "*")) for pattern in patterns)
+
+
+def refuse_shared_ids(items: Sequence[WorkloadItem], root: Path) -> None:
+    """Raise InputError if pytest calls two workloads alike, as it may where its root is not above them: one
+    would pass for the other.
+    """
+    known: dict[str, Workload] = {}
+    for item in items:
+        other = known.setdefault(item.nodeid, item.workload)
+        if other != item.workload:
+            raise InputError(
+                f"{item.workload.suite}: {item.workload.name} and {other.suite}: {other.name} are both "
+                f"{printable(item.nodeid)} to pytest, whose root {printable(str(root))} does not hold them",
+                remedy="say --rootdir=DIR, a folder above the suites, or run them one by one",
+            )
 
 
 def will_run(item: pytest.Item) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,28 +32,33 @@ class PythonTests:
         """Whether each test came to its end, by its id."""
         self.passed = ""
         """The id of the last test, if it passed."""
-        self.modules: dict[str, set[str]] = {}
-        """What the tests are called that may measure, by the id of their module, of all modules collected."""
+        self.modules: dict[Path, set[str]] = {}
+        """What the tests are called that may measure, by their module, of all modules collected."""
         self._stored = cache(stored)
         self._measured: dict[str, tuple[Workload, Trial]] = {}
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note a module of tests, which may have none left."""
-        if report.passed and report.nodeid.endswith(".py"):
-            self.modules.setdefault(report.nodeid, set())
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Note a module of tests, which may have none left. Its id does not say where it is: the root of
+        pytest need not be above it.
+        """
+        report = yield
+        if report.passed and isinstance(collector, pytest.File) and collector.path.suffix == ".py":
+            self.modules.setdefault(collector.path, set())
+        return report
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Note a test that may measure, before any is left out."""
-        module = item.nodeid.split("::")[0]
-        if module.endswith(".py") and may_measure(item):
-            self.modules.setdefault(module, set()).add(label_of(item))
+        if item.path.suffix == ".py" and may_measure(item):
+            self.modules.setdefault(item.path, set()).add(label_of(item))
 
-    def without_test(self, root: Path, partly: Collection[Path]) -> Iterator[tuple[Path, list[str]]]:
+    def without_test(self, partly: Collection[Path]) -> Iterator[tuple[Path, list[str]]]:
         """Yield the modules that were collected, but for those of which only a part was, with their workloads
         that have a baseline and no test.
         """
-        for id, labels in self.modules.items():
-            path = root / id
+        for path, labels in self.modules.items():
             names = () if path.resolve() in partly else self._stored(path)
             if lost := [name for name in names if labels.isdisjoint(_owners([name]))]:
                 yield path, lost

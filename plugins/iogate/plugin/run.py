@@ -19,7 +19,7 @@ from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.benches import bench_of, is_elsewhere
 from iogate.plugin.benchmark import MachineInfo
-from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.plugin.items import SuiteModule, WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
 from iogate.plugin.options import value_of
@@ -214,7 +214,7 @@ class PytestRun:
             return {}
         named = (each.split("::")[0] for each in config.args if "::" in each)
         partly = {(config.invocation_params.dir / each).resolve() for each in named}
-        found = self.python_tests.without_test(config.rootpath, partly)
+        found = self.python_tests.without_test(partly)
         return {self._project.name(path): names for path, names in found}
 
     def note_unmeasured(self, item: pytest.Item) -> None:
@@ -246,6 +246,7 @@ class PytestRun:
         """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
         from iogate.report.resuming import declaration_hash
 
+        refuse_shared_ids(items, self.config.rootpath)
         self._items.update({item.nodeid: item for item in items})
         if self.settings.resume and self._session is None and not self.notice:
             self._look_for_session([item.nodeid for item in items])

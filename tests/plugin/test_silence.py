@@ -131,6 +131,19 @@ def test_other_tests_of_a_strict_project_need_no_device(lab):
     lab.run(".", "-k", "plain", "--device=lab").assert_outcomes(passed=1, deselected=2)
 
 
+def test_a_folder_of_suites_that_pytest_passes_over(lab):
+    """Its norecursedirs has `build` and `dist` as long as nobody sets it."""
+    (lab.path / "suites/build").mkdir()
+    (lab.path / "suites/build/server.yaml").write_text("workloads: {compile: {engine: fake}}\n")
+    words = "suites/build has suites, and pytest enters no folder of that name"
+    strictly_refused(lab, words)
+    told = lab.run("suites", "--device=lab")
+    assert told.ret == 0 and f"warning: {words}" in " ".join(told.stdout.str().split())
+    assert lab.run("suites", "--device=lab", "--io-strict", "--ignore=suites/build").ret == 0
+    assert lab.run("suites", "--device=lab", "--io-strict", "-o", "norecursedirs=build").ret == 0
+    lab.run("suites/build", "--device=lab", "--io-missing=skip", "--io-strict").assert_outcomes(skipped=1)
+
+
 MEASURES = """\
 import pytest
 def test_mine(measure): measure(engine="fake")

@@ -57,8 +57,8 @@ def test_another_rootdir_changes_nothing(project, tmp_path_factory):
 
 
 def test_workloads_that_pytest_calls_alike_are_refused(project):
-    """Below another root, as that of `-c ci/pytest.ini`, ids begin at what was named: one workload of two would be
-    measured, and pass for both.
+    """Below another root, as that of `-c ci/pytest.ini`, ids begin at what was named: one workload of two
+    would be measured, and pass for both.
     """
     for name in ("a/disk", "b/disk"):
         put(project, name)

@@ -6,14 +6,17 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 from iogate.formats.reading import read_at_once
 from iogate.model import Device, Workload
+from iogate.plugin.items import is_suite
 from iogate.units import plural, printable
 
 _LOOKS = re.compile(r"^workloads\s*:", re.MULTILINE)
 _IS_NOT = re.compile(r"^(schema|suite|device)\s*:", re.MULTILINE)
+_OWN_PATTERN = "{arch}"  # of pytest's own norecursedirs: nobody else would write that
 _HEAD = 65536  # bytes of a file that are looked at
 _WIDTH = 100
 
@@ -80,6 +83,20 @@ def without_test(folder: Path, root: Path, lost: Mapping[str, Sequence[str]]) ->
     for module, names in lost.items():
         file = shown(folder / f"{module}.yaml", root)
         yield f"{file}: stored baselines that no test in Python measures: {', '.join(names)}"
+
+
+def passed_over(folder: Path, root: Path, patterns: Collection[str], suites: list[str]) -> Iterator[str]:
+    """Yield a sentence for a folder of suites that pytest enters only by name, unless somebody has set by
+    which patterns it goes.
+    """
+    if _OWN_PATTERN not in patterns or folder.name.startswith("."):
+        return
+    named = any(fnmatch(folder.name, pattern) for pattern in patterns)
+    if named and any(is_suite(path, suites) for path in folder.rglob("*.y*ml")):
+        yield (
+            f"{shown(folder, root)} has suites, and pytest enters no folder of that name: rename it, or set "
+            "norecursedirs in an ini file"
+        )
 
 
 def unmeasured(folder: Path, root: Path, suite: str, names: Sequence[str]) -> str:

@@ -149,6 +149,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return module
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_ignore_collect(
+    collection_path: Path, config: pytest.Config
+) -> Generator[None, bool | None, bool | None]:
+    """Note a folder of suites that pytest passes over for its name, though nobody told it to."""
+    ignored = yield
+    if ignored and collection_path.is_dir():
+        config.stash[RUN].note_passed_over(collection_path)
+    return ignored
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the suites that do not apply to the device, unless they were asked for by name."""
     workloads = [item for item in items if isinstance(item, WorkloadItem)]

@@ -217,6 +217,14 @@ class PytestRun:
         found = self.python_tests.without_test(partly)
         return {self._project.name(path): names for path, names in found}
 
+    def note_passed_over(self, folder: Path) -> None:
+        """Note a folder of suites that pytest passes over for its name, though nobody told it to."""
+        config = self.config
+        given = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
+        if self._project.holds(folder) and folder not in given:
+            patterns, suites = config.getini("norecursedirs"), config.getini("io_suites")
+            self.gaps += coverage.passed_over(folder, self.settings.root, patterns, suites)
+
     def note_unmeasured(self, item: pytest.Item) -> None:
         """Note what a test in Python has a baseline of, and passed without; a strict run fails it."""
         names = [] if self.settings.against else self.python_tests.unmeasured(item)

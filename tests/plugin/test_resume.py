@@ -370,6 +370,23 @@ def test_another_selection_is_another_session(cut):
     result.stdout.fnmatch_lines(["*is kept (the newest, *, was to decide about others): all are measured"])
 
 
+def test_another_suite_that_pytest_calls_alike_is_another_session(project):
+    """Below another root, ids begin at what was named on the command line."""
+    declared = (project.path / "suites/demo.yaml").read_text()
+    (project.path / "ci").mkdir()
+    (project.path / "ci/pytest.ini").write_text("[pytest]\n")
+    for folder in ("a", "b"):
+        (project.path / "suites" / folder).mkdir()
+        (project.path / "suites" / folder / "disk.yaml").write_text(declared)
+    project.device("lab", "target: .\n")
+    project.conftest(CUT)
+    below = ("-c", "ci/pytest.ini", "--confcutdir=.", "--device=lab", "--update-baselines")
+    assert project.run("suites/a", *below).ret == 2
+    (project.path / "conftest.py").unlink()
+    refused(project.run("suites/b", *below, "--io-resume"), "disk.yaml::alpha was declared otherwise")
+    project.run("suites/a", *below, "--io-resume").assert_outcomes(passed=2)
+
+
 def test_another_device_is_another_session(cut):
     cut.device("other", "target: .\n")
     result = cut.run("suites", "--device=other", "--update-baselines", "--io-resume")

@@ -31,14 +31,15 @@ _DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", 
 
 
 def declaration_hash(workload: Workload) -> str:
-    """Return a hash of all that a workload's declaration says of measuring and judging it, and of what it is
-    held against.
+    """Return a hash of all that a workload's declaration says of measuring and judging it, of what it is held
+    against, and of whose it is: pytest may call workloads of two suites alike.
     """
     gate = {name: (bound.worse, bound.better) for name, bound in workload.gate.items()}
     repetitions = (workload.repetitions, workload.max_repetitions)
     terms = {"gate": gate, "repetitions": repetitions, "waive": dict(workload.waive)}
     base = {} if workload.against is None else {"against": dict(workload.against)}
-    return hash_of({"definition": workload.definition, **terms, **base})
+    whose = {"suite": workload.suite, "name": workload.name}
+    return hash_of({"definition": workload.definition, **whose, **terms, **base})
 
 
 @dataclass(frozen=True)

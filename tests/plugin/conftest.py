@@ -1,16 +1,25 @@
 """A project of its own for each test, with a fake engine."""
 
+import importlib
 import os
+import pkgutil
 from pathlib import Path
 
 import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy cannot be imported twice
 import pytest
 import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
+import iogate
 from places import PLUGINS
 from projects import WITHOUT_OTHERS, Project
 
 ENGINES = str(Path(__file__).parent / "engines")
+
+for module in pkgutil.walk_packages(
+    iogate.__path__, "iogate."
+):  # else each run imports them again: half of its time
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
 
 SUITE = """\
 defaults: {engine: fake}

@@ -15,9 +15,8 @@ from projects import WITHOUT_OTHERS, Project
 
 ENGINES = str(Path(__file__).parent / "engines")
 
-for module in pkgutil.walk_packages(
-    iogate.__path__, "iogate."
-):  # else each run imports them again: half of its time
+# Else each run imports them again, which is half of its time.
+for module in pkgutil.walk_packages(iogate.__path__, "iogate."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 

@@ -5,6 +5,7 @@ pytest reads this for a mistyped suite, too, where Hypothesis need not be instal
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ UNDISTURBED = tuple(
 """Tests of real engines that look at no figures, and need no loop device, which are few and all alike."""
 
 
+_CLONE_NEWNS, _MS_REC, _MS_SLAVE = 0x20000, 0x4000, 0x80000
 _LAST = 19
 """The niceness that gives way to all others (nice(1))."""
 
@@ -88,5 +90,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
+def _mounts_of_its_own() -> None:
+    """Let this process, and all that it starts, mount for itself alone (mount_namespaces(7)): hosts and
+    clients of tests beside it have mount namespaces, which keep what was mounted when they were made.
+    """
+    libc = ctypes.CDLL(None)
+    if libc.unshare(_CLONE_NEWNS) == 0:  # who may not do that mounts nothing
+        libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_REC | _MS_SLAVE), None)
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ and os.geteuid() == 0:
+        _mounts_of_its_own()
     config.pluginmanager.register(Durations(), "durations of the parts")

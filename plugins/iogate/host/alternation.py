@@ -25,6 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from iogate.errors import EngineError
+from iogate.host import sysfs
 from iogate.host.process import NOTHING_MORE, Completed, Program, start
 from iogate.model import ARMS, Slice
 
@@ -265,11 +266,10 @@ class _Tree:
         """
         read = written = 0
         for member in self._known:
-            with contextlib.suppress(OSError):
-                for line in Path(f"/proc/{member}/io").read_text().splitlines():
-                    name, _, value = line.partition(": ")
-                    read += int(value) if name == "read_bytes" else 0
-                    written += int(value) if name == "write_bytes" else 0
+            for line in sysfs.text(f"/proc/{member}/io").splitlines():
+                name, _, value = line.partition(": ")
+                read += int(value) if name == "read_bytes" else 0
+                written += int(value) if name == "write_bytes" else 0
         return read, written
 
     def _members(self) -> list[int]:
@@ -299,8 +299,7 @@ def _listed(process: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{process}/task"):
-            with contextlib.suppress(OSError):
-                found += map(int, Path(f"/proc/{process}/task/{task}/children").read_text().split())
+            found += map(int, sysfs.text(f"/proc/{process}/task/{task}/children").split())
     return found
 
 
@@ -308,7 +307,6 @@ def _by_parents() -> defaultdict[int, list[int]]:
     """Return the children of every process, by what each says of its parent."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            parent = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[1]
-            found[int(parent)].append(int(process.name))
+        if stat := sysfs.text(process / "stat"):
+            found[int(stat.rpartition(")")[2].split()[1])].append(int(process.name))
     return found

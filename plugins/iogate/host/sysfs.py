@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
+
+_PAGE = 4096
 
 
 def text(path: Path | str, *, errors: str = "replace") -> str:
@@ -17,11 +20,17 @@ def text(path: Path | str, *, errors: str = "replace") -> str:
 
 def data(path: Path | str) -> bytes:
     """Return the bytes of a small file; none if it cannot be read."""
+    # No file object: Python tells of one that Ctrl-C has left open (ResourceWarning), where this runs often.
     try:
-        with open(path, "rb", buffering=0) as stream:
-            return stream.readall()
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (OSError, ValueError):
         return b""
+    try:
+        return b"".join(iter(partial(os.read, descriptor, _PAGE), b""))
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def number(path: Path | str) -> int | None:

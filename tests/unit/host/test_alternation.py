@@ -78,7 +78,7 @@ def test_either_arm_is_started_first(folders):
     """Who comes first may get the idler processor."""
     first = set()
     for seed in (0, 1):  # of which one draws 1, the other 0
-        calls = [worker(folder, 0.6, lasting=0.5) for folder in folders]
+        calls = [worker(folder, 1.2) for folder in folders]
         told = [
             replace(call, argv=("sh", "-c", 'echo $$ > begun; exec "$@"', "sh", *call.argv)) for call in calls
         ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from iogate import engines
 from iogate.errors import InputErrors, OptionError
+from iogate.model import Workload
 
 
 def options_against(
@@ -37,6 +39,24 @@ def options_against(
     if options == engine.options(given):
         raise InputErrors([OptionError("against: these are the workload's own options", ("against",))])
     return options
+
+
+def check_figures(engine: engines.Engine, workload: Workload) -> None:
+    """Raise InputErrors of OptionError, at `against`, if the base does nothing of a kind that the workload is
+    judged by: no writes, where those decide.
+    """
+    if workload.against is None:
+        return
+    own, base = (
+        dict.fromkeys(name.partition(".")[0] for name in engine.gating(given))
+        for given in (workload, replace(workload, options=workload.against))
+    )
+    deciding = {name.partition(".")[0] for name in workload.gate} or own
+    if missing := [kind for kind in own if kind in deciding and kind not in base]:
+        what = f"the base has figures of {', '.join(base)}, and none of {', '.join(missing)}"
+        raise InputErrors(
+            [OptionError(f"against: {what}", ("against",), remedy="let both do the same kind of I/O")]
+        )
 
 
 def within_against(error: Exception, changed: Mapping[str, Any]) -> OptionError:

@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from iogate import engines
-from iogate.declare.against import options_against, within_against
+from iogate.declare.against import check_figures, options_against, within_against
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import KNOWN, Fraction, Schema, check
@@ -255,24 +255,27 @@ def declare_workload(
             commands += [within_against(item, entry.against or {}) for item in _commands(engine, against)]
         if commands and not allow_exec:
             raise InputErrors(commands)
+        notes = engine.left_out(given) if files and isinstance(engine, engines.ReadsJobFiles) else ()
+        workload = Workload(
+            name=name,
+            suite=suite,
+            engine=entry.engine,
+            options=options,
+            position=position,
+            description=entry.description,
+            markers=tuple(entry.markers),
+            gate=entry.gate,
+            repetitions=entry.repetitions,
+            max_repetitions=entry.max_repetitions,
+            waive=entry.waive,
+            procedure=procedure,
+            against=against,
+            notes=tuple(notes),
+        )
+        check_figures(engine, workload)
     except InputErrors as errors:
         raise InputErrors([_with_hint(error, engine) for error in errors.errors]) from None
-    return Workload(
-        name=name,
-        suite=suite,
-        engine=entry.engine,
-        options=options,
-        position=position,
-        description=entry.description,
-        markers=tuple(entry.markers),
-        gate=entry.gate,
-        repetitions=entry.repetitions,
-        max_repetitions=entry.max_repetitions,
-        waive=entry.waive,
-        procedure=procedure,
-        against=against,
-        notes=tuple(engine.left_out(given)) if files and isinstance(engine, engines.ReadsJobFiles) else (),
-    )
+    return workload
 
 
 def _commands(engine: engines.Engine, options: Mapping[str, Any]) -> list[OptionError]:

@@ -77,6 +77,11 @@ def test_what_the_command_line_and_the_profile_say_holds_for_both(tmp_path):
     assert (workload.options["iodepth"], workload.against["iodepth"]) == (8, 8)
 
 
+def test_the_base_may_do_less_where_that_does_not_decide(tmp_path):
+    workload = only(tmp_path, "{rw: randread}", "rw: randrw, bs: 4k, size: 1G, gate: {read.iops: 5%}")
+    assert workload.against["rw"] == "randread"
+
+
 # ------------------------------------------------------------ mistakes
 
 
@@ -95,6 +100,7 @@ def test_what_the_command_line_and_the_profile_say_holds_for_both(tmp_path):
         ("{bs: large}", "bs: 'large' is not a size"),
         ("{ioengin: psync}", "unknown key 'ioengin'"),
         ("{rw: null}", "rw"),
+        ("{rw: randwrite}", "the base has figures of write, and none of read"),
         ("{fio: {exec_prerun: reboot}}", "exec_prerun"),
         ("{fio: {filename: /dev/sda}}", "filename"),
     ],

@@ -37,7 +37,7 @@ def compare(
     """
     reporter = json_at(json_path) if json_path else None
     sessions, candidate = load_old(old), load_candidate(new)
-    check_comparable(sessions, candidate, across_devices=across_devices)
+    others = check_comparable(sessions, candidate, across_devices=across_devices)
     changed = differences(sessions[-1].environment, candidate.environment)
     results = results_of(
         candidate.device,
@@ -53,4 +53,4 @@ def compare(
     if reporter:
         reporter.write(results)
         reporter.close()
-    return text(results, changed), status(results)
+    return text(results, changed, others), status(results)

@@ -20,14 +20,17 @@ def status(results: Results) -> int:
     return 0 if verdicts and PASSED.issuperset(verdicts) else 3
 
 
-def text(results: Results, changed: Sequence[str]) -> str:
-    """Return the table, why what did not pass did not, findings, `changed`, and the count of verdicts."""
+def text(results: Results, changed: Sequence[str], others: Sequence[str]) -> str:
+    """Return the table, why what did not pass did not, findings, which sessions are of `others`,
+    what `changed`, and the count of verdicts.
+    """
     results = names_told_apart(results)
     lines = [results_table(results), ""]
     for workload in results.workloads:
         if workload.verdict not in ("pass", "improved"):
             lines.append(f"{workload.verdict}: {workload.workload}: {workload.reason}")
     lines += summary_lines(results)
+    lines += others
     if changed:
         lines.append(f"changed since OLD: {'; '.join(changed)}")
     counts = Counter(workload.verdict for workload in results.workloads)

@@ -33,8 +33,12 @@ class _Pair:
     new: StoredMeasurement | None
 
 
-def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across_devices: bool) -> None:
-    """Raise InputError for sessions that must not be compared: the same one twice, or of two machines."""
+def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across_devices: bool) -> list[str]:
+    """Return which of the old sessions are of other machines than the new one, as who reads the result must
+    know. Raises InputError for sessions that must not be compared: the same one twice, of two kinds, or of
+    two machines unless `across_devices`.
+    """
+    others = []
     refuse_twice(
         (identity, ", ".join(session.files)) for session in (*old, new) for identity in session.identities
     )
@@ -48,11 +52,11 @@ def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across
         changes = identity_changes(session.environment.identity, new.environment.identity)
         if session.device != new.device:
             changes.insert(0, f"the device was {printable(session.device)}, is {printable(new.device)}")
-        if changes and not across_devices:
-            raise InputError(
-                f"{session.files[0]} is of another machine: {'; '.join(changes)}",
-                remedy="to compare machines, say so: --across-devices",
-            )
+        if changes:
+            others.append(f"{printable(session.files[0])} is of another machine: {'; '.join(changes)}")
+            if not across_devices:
+                raise InputError(others[0], remedy="to compare machines, say so: --across-devices")
+    return others
 
 
 def judge_workloads(

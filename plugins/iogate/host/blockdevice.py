@@ -123,10 +123,23 @@ class BlockDevice:
         return [self.loop_target] if self.loop_target else []
 
     def damaged(self) -> list[BlockDevice]:
-        """Return every device whose contents change when this one is written: itself first, then what a loop
-        device is made of, partitions, holders, and loop devices on the same file or on any of these.
+        """Return every device whose contents change when this one is written: itself first, then partitions
+        that share blocks with it, what a loop device is made of, partitions, holders, and loop devices on the
+        same file or on any of these.
         """
-        return _closure([self], lambda device: device._next_damaged())
+        return _closure([self, *self._overlapping()], lambda device: device._next_damaged())
+
+    def _overlapping(self) -> list[BlockDevice]:
+        """Return the other partitions of its disk that share blocks with this one, as in the tables of hybrid
+        images, and in some that were made by hand: the kernel takes them as they are.
+        """
+        beside = self.whole.partitions if self.is_partition else []
+        return [item for item in beside if item != self and self._shares_blocks_with(item)]
+
+    def _shares_blocks_with(self, other: BlockDevice) -> bool:
+        begins = [_integer(item.attribute("start")) * _SECTOR for item in (self, other)]
+        ends = [begin + item.size for begin, item in zip(begins, (self, other), strict=True)]
+        return max(begins) < min(ends)
 
     def _next_damaged(self) -> list[BlockDevice]:
         found = [*self.partitions, *self.holders, *self._loops_on_it()]

@@ -16,8 +16,8 @@ class FakeSys:
     def disk(self, name, number, **attributes):
         return self._add(self.root / "devices" / name, number, attributes, whole=True)
 
-    def partition(self, disk, name, number):
-        return self._add(disk / name, number, {"partition": "1"}, whole=False)
+    def partition(self, disk, name, number, start=0):
+        return self._add(disk / name, number, {"partition": "1", "start": f"{start}\n"}, whole=False)
 
     def _add(self, folder, number, attributes, whole):
         folder.mkdir(parents=True)
@@ -74,12 +74,22 @@ def test_a_logical_volume_lies_on_every_disk_of_its_group(sys):
 
 def test_writing_to_a_disk_damages_all_that_is_made_of_it_and_nothing_beside(sys):
     sda = sys.disk("sda", "8:0")
-    sda1, _ = sys.partition(sda, "sda1", "8:1"), sys.partition(sda, "sda2", "8:2")
+    sda1, _ = sys.partition(sda, "sda1", "8:1"), sys.partition(sda, "sda2", "8:2", start=2048)
     volume = sys.disk("dm-0", "252:0")
     sys.stack(volume, sda1)
     assert names(sys.device("8:0").damaged()) == ["sda", "sda1", "sda2", "dm-0"]
     assert names(sys.device("8:2").damaged()) == ["sda2"]
     assert names(sys.device("252:0").damaged()) == ["dm-0"]
+
+
+def test_partitions_that_share_blocks_damage_each_other(sys):
+    sdb = sys.disk("sdb", "8:16")
+    sys.partition(sdb, "sdb1", "8:17", start=2048)  # 2048 sectors each
+    sys.partition(sdb, "sdb2", "8:18", start=4095)
+    sys.partition(sdb, "sdb3", "8:19", start=6143)
+    assert names(sys.device("8:17").damaged()) == ["sdb1", "sdb2"]
+    assert names(sys.device("8:18").damaged()) == ["sdb2", "sdb1"]
+    assert names(sys.device("8:19").damaged()) == ["sdb3"]
 
 
 def test_loop_devices_on_one_file_damage_each_other(sys):

@@ -185,10 +185,12 @@ def test_mounted_itself_a_partition_or_a_volume_on_it(machine, number, point):
 
 
 def test_a_partition_beside_a_mounted_one_is_not_mounted(machine):
-    machine.add("devices/sdb/sdb1", "8:17", partition="1")
-    machine.add("devices/sdb/sdb2", "8:18", partition="2")
+    machine.add("devices/sdb/sdb1", "8:17", partition="1", start="2048\n")
+    second = machine.add("devices/sdb/sdb2", "8:18", partition="2", start="4096\n")
     machine.mounts(f"{ROOT_LINE}36 27 8:17 / /mnt rw - ext4 /dev/sdb1 rw\n")
     assert "mounted" not in machine.refused("8:18")
+    (second / "start").write_text("4095\n")  # within the first one
+    assert "sdb1 is mounted at /mnt" in machine.refused("8:18")["mounted"]
     machine.mounts(f"{ROOT_LINE}36 27 8:16 / /mnt rw - ext4 /dev/sdb rw\n")
     assert "mounted" in machine.refused("8:18")
 

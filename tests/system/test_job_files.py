@@ -75,6 +75,18 @@ def test_job_files_of_others_run_as_they_are(files):
     assert not files.leftovers and not list(files.path.rglob("*_bw*.log"))
 
 
+def test_sections_side_by_side_that_begin_a_new_group_are_measured_together(project):
+    need_fio()
+    content = (
+        "[global]\nioengine=libaio\ndirect=1\nsize=1m\ngroup_reporting\n[r]\nrw=read\nnumjobs=2\nnew_group\n"
+    )
+    (project.path / "suites" / "groups.fio").write_text(content + "[w]\nrw=write\nnew_group\n")
+    project.suite("workloads:\n  groups: {jobfile: groups.fio, repetitions: 1}\n")
+    result = project.run("suites")
+    assert result.status == 0, result.text
+    assert {"read.iops", "write.iops"} <= set(result.workload("groups")["metrics"])
+
+
 def test_the_plan_says_what_has_no_effect(files):
     result = files.run("suites", "--io-plan")
     assert "note: ssd.fio:7: filename=ssd.test.file has no effect here" in result.text

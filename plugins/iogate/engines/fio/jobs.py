@@ -33,7 +33,7 @@ def jobs(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     do.
     """
     if "jobs" in options:
-        return {name: {**each, "group_reporting": False} for name, each in options["jobs"].items()}
+        return {name: _reported_apart(each) for name, each in options["jobs"].items()}
     if "mix" not in options:
         return {"": options}
     return _jobs_of_mix(options)
@@ -51,6 +51,14 @@ def file_size(options: Mapping[str, Any]) -> int:
 def region(size: int, mix: Mapping[str, int]) -> int:
     """Return the bytes that each reader and writer of a mix has for itself."""
     return size // sum(mix.values()) // _REGION_STEP * _REGION_STEP
+
+
+def _reported_apart(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a job whose processes fio reports one by one, and in the one group of all that run together."""
+    found = {**job, "group_reporting": False}
+    if "fio" in job:
+        found["fio"] = {key: value for key, value in job["fio"].items() if key != "new_group"}
+    return found
 
 
 def _jobs_of_mix(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -164,6 +164,13 @@ class TestLeftOut:
         text = job_file(first, Place(tmp_path / "data", None, tmp_path, (tmp_path / "more",)))
         assert "/dev" not in text and "/mnt" not in text and "log" not in text and "other" not in text
 
+    def test_groups_are_left_out_of_what_runs_at_once(self, load, tmp_path):
+        """fio may report groups of jobs that ran one after another; these did not."""
+        content = "[x]\nsize=1m\nnew_group\nzero_buffers\n[y]\nsize=1m\nnew_group=1\n"
+        (item,) = load(suite(), content)
+        text = job_file(item, Place(tmp_path / "data", None, tmp_path))
+        assert "new_group" not in text and "zero_buffers" in text
+
     def test_they_are_no_part_of_the_definition(self, load):
         (plain,) = load(suite(), "[x]\nsize=1m\n")
         (more,) = load(suite(), "[x]\nsize=1m\nfilename=$HOME\ndescription=about\nunlink=1\n")

@@ -87,6 +87,17 @@ def test_sections_side_by_side_that_begin_a_new_group_are_measured_together(proj
     assert {"read.iops", "write.iops"} <= set(result.workload("groups")["metrics"])
 
 
+def test_offsets_in_per_cent_are_of_data_that_hold_what_is_behind_them(project):
+    """fio would lengthen data that are too short, which it may not."""
+    need_fio()
+    options = "rw: read, bs: 64k, size: 1M, numjobs: 4, group_reporting: false, repetitions: 1"
+    project.suite(f"workloads:\n  quarters: {{{options}, fio: {{offset_increment: 25%}}}}\n")
+    result = project.run("suites")
+    assert result.status == 0, result.text
+    (path,) = project.path.glob(".iogate/results/*/quarters-*/1/output.json")
+    assert [job["read"]["io_bytes"] for job in json.loads(path.read_text())["jobs"]] == 4 * [MIB]
+
+
 def test_the_plan_says_what_has_no_effect(files):
     result = files.run("suites", "--io-plan")
     assert "note: ssd.fio:7: filename=ssd.test.file has no effect here" in result.text

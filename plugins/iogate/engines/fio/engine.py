@@ -15,7 +15,7 @@ from iogate.engines.fio import clients as _clients
 from iogate.engines.fio.conversation import FioConversation
 from iogate.engines.fio.job_file import OUTPUT, arguments, job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out
-from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, file_size, jobs
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, file_size, jobs, share_before, whole
 from iogate.engines.fio.refusals import commands
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
@@ -314,10 +314,15 @@ def _passed_size(options: Mapping[str, Any], *keys: str) -> int | None:
 
 
 def _extent(options: Mapping[str, Any]) -> int:
-    """Return bytes from the beginning of a file to the last that any job touches."""
+    """Return bytes from the beginning of a file to the last that any job touches.
+
+    An offset in per cent is a share of the whole file, which fio makes longer where it is too short.
+    """
     first = _passed_size(options, "offset", "fileoffset") or 0
     step = _passed_size(options, "offset_increment") or 0
-    return file_size(options) + first + step * (int(options["numjobs"]) - 1)
+    jobs = int(options["numjobs"])
+    size = file_size(options) + first + step * (jobs - 1)
+    return whole(size, share_before(options.get("fio", {}), jobs))
 
 
 def _volume(options: Mapping[str, Any]) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +22,7 @@ LONGEST_LINE = 4000
 reads as the next line, which may be any option."""
 _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)%")
 
 
 @lru_cache(maxsize=1024)
@@ -46,6 +49,21 @@ def file_size(options: Mapping[str, Any]) -> int:
         return size
     step = max(_REGION_STEP, *(parse_size(part) for part in options["bs"].split(",")))
     return math.ceil(size / (files * step)) * step
+
+
+def share_before(passed: Mapping[str, Any], numjobs: int) -> Fraction:
+    """Return the share of the data that offsets in per cent leave before the last of the jobs."""
+
+    def share(key: str) -> Fraction:
+        match = _SHARE.fullmatch(str(passed.get(key, "")))
+        return Fraction(match[1]) / 100 if match else Fraction(0)
+
+    return (share("offset") or share("fileoffset")) + share("offset_increment") * (numjobs - 1)
+
+
+def whole(size: int, share: Fraction) -> int:
+    """Return how much data there have to be, so that `size` is left of them behind a share below 1."""
+    return math.ceil(size / (1 - share) / _REGION_STEP) * _REGION_STEP if share else size
 
 
 def region(size: int, mix: Mapping[str, int]) -> int:

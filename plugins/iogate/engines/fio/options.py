@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from iogate.engines.fio.job_file_reader import sections
-from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region, share_before
 from iogate.engines.fio.refusals import refusal
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
@@ -310,6 +310,10 @@ def _contradictions(options: FioOptions) -> list[OptionError]:
             for key in options.fio
             if key in _UNTIMED
         ]
+    if share_before(options.fio, options.numjobs) >= 1:
+        key = "offset_increment" if "offset_increment" in options.fio else "offset"
+        message = f"{key}: the last job would begin where the data end, or behind that"
+        problems.append(OptionError(message, ("fio", key), key=True))
     if options.ioengine == "nbd" and "uri" not in options.fio:
         problems.append(OptionError("ioengine nbd needs its uri, under fio", ("ioengine",)))
     if options.direct and options.cached:

@@ -386,6 +386,32 @@ def test_data_behind_an_offset_is_laid_out_too():
     assert needs.size == 2**30 + 2**20 + 3 * 2**30
 
 
+@pytest.mark.parametrize(
+    ("numjobs", "passed", "size"),
+    [
+        (1, {"offset": "50%"}, 2 * 2**30),
+        (1, {"fileoffset": "75%"}, 4 * 2**30),
+        (4, {"offset_increment": "25%"}, 4 * 2**30),
+        (2, {"offset": "25%", "offset_increment": "25%"}, 2 * 2**30),
+        (2, {"offset": "1G", "offset_increment": "50%"}, 4 * 2**30),
+        (1, {"offset_increment": "100%"}, 2**30),
+        (3, {"offset_increment": "33%"}, 3158064 * 1000),
+    ],
+)
+def test_data_behind_an_offset_in_per_cent_are_laid_out_too(numjobs, passed, size):
+    """fio would lengthen a file that is too short, which it may not."""
+    assert engine.needs(workload(numjobs=numjobs, fio=passed)).size == pytest.approx(size, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("numjobs", "passed", "key"),
+    [(1, {"offset": "100%"}, "offset"), (3, {"offset_increment": "50%"}, "offset_increment")],
+)
+def test_an_offset_behind_the_data_is_refused(numjobs, passed, key):
+    with pytest.raises(InputErrors, match=f"{key}: the last job would begin where the data end"):
+        workload(numjobs=numjobs, fio=passed)
+
+
 def test_an_ioengine_of_another_place_needs_no_target():
     needs = engine.needs(workload(ioengine="nbd", fio={"uri": "nbd://localhost"}))
     assert (needs.target, needs.size) == (False, 0)

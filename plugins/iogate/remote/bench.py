@@ -33,6 +33,7 @@ _STOPPING = 20.0  # seconds that the far side gets to stop its engines
 _CLOSING = 600.0  # seconds that it gets to remove what it laid out
 _MOST = 2**30  # bytes of raw files of one repetition
 _BLOCK = 4096  # what a file takes at least
+_DEEPEST = 8  # folders below that of a repetition, more than any engine makes
 _LARGEST_SIZE, _LARGEST_BLOCK = 2**63 - 1, 2**30  # bytes of a target, and of its blocks
 
 
@@ -212,6 +213,8 @@ class FarCalls:
         within = PurePosixPath(name)
         if not self._within.parts or not within.is_relative_to(self._within) or ".." in within.parts:
             raise ValueError(f"{name[:200]!r} is not of this repetition")
+        if len(within.parts) - len(self._within.parts) > _DEEPEST:
+            raise ValueError(f"{name[:200]!r} is too deep")
         return self._folder / within
 
     def _serve(self, method: str, *parts: str) -> None:

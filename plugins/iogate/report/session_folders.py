@@ -32,6 +32,7 @@ _WORKLOAD = re.compile(r".+-[0-9a-f]{8}")
 _RESULTS = "results.json"
 _LABEL = re.compile(r"\d+|pilot|([AB]-)?(round|fill|random)-\d+")
 _SLACK = 2.0  # seconds by which times of files may be off
+_DEEPEST = 16  # folders within one another, more than any run makes
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -184,14 +185,14 @@ def _is_of_workload(entry: os.DirEntry[str], ended: float) -> bool:
         return all(_LABEL.fullmatch(inner.name) and inner.is_dir() for inner in entries)
 
 
-def _is_raw(entry: os.DirEntry[str], ended: float) -> bool:
+def _is_raw(entry: os.DirEntry[str], ended: float, deepest: int = _DEEPEST) -> bool:
     """Return whether an entry, and all in it, is a file or folder that a session left when it ended."""
     if entry.stat(follow_symlinks=False).st_mtime > ended + _SLACK:
         return False
     if not entry.is_dir(follow_symlinks=False):
         return entry.is_file(follow_symlinks=False)
     with os.scandir(entry.path) as entries:
-        return all(_is_raw(inner, ended) for inner in entries)
+        return all(deepest > 0 and _is_raw(inner, ended, deepest - 1) for inner in entries)
 
 
 def _ended(held: int) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags with which a folder is opened."""
 _TRIES = 100  # to remove a folder that somebody renames over and over
+_DEEPEST = 64  # folders within one another, more than any run makes
 
 
 @contextlib.contextmanager
@@ -59,15 +60,17 @@ def leads_to(parent: int, name: str, own: os.stat_result) -> bool:
         return False
 
 
-def _empty(folder: int, file_system: int, last: str = "") -> None:
+def _empty(folder: int, file_system: int, last: str = "", deepest: int = _DEEPEST) -> None:
     """Remove all that is in an open folder, `last` at the end; never through a symbolic link nor into another
-    file system that somebody mounted there.
+    file system that somebody mounted there. Raises OSError, also for what no run made: it is too deep.
     """
+    if not deepest:
+        raise OSError(errno.ENAMETOOLONG, "too many folders within one another")
     for name in sorted(names_in(folder), key=lambda name: name == last):
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
             os.unlink(name, dir_fd=folder)
         elif status.st_dev == file_system:
             with open_folder(folder, name) as inner:
-                _empty(inner, file_system)
+                _empty(inner, file_system, deepest=deepest - 1)
             os.rmdir(name, dir_fd=folder)

@@ -83,6 +83,16 @@ def test_what_came_after_the_end_of_a_session_is_somebodys(tmp_path, put):
     assert prune(tmp_path, 1) == [] and old.exists()
 
 
+def test_a_session_with_folders_deeper_than_any_run_makes_stays(tmp_path):
+    """Nothing goes as deep as they do, which would be further than Python does."""
+    old = session(tmp_path, 1)
+    deep = old / "random_read-1234abcd/1" / ("a/" * 100)
+    deep.mkdir(parents=True)
+    os.utime(old / "results.json", (2**32, 2**32))
+    session(tmp_path, 2)
+    assert prune(tmp_path, 1) == [] and deep.is_dir()
+
+
 def test_a_session_that_was_killed_has_raw_files_younger_than_its_results(tmp_path):
     old, _ = session(tmp_path, 1), session(tmp_path, 2)
     (old / "results.json").write_text('{"run": {"ended": false}}')

@@ -353,6 +353,18 @@ def test_where_files_have_no_owners_leftovers_are_whose_all_files_are(folder, mo
         os.close(parent)
 
 
+def test_what_looks_left_over_and_is_deeper_than_any_run_makes_stays(folder):
+    """As the file system of an image, or a disk of others, may hold it."""
+    planted = folder / f"{PREFIX}00000001"
+    inner = planted / "engine" / ("d/" * 100)
+    inner.mkdir(parents=True)
+    planted.chmod(0o700)
+    (planted / "iogate").write_bytes(marker.MAGIC)
+    with use(folder) as place:
+        assert set(folder.iterdir()) == {place.path, planted}
+    assert list(folder.iterdir()) == [planted] and inner.is_dir()
+
+
 def test_what_only_looks_left_over_stays(folder, tmp_path):
     unmarked = folder / f"{PREFIX}00000001"
     unmarked.mkdir()

@@ -176,6 +176,8 @@ class FarCalls:
                 pass
         except Lost:
             raise MeasurementError(self._connection.why_lost()) from None
+        except (TypeError, LookupError) as error:
+            raise self._not_understood(error) from None
 
     # ------------------------------------------------------------ what comes meanwhile
 

@@ -349,3 +349,13 @@ def test_a_connection_that_breaks_at_the_end_is_told(bench):
     bench._connection.script.clear()
     bench.close()
     assert told == ["the connection to bench broke: it removes what was laid out there by itself"]
+
+
+@pytest.mark.parametrize("said", [5, None, {}])
+def test_what_cannot_be_meant_at_the_end_is_told(bench, said):
+    told = []
+    bench._watcher.notice = told.append
+    bench._connection.script = deque([[("done", "#", "null"), said]])
+    bench.close()
+    assert len(told) == 1 and told[0].startswith("bench said what cannot be understood: ")
+    assert bench._connection.lost

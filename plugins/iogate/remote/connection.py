@@ -33,7 +33,7 @@ from iogate.remote import start
 from iogate.remote.parcel import parcel
 from iogate.remote.post import Post
 from iogate.remote.trouble import explained
-from iogate.units import printable
+from iogate.units import one_line, printable
 
 _STARTING = 60.0
 _ENDING = 5.0
@@ -242,7 +242,7 @@ def _words(message: Any) -> tuple[str, str]:
     """Return the word that a far side begins with, and what it says of it, fit for a terminal."""
     parts = message if isinstance(message, tuple) else (message,)
     word, said, *_ = (*map(str, parts), "", "")
-    return printable(word), printable(said) or "it does not say why"
+    return one_line(word), one_line(said) or "it does not say why"
 
 
 def _close(stream: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from iogate.units import printable
+from iogate.units import one_line
 
 _KNOWN = (
     (
@@ -69,4 +69,4 @@ def explained(said: str, status: int | None) -> tuple[str, str]:
 def _line(text: str, place: int) -> str:
     """Return the line of a text at a place, fit for a message."""
     start = text.rfind("\n", 0, place) + 1
-    return printable(text[start:].partition("\n")[0].strip(" @\r"))[:300]
+    return one_line(text[start:].partition("\n")[0].strip(" @\r"))[:300]

@@ -137,6 +137,7 @@ def test_what_leads_into_a_container_gets_the_command_whole(
         ("lab/config: line 1: Bad configuration option: hst", "ssh cannot read its configuration"),
         ("sudo: a password is required", "sudo asks for a password"),
         ("something else", "ended with status 7: something else"),
+        ("::error::something", "ended with status 7: ?:error::something"),
     ],
 )
 def test_what_programs_on_the_way_say_is_told(said, words):
@@ -236,6 +237,8 @@ class FirstSaid:
         ((), "cannot begin there: it does not say why"),
         (("failed",), "cannot begin there: it does not say why"),
         (("failed", "no \x1b[2Jroom"), r"cannot begin there: no \?\[2Jroom"),
+        (("failed", "no\n::add-mask::room"), r"cannot begin there: no\?::add-mask::room"),
+        (("failed", "::add-mask::room"), r"cannot begin there: \?:add-mask::room"),
         (("old",), "its Python it does not say why is too old"),
         (execnet.RemoteError(""), "cannot begin there: it does not say why"),
         (execnet.RemoteError("Traceback\nOSError: no\n"), "cannot begin there: OSError: no"),

@@ -2,18 +2,21 @@
 
 import os
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iogate.audit.snapshot.link import Link
 from iogate.cli import main
 from iogate.declare.device import DeviceFile, load_device
 from iogate.formats import yamlio
 from iogate.formats.schema import check_document
 from iogate.judge.baseline import update
 from iogate.model import Environment
-from iogate.offline.devices.initial import profile_head
+from iogate.offline.devices.initial import profile_head, profile_text
+from iogate.remote.survey import survey
 from iogate.units import printable
 
 SUITE = "workloads:\n  a: {rw: randread, size: 1M, runtime: 1}\n"
@@ -67,6 +70,16 @@ def test_a_profile_is_written_that_loads_and_fits_this_machine(project, capsys):
     assert (device.target, device.missing, device.learn, device.target_id) == (".", "fail", False, {})
     checked = "".join(line for line in said_any(capsys, "check", "lab").splitlines() if "identity" in line)
     assert checked.startswith("ok")
+
+
+def test_what_a_machine_says_of_itself_begins_no_line_of_its_profile(project):
+    found = survey(".", project)
+    lie = "x\nsuites: [none]\nhost: popen//python=evil\n#"
+    found = replace(
+        found, link=Link(1e9, lie, lie), target=replace(found.target, kind="directory", file_system=lie)
+    )
+    given = check_document(DeviceFile, yamlio.loads(profile_text("lab", ".", found), "device.yaml"))
+    assert given.suites is None and given.host == ""
 
 
 def said_any(capsys, *arguments):

@@ -78,11 +78,13 @@ def _survey_at(host: str, named: str) -> Survey:
 
 
 def profile_text(name: str, named: str, found: Survey, host: str | None = None) -> str:
-    """Return a profile with comments: what it says, and what it could say instead."""
+    """Return a profile with comments: what it says, and what it could say instead. What a host says of
+    itself in one line begins no other: it would be a key of the profile.
+    """
     where = [f"host: {_quoted(host)}   # docs/remote.md", ""] if host else []
     head = profile_head(name, found.environment)
     parts = (head, where, _target(named, found, host), _link(found.link), _rest(name))
-    return "\n".join(line for part in parts for line in part)
+    return "\n".join(line.replace("\n", "?") for part in parts for line in part)
 
 
 def profile_head(name: str, environment: Environment) -> Iterator[str]:

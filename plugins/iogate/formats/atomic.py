@@ -69,11 +69,13 @@ def _require_file(folder: int, name: str, path: Path) -> None:
 
 
 def _mode(folder: int, name: str) -> int:
-    """Return the mode of the file that is replaced, or what the umask leaves of 0666."""
+    """Return the mode of the file that is replaced, or what the umask leaves of 0666. Another user may have
+    put it there: who may write to what is this user's is not for them to say.
+    """
     with contextlib.suppress(FileNotFoundError):
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-        if stat.S_ISREG(found):
-            return found & 0o777
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_mode & (0o777 if found.st_uid == os.geteuid() else 0o755)
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

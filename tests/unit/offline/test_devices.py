@@ -72,9 +72,10 @@ def test_a_profile_is_written_that_loads_and_fits_this_machine(project, capsys):
     assert checked.startswith("ok")
 
 
-def test_what_a_machine_says_of_itself_begins_no_line_of_its_profile(project):
+@pytest.mark.parametrize("end", ["\n", "\r", "\x85", "\u2028"])
+def test_what_a_machine_says_of_itself_begins_no_line_of_its_profile(project, end):
     found = survey(".", project)
-    lie = "x\nsuites: [none]\nhost: popen//python=evil\n#"
+    lie = end.join(["x", "suites: [none]", "host: popen//python=evil", "#"])
     found = replace(
         found, link=Link(1e9, lie, lie), target=replace(found.target, kind="directory", file_system=lie)
     )

@@ -84,7 +84,7 @@ def profile_text(name: str, named: str, found: Survey, host: str | None = None) 
     where = [f"host: {_quoted(host)}   # docs/remote.md", ""] if host else []
     head = profile_head(name, found.environment)
     parts = (head, where, _target(named, found, host), _link(found.link), _rest(name))
-    return "\n".join(line.replace("\n", "?") for part in parts for line in part)
+    return "\n".join("?".join(line.splitlines()) for part in parts for line in part)
 
 
 def profile_head(name: str, environment: Environment) -> Iterator[str]:

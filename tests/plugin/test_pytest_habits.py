@@ -91,6 +91,27 @@ def test_copies_of_a_test_in_python_are_told_what_it_measured(project):
     result.assert_outcomes(failed=2, passed=2)
 
 
+NAMESAKE = "import pytest\nfrom unittest.mock import Mock\n@pytest.fixture\ndef {}(): return Mock()\n"
+TAKES_CALLS = """\
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem): return True
+"""
+
+
+@pytest.mark.parametrize(
+    "conftest",
+    [NAMESAKE.format("gate"), NAMESAKE.format("measurement"), TAKES_CALLS],
+    ids=["gate", "measurement", "call"],
+)
+def test_a_workload_is_judged_whatever_a_conftest_puts_in_the_way(project, conftest):
+    """As where the user's tests are of a gate, too; or a plugin calls the tests."""
+    project.run("suites")
+    project.conftest(conftest)
+    project.run("suites", factor=0.5).assert_outcomes(failed=2)
+    project.run("suites").assert_outcomes(passed=2)
+
+
 @pytest.mark.parametrize("flag", ["--setup-only", "--setup-plan"])
 def test_setting_up_alone_measures_and_records_nothing(project, flag):
     """There would be a test to set up, and none to fail: a regression would go unseen."""

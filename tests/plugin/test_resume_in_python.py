@@ -68,6 +68,32 @@ def test_a_regression_that_was_decided_is_not_measured_until_it_passes(known):
     )
 
 
+ASKS = TESTS.replace("(measure, gate): ", "(request, gate): measure = request.getfixturevalue('measure'); ")
+
+
+def test_a_test_that_asks_for_measure_as_it_runs_is_gone_on_with(known):
+    """As those of pytest-bdd do: its baseline tells that it measures."""
+    (known.path / "test_mine.py").write_text(ASKS)
+    both = ("suites", "test_mine.py", "--device=lab")
+    refused(cut_in(known, "test_two", *both, factor=0.5), "3 of 4 workloads decided, kept in", status=2)
+    result = known.run(*both, "--io-resume")
+    result.assert_outcomes(failed=3, passed=1)
+    result.stdout.fnmatch_lines(
+        ["going on with session *: 2 of 2 workloads and 1 of tests in Python are decided"]
+    )
+    assert measured(result) == {"test_two"}
+    cut_in(known, "test_two", "test_mine.py", "--device=lab", factor=0.5)
+    known.run("test_mine.py", "--device=lab", "--io-resume").assert_outcomes(failed=1, passed=1)
+
+
+def test_of_tests_that_nobody_knows_to_measure_it_is_said(known):
+    (known.path / "test_mine.py").write_text(ASKS)
+    known.baseline("lab", "test_mine").unlink()
+    result = known.run("test_mine.py", "--device=lab", "--io-resume", "--io-missing=record")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["--io-resume: nobody knew that these tests measure, *"])
+
+
 def test_suites_and_tests_in_python_are_gone_on_with_together(known):
     both = ("suites", "test_mine.py", "--device=lab")
     result = cut_in(known, "test_two", *both, factor=0.5)

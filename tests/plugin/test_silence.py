@@ -217,9 +217,13 @@ def test_a_part_of_the_tests_in_python_passes_strictly(tested, arguments):
 @pytest.mark.parametrize(
     ("names", "lost"), [("a", "test_mine.b"), ("", "test_mine.a, test_mine.b")], ids=["one", "all"]
 )
-def test_a_test_in_python_that_passes_without_what_it_has_a_baseline_of(lab, names, lost):
+@pytest.mark.parametrize(
+    "takes", ["(measure): get = lambda: measure", "(request): get = measure_of(request)"]
+)
+def test_a_test_in_python_that_passes_without_what_it_has_a_baseline_of(lab, names, lost, takes):
     """That is known when the test has ended: a strict run fails it."""
-    text = "def test_mine(measure):\n    for name in NAMES: measure(engine='fake', name=name)\n"
+    text = "def measure_of(request): return lambda: request.getfixturevalue('measure')\n"
+    text += f"def test_mine{takes}; [get()(engine='fake', name=name) for name in NAMES]\n"
     file = lab.path / "test_disk.py"
     file.write_text("NAMES = 'ab'\n" + text)
     lab.run("test_disk.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)

@@ -20,6 +20,11 @@ _OWN_PATTERN = "{arch}"  # of pytest's own norecursedirs: nobody else would writ
 _HEAD = 65536  # bytes of a file that are looked at
 _WIDTH = 100
 
+NOT_GONE_ON = (
+    "--io-resume: nobody knew that these tests measure, as they ask for it when they run: all are measured"
+)
+"""What is said of tests in Python that measure as they like, and of none of which there is a baseline."""
+
 
 def looks_like_suite(path: Path) -> bool:
     """Return True for a YAML file with a key `workloads` that is no baseline."""

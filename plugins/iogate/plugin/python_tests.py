@@ -65,15 +65,20 @@ class PythonTests:
 
     def unmeasured(self, item: pytest.Item) -> list[str]:
         """Return what a test that passed has a baseline of, and did not measure."""
-        if not takes_measure(item):
-            return []
         measured = {workload.name for workload, _ in self._measured.values()}
-        own = (name for name in self._stored(item.path) if label_of(item) in _owners([name]))
-        return [name for name in own if name not in measured]
+        return [name for name in self._own(item) if name not in measured]
+
+    def _own(self, item: pytest.Item) -> list[str]:
+        """Return what a test has a baseline of; nothing if it cannot measure."""
+        if item.path.suffix != ".py" or not may_measure(item):
+            return []
+        return [name for name in self._stored(item.path) if label_of(item) in _owners([name])]
 
     def expect(self, items: Sequence[pytest.Item]) -> None:
-        """Note which tests measure, of those that are to run."""
-        self.items = [item for item in items if takes_measure(item)]
+        """Note which tests measure, of those that are to run: one that asks for `measure` as it runs, as
+        pytest-bdd's do, is known by its baseline.
+        """
+        self.items = [item for item in items if takes_measure(item) or self._own(item)]
         self.ended = dict.fromkeys((item.nodeid for item in self.items), False)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:

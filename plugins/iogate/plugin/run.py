@@ -147,6 +147,8 @@ class PytestRun:
 
         if self.settings.strict and self._implicit:
             raise InputError(coverage.refusal_text(self._implicit))
+        if self.settings.resume and not (self.notice or self._resumed):
+            self.changes.append(coverage.NOT_GONE_ON)
         require_folder(self.settings.results, "raw outputs", "name another folder: --io-results=DIR")
         named = named_reporters(self.config, self.json_path)
         self._interrupts.watch()
@@ -459,8 +461,10 @@ class PytestRun:
     def _names_stored(self, module: Path) -> Collection[str]:
         """Return the workloads of a module of tests that have a baseline; a test hears why one is no good."""
         with contextlib.suppress(IogateError):
-            (names,) = self._judges.stored([self._project.name(module)]).values()
-            return names
+            suite = self._project.name(module)
+            if (self.settings.baselines / self.device.name / f"{suite}.yaml").exists():  # else it takes time
+                (names,) = self._judges.stored([suite]).values()
+                return names
         return ()
 
     # ------------------------------------------------------------ what is kept

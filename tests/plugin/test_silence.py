@@ -234,6 +234,27 @@ def test_a_test_in_python_that_passes_without_what_it_has_a_baseline_of(lab, nam
     refused(lab.run(".", "--device=lab", "--io-strict"), words, status=1)
 
 
+TESTMON = """\
+import types
+def pytest_configure(config): config.testmon_config = types.SimpleNamespace(select={select})
+def pytest_ignore_collect(collection_path): return collection_path.name in {names} or None
+"""
+
+
+@pytest.mark.parametrize("names", [["demo.yaml"], ["test_disk.py"], []], ids=["suite", "module", "tests"])
+def test_workloads_that_testmon_leaves_out_as_no_code_has_changed(tested, names):
+    """It leaves out whole files, and tests in others, and says that all is well."""
+    place = "test_disk.py" if names == ["test_disk.py"] else "suites"
+    (tested.path / "test_plain.py").write_text("def test_plain(): pass\n")
+    tested.conftest(TESTMON.format(select=True, names=names))
+    strictly_refused(
+        tested, "pytest-testmon leaves out what", arguments=(place, "test_plain.py", "--device=lab")
+    )
+    assert tested.run("test_plain.py", "--device=lab", "--io-strict").ret == 0
+    tested.conftest(TESTMON.format(select=False, names=[]))
+    assert tested.run("suites", "--device=lab", "--io-strict").ret == 0
+
+
 IN_UNITTEST = """\
 import pytest, unittest
 class TestIt(unittest.TestCase):

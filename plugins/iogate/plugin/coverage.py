@@ -20,6 +20,12 @@ _OWN_PATTERN = "{arch}"  # of pytest's own norecursedirs: nobody else would writ
 _HEAD = 65536  # bytes of a file that are looked at
 _WIDTH = 100
 
+UNCHANGED = (
+    "pytest-testmon leaves out what passed as long as no Python code changes, whatever the device does by "
+    "now: measure without it, or say --testmon-noselect"
+)
+"""What is said where it would leave out workloads, or tests in Python that measure."""
+
 NOT_GONE_ON = (
     "--io-resume: nobody knew that these tests measure, as they ask for it when they run: all are measured"
 )

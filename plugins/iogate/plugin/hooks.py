@@ -32,7 +32,7 @@ from iogate.plugin.items import (
 )
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
-from iogate.plugin.others import SuiteOrder, add_extras, records
+from iogate.plugin.others import SuiteOrder, add_extras, leaves_out_unchanged, records
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
 from iogate.units import printable
@@ -153,10 +153,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_ignore_collect(
     collection_path: Path, config: pytest.Config
 ) -> Generator[None, bool | None, bool | None]:
-    """Note a folder of suites that pytest passes over for its name, though nobody told it to."""
+    """Note a folder of suites that pytest passes over for its name, though nobody told it to, and what
+    pytest-testmon leaves out.
+    """
     ignored = yield
     if ignored and collection_path.is_dir():
         config.stash[RUN].note_passed_over(collection_path)
+    elif ignored:
+        config.stash[RUN].note_left_out(collection_path)
     return ignored
 
 
@@ -195,7 +199,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     _leave_out_copies(session, run)
     run.python_tests.expect(session.items)
-    if run.modules or (run.settings.strict and not is_worker(session.config)):
+    strict = run.settings.strict and not is_worker(session.config)
+    if run.modules or strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
 
 
@@ -359,7 +364,7 @@ def pytest_terminal_summary(
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
     told = [text for text in run.changes if verbosity >= 0 or text.startswith("ERROR")]
-    concerned = run.modules or results is not None or exitstatus in _NOTHING_RAN
+    concerned = run.modules or run.left_out or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
     for text in (*told, *gaps, *run.deselected):

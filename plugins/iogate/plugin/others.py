@@ -4,6 +4,7 @@
 - pytest-html shows a fragment of HTML below each test, Allure shows it as the test's description.
 - pytest-randomly shuffles tests; workloads go back into the order of their suites.
 - pytest-rerunfailures runs a test again: what is decided stays decided, as nothing is measured twice.
+- pytest-testmon leaves out what passed as long as its Python code is the same: that is told.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from iogate.report.results import WorkloadRecord
 
 _RECORDS: pytest.StashKey[dict[str, WorkloadRecord]] = pytest.StashKey()
+
+
+def leaves_out_unchanged(config: pytest.Config) -> bool:
+    """Return whether pytest-testmon leaves out tests whose Python code is as it was when they passed."""
+    return bool(getattr(getattr(config, "testmon_config", None), "select", False))
 
 
 def tell(item: pytest.Item, record: WorkloadRecord, name: str = "") -> None:

@@ -19,10 +19,11 @@ from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.benches import bench_of, is_elsewhere
 from iogate.plugin.benchmark import MachineInfo
-from iogate.plugin.items import SuiteModule, WorkloadItem, refuse_shared_ids
+from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
 from iogate.plugin.options import value_of
+from iogate.plugin.others import leaves_out_unchanged
 from iogate.plugin.outcome import Gate
 from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.status import FailureStatus
@@ -58,6 +59,8 @@ class PytestRun:
         self.python_tests = PythonTests(self._names_stored)
         self.gaps: list[str] = []
         self.deselected: list[str] = []
+        self.left_out = False
+        """Whether pytest-testmon may leave out what measures."""
         self.notice = ""
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
@@ -207,6 +210,10 @@ class PytestRun:
         self.gaps += coverage.without_workload(folder, root, declared, stored)
         self.gaps += coverage.without_test(folder, root, {} if self.settings.against else self._without_test)
         self.gaps += coverage.without_suite(folder, root, exists)
+        if leaves_out_unchanged(self.config):
+            stored_too = map(self._names_stored, self.python_tests.modules)
+            self.left_out = self.left_out or bool(suites) or any(stored_too)
+            self.gaps += [coverage.UNCHANGED] if self.left_out else ()
 
     @property
     def _without_test(self) -> dict[str, list[str]]:
@@ -226,6 +233,16 @@ class PytestRun:
         if self._project.holds(folder) and folder not in given:
             patterns, suites = config.getini("norecursedirs"), config.getini("io_suites")
             self.gaps += coverage.passed_over(folder, self.settings.root, patterns, suites)
+
+    def note_left_out(self, file: Path) -> None:
+        """Note a file of workloads, or of tests in Python that measure, that pytest-testmon leaves out."""
+        config = self.config
+        if not leaves_out_unchanged(config):
+            return
+        named = {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
+        if not named.isdisjoint({file, *file.parents}):
+            suite = is_suite(file, config.getini("io_suites"))
+            self.left_out |= suite or (file.suffix == ".py" and bool(self._names_stored(file)))
 
     def note_unmeasured(self, item: pytest.Item) -> None:
         """Note what a test in Python has a baseline of, and passed without; a strict run fails it."""

@@ -253,6 +253,13 @@ class TestResultsFiles:
             f"{file.name} is of another machine: the device was orin, is xavier" in said for file in old
         )
 
+    def test_the_name_of_another_machine_begins_no_line(self, compare, old, tmp_path):
+        new = results(tmp_path / "new.json", record(noisy(2e9)), device="x\n::error::y")
+        for options in ((), ("--across-devices",)):
+            _, said = compare(*old, new, *options)
+            assert "is of another machine: the device was orin, is x?" in said
+            assert not [line for line in said.splitlines() if line.startswith("::")]
+
     def test_a_session_does_not_count_twice(self, compare, old, tmp_path):
         status, said = compare(old[0], old[0], old[1])
         assert status == WRONG

@@ -20,7 +20,7 @@ def status(results: Results) -> int:
     return 0 if verdicts and PASSED.issuperset(verdicts) else 3
 
 
-def text(results: Results, changed: Sequence[str], others: Sequence[str]) -> str:
+def text(results: Results, changed: Sequence[str], others: Sequence[str] = ()) -> str:
     """Return the table, why what did not pass did not, findings, which sessions are of `others`,
     what `changed`, and the count of verdicts.
     """

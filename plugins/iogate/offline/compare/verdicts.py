@@ -15,7 +15,7 @@ from iogate.judge.metrics import note_metrics, undecided_metrics
 from iogate.model import Baseline, Finding, Repetition, Verdict, WorkloadResult, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice
-from iogate.units import plural, printable
+from iogate.units import one_line, plural, printable
 
 _FEW = 2
 """Old values that, with a single new one, say too little of the noise: with two, 9% of the verdicts on an
@@ -51,9 +51,9 @@ def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across
             )
         changes = identity_changes(session.environment.identity, new.environment.identity)
         if session.device != new.device:
-            changes.insert(0, f"the device was {printable(session.device)}, is {printable(new.device)}")
+            changes.insert(0, f"the device was {session.device}, is {new.device}")
         if changes:
-            others.append(f"{printable(session.files[0])} is of another machine: {'; '.join(changes)}")
+            others.append(one_line(f"{session.files[0]} is of another machine: {'; '.join(changes)}"))
             if not across_devices:
                 raise InputError(others[0], remedy="to compare machines, say so: --across-devices")
     return others

@@ -75,6 +75,12 @@ class _Messages:
         self._what = what
         self._allowed = allowed
         self._heard = bytearray()
+        """What is not passed on yet."""
+        self._at = 0
+        """How much of that has been looked at: whole parts of messages."""
+        self._opcode = 0
+        self._message = bytearray()
+        """What the parts of the last message say that have been looked at."""
 
     def whole(self, data: bytes) -> bytes:
         """Return the messages that are complete with this. Raises MeasurementError for what may not be
@@ -82,30 +88,31 @@ class _Messages:
         """
         self._heard += data
         end = 0
-        while length := self._length(end):
-            end += length
+        while (ends := self._look()) is not None:
+            end = self._at if ends else end
         found = bytes(self._heard[:end])
         del self._heard[:end]
+        self._at -= end
         return found
 
-    def _length(self, start: int) -> int:
-        """Return the length of the message that begins there; 0 if it is not complete."""
-        opcode, message, at = 0, b"", start
-        while len(self._heard) >= at + _HEADER.size:
-            part, flags, size = _part(self._heard, at)
-            opcode = opcode or part
-            if part != opcode or part not in self._allowed or len(message) + size > _LARGEST:
-                raise self._refusal(part)
-            begin = at + _HEADER.size
-            at = begin + size
-            if len(self._heard) < at:
-                return 0
-            message += self._heard[begin:at]
-            if not flags & _GOES_ON:
-                if not self._allowed[part](message):
-                    raise self._refusal(part)
-                return at - start
-        return 0
+    def _look(self) -> bool | None:
+        """Look at the next part of a message. Return whether it ends there; None if it is not complete."""
+        begin = self._at + _HEADER.size
+        if len(self._heard) < begin:
+            return None
+        part, flags, size = _part(self._heard, self._at)
+        if self._opcode not in (0, part) or part not in self._allowed or len(self._message) + size > _LARGEST:
+            raise self._refusal(part)
+        if len(self._heard) < begin + size:
+            return None
+        self._message += self._heard[begin : begin + size]
+        self._at, self._opcode = begin + size, part
+        if flags & _GOES_ON:
+            return False
+        message, self._message, self._opcode = bytes(self._message), bytearray(), 0
+        if not self._allowed[part](message):
+            raise self._refusal(part)
+        return True
 
     def _refusal(self, opcode: int) -> MeasurementError:
         return MeasurementError(f"{self._what} what is not its to ask for (message {opcode} of fio's)")

@@ -71,6 +71,7 @@ def test_a_server_asks_for_no_file(talk, opcode):
 
 
 def test_messages_without_end_are_refused(talk):
+    part = message(5, b"x" * 2**17, flags=1)
     with pytest.raises(MeasurementError, match="message 5"):
         for _ in range(200):
-            talk.to_conductor(message(5, b"x" * 2**17, flags=1))
+            talk.to_conductor(part)

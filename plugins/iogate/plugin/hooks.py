@@ -124,7 +124,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
             )
             if is_worker(config) and run.settings.strict:  # nobody hears what a process of xdist refuses
                 raise parent.CollectError(refusal_text([gap]))
-            run.gaps.append(gap)
+            run.gaps.found.append(gap)
         return None
     if is_worker(config):
         raise parent.CollectError(f"xdist cannot be used with suites: {LIE}. Run the suites without it.")
@@ -158,9 +158,9 @@ def pytest_ignore_collect(
     """
     ignored = yield
     if ignored and collection_path.is_dir():
-        config.stash[RUN].note_passed_over(collection_path)
+        config.stash[RUN].gaps.note_passed_over(collection_path)
     elif ignored:
-        config.stash[RUN].note_left_out(collection_path)
+        config.stash[RUN].gaps.note_left_out(collection_path)
     return ignored
 
 
@@ -182,7 +182,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if id(item) not in ids]
         run = config.stash[RUN]
         found = [item.workload for item in left_out]
-        run.deselected.append(deselected_text(run.device, found, run.settings.root))
+        run.gaps.deselected.append(deselected_text(run.device, found, run.settings.root))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -217,7 +217,7 @@ def _leave_out_copies(session: pytest.Session, run: PytestRun) -> None:
     if copies:
         session.items[:] = kept
         session.config.hook.pytest_deselected(items=copies)
-        run.deselected.append(copies_text(len(copies)))
+        run.gaps.deselected.append(copies_text(len(copies)))
 
 
 def _find_gaps(run: PytestRun, *, measures: bool) -> None:
@@ -226,8 +226,8 @@ def _find_gaps(run: PytestRun, *, measures: bool) -> None:
     except IogateError as error:
         if measures or run.settings.strict:
             raise pytest.UsageError(str(error)) from None
-    if run.gaps and run.settings.strict:
-        raise pytest.UsageError(refusal_text(run.gaps))
+    if run.gaps.found and run.settings.strict:
+        raise pytest.UsageError(refusal_text(run.gaps.found))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -316,7 +316,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
     with run.gate.checking_rest():
         yield
     if run.python_tests.passed == item.nodeid:
-        run.note_unmeasured(item)
+        run.gaps.note_unmeasured(run.device, item)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -364,9 +364,9 @@ def pytest_terminal_summary(
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
     told = [text for text in run.changes if verbosity >= 0 or text.startswith("ERROR")]
-    concerned = run.modules or run.left_out or results is not None or exitstatus in _NOTHING_RAN
+    concerned = run.modules or run.gaps.left_out or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
-    for text in (*told, *gaps, *run.deselected):
+    for text in (*told, *gaps, *run.gaps.deselected):
         terminalreporter.write_line("")
         terminalreporter.write_line(text)

@@ -34,7 +34,7 @@ class PythonTests:
         """The id of the last test, if it passed."""
         self.modules: dict[Path, set[str]] = {}
         """What the tests are called that may measure, by their module, of all modules collected."""
-        self._stored = cache(stored)
+        self.stored = cache(stored)
         self._measured: dict[str, tuple[Workload, Trial]] = {}
 
     @pytest.hookimpl(wrapper=True)
@@ -59,7 +59,7 @@ class PythonTests:
         that have a baseline and no test.
         """
         for path, labels in self.modules.items():
-            names = () if path.resolve() in partly else self._stored(path)
+            names = () if path.resolve() in partly else self.stored(path)
             if lost := [name for name in names if labels.isdisjoint(_owners([name]))]:
                 yield path, lost
 
@@ -72,7 +72,7 @@ class PythonTests:
         """Return what a test has a baseline of; nothing if it cannot measure."""
         if item.path.suffix != ".py" or not may_measure(item):
             return []
-        return [name for name in self._stored(item.path) if label_of(item) in _owners([name])]
+        return [name for name in self.stored(item.path) if label_of(item) in _owners([name])]
 
     def expect(self, items: Sequence[pytest.Item]) -> None:
         """Note which tests measure, of those that are to run: one that asks for `measure` as it runs, as
@@ -100,7 +100,7 @@ class PythonTests:
     @cached_property
     def coming(self) -> Counter[str]:
         """How many workloads they are still to measure, by the test's id."""
-        return expected(self.items, self._stored)
+        return expected(self.items, self.stored)
 
     def trial(self, session: Session, item: pytest.Item, id: str, workload: Workload) -> Trial:
         """Return the trial of what a test measures: what it has measured already, if it runs again, as it

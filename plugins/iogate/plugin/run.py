@@ -19,11 +19,10 @@ from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.benches import bench_of, is_elsewhere
 from iogate.plugin.benchmark import MachineInfo
-from iogate.plugin.items import SuiteModule, WorkloadItem, is_suite, refuse_shared_ids
+from iogate.plugin.gaps import Gaps
+from iogate.plugin.items import SuiteModule, WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
-from iogate.plugin.options import value_of
-from iogate.plugin.others import leaves_out_unchanged
 from iogate.plugin.outcome import Gate
 from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.status import FailureStatus
@@ -57,10 +56,7 @@ class PytestRun:
         self.junit = JUnitNotes(config)
         self.modules: list[SuiteModule] = []
         self.python_tests = PythonTests(self._names_stored)
-        self.gaps: list[str] = []
-        self.deselected: list[str] = []
-        self.left_out = False
-        """Whether pytest-testmon may leave out what measures."""
+        self.gaps = Gaps(config, settings, self._project, self.python_tests)
         self.notice = ""
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
@@ -148,8 +144,8 @@ class PytestRun:
         from iogate.report.markdown_file import step_trouble
         from iogate.report.places import require_folder
 
-        if self.settings.strict and self._implicit:
-            raise InputError(coverage.refusal_text(self._implicit))
+        if self.settings.strict and self.gaps.implicit:
+            raise InputError(coverage.refusal_text(self.gaps.implicit))
         if self.settings.resume and not (self.notice or self._resumed):
             self.changes.append(coverage.NOT_GONE_ON)
         require_folder(self.settings.results, "raw outputs", "name another folder: --io-results=DIR")
@@ -189,83 +185,16 @@ class PytestRun:
         loaded = [module.loaded for module in self.modules if module.suite == suite and module.loaded]
         return any(item.name == workload for each in loaded for item in each.workloads)
 
-    # ------------------------------------------------------------ what would be silent
-
     def find_gaps(self, *, measures: bool) -> None:
-        """Add what the collected suites would leave out in silence, or, if anything `measures`, make up.
+        """Find what the collected suites would leave out in silence, or, if anything `measures`, make up.
         Raises IogateError.
         """
-        suites = {module.suite: module.loaded for module in self.modules if module.loaded}
-        existing = self._project.suites(self.config.getini("io_suites"))
-        existing |= {module.suite for module in self.modules}
-
-        def exists(name: str) -> bool:
-            return name in existing or self._project.has(name)
-
-        declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
-        folder, root = self.settings.baselines / self.device.name, self.settings.root
-        self.gaps += self._implicit if measures else ()
-        self.gaps += coverage.missing_suites(self.device, exists)
-        stored = {} if self.settings.against else self._judges.stored(declared)
-        self.gaps += coverage.without_workload(folder, root, declared, stored)
-        self.gaps += coverage.without_test(folder, root, {} if self.settings.against else self._without_test)
-        self.gaps += coverage.without_suite(folder, root, exists)
-        if leaves_out_unchanged(self.config):
-            stored_too = map(self._names_stored, self.python_tests.modules)
-            self.left_out = self.left_out or bool(suites) or any(stored_too)
-            self.gaps += [coverage.UNCHANGED] if self.left_out else ()
-
-    @property
-    def _without_test(self) -> dict[str, list[str]]:
-        """What has a baseline and no test in Python, by module, of those that were collected whole."""
-        config = self.config
-        if config.getoption("lf", False) or config.option.pyargs:  # parts of modules, which cannot be told
-            return {}
-        named = (each.split("::")[0] for each in config.args if "::" in each)
-        partly = {(config.invocation_params.dir / each).resolve() for each in named}
-        found = self.python_tests.without_test(partly)
-        return {self._project.name(path): names for path, names in found}
-
-    def note_passed_over(self, folder: Path) -> None:
-        """Note a folder of suites that pytest passes over for its name, though nobody told it to."""
-        config = self.config
-        given = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
-        if self._project.holds(folder) and folder not in given:
-            patterns, suites = config.getini("norecursedirs"), config.getini("io_suites")
-            self.gaps += coverage.passed_over(folder, self.settings.root, patterns, suites)
-
-    def note_left_out(self, file: Path) -> None:
-        """Note a file of workloads, or of tests in Python that measure, that pytest-testmon leaves out."""
-        config = self.config
-        if not leaves_out_unchanged(config):
-            return
-        named = {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
-        if not named.isdisjoint({file, *file.parents}):
-            suite = is_suite(file, config.getini("io_suites"))
-            self.left_out |= suite or (file.suffix == ".py" and bool(self._names_stored(file)))
-
-    def note_unmeasured(self, item: pytest.Item) -> None:
-        """Note what a test in Python has a baseline of, and passed without; a strict run fails it."""
-        names = [] if self.settings.against else self.python_tests.unmeasured(item)
-        if not names:
-            return
-        folder, suite = self.settings.baselines / self.device.name, self._project.name(item.path)
-        gap = coverage.unmeasured(folder, self.settings.root, suite, names)
-        if self.settings.strict:
-            pytest.fail(printable(f"--io-strict: {gap}"), pytrace=False)
-        self.gaps.append(gap)
-
-    @property
-    def _implicit(self) -> list[str]:
-        named = bool(value_of(self.config, "--device"))
-        return list(coverage.implicit(named, self.settings.baselines, self.config.inipath))
+        self.gaps.find(self.device, self.modules, self._judges, measures=measures)
 
     @property
     def silent(self) -> list[str]:
         """What was left out, or made up, and nobody asked for."""
-        asked = bool(self.settings.update or self.settings.missing == "record")
-        count = sum(_is_new(result) for result in self._kept.results)
-        return [*self.gaps, *(coverage.recorded_text(count) if count and not asked else ())]
+        return self.gaps.silent(self._kept.results)
 
     # ------------------------------------------------------------ the tests
 
@@ -571,9 +500,3 @@ def _failures(*steps: Callable[[], None]) -> list[IogateError]:
         except IogateError as error:
             failed.append(error)
     return failed
-
-
-def _is_new(result: WorkloadResult) -> bool:
-    """Return whether a workload was recorded for want of a baseline, not added to one that learns."""
-    verdict = result.verdict
-    return verdict.verdict == "recorded" and all(item.baseline is None for item in verdict.metrics)

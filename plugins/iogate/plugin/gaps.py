@@ -1,0 +1,130 @@
+"""What one pytest run leaves out, or makes up, in silence, as it comes to light; `coverage` has the words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from iogate.model import Device, WorkloadResult
+from iogate.plugin import coverage
+from iogate.plugin.items import SuiteModule, is_suite
+from iogate.plugin.options import value_of
+from iogate.plugin.others import leaves_out_unchanged
+from iogate.plugin.python_tests import PythonTests
+from iogate.units import printable
+
+if TYPE_CHECKING:
+    from iogate.declare.project import Project
+    from iogate.judge.appointment import BaselineJudges
+    from iogate.measure.settings import Settings
+
+
+class Gaps:
+    """What a run has found to be left out: `found` are sentences of what nobody asked for, which a strict run
+    refuses, `deselected` those of what somebody did.
+    """
+
+    def __init__(
+        self, config: pytest.Config, settings: Settings, project: Project, python_tests: PythonTests
+    ) -> None:
+        self.found: list[str] = []
+        self.deselected: list[str] = []
+        self.left_out = False
+        """Whether pytest-testmon may leave out what measures."""
+        self._config = config
+        self._settings = settings
+        self._project = project
+        self._python_tests = python_tests
+
+    @property
+    def implicit(self) -> list[str]:
+        """What nobody has said, and is assumed."""
+        named = bool(value_of(self._config, "--device"))
+        return list(coverage.implicit(named, self._settings.baselines, self._config.inipath))
+
+    def find(
+        self, device: Device, modules: Iterable[SuiteModule], judges: BaselineJudges, *, measures: bool
+    ) -> None:
+        """Add what the collected suites would leave out in silence, or, if anything `measures`, make up.
+        Raises IogateError.
+        """
+        suites = {module.suite: module.loaded for module in modules if module.loaded}
+        existing = self._project.suites(self._config.getini("io_suites"))
+        existing |= {module.suite for module in modules}
+
+        def exists(name: str) -> bool:
+            return name in existing or self._project.has(name)
+
+        declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
+        folder, root, paired = self._settings.baselines / device.name, self._project.root, self._paired
+        self.found += self.implicit if measures else ()
+        self.found += coverage.missing_suites(device, exists)
+        self.found += coverage.without_workload(
+            folder, root, declared, {} if paired else judges.stored(declared)
+        )
+        self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
+        self.found += coverage.without_suite(folder, root, exists)
+        if leaves_out_unchanged(self._config):
+            stored_too = map(self._python_tests.stored, self._python_tests.modules)
+            self.left_out = self.left_out or bool(suites) or any(stored_too)
+            self.found += [coverage.UNCHANGED] if self.left_out else ()
+
+    @property
+    def _paired(self) -> bool:
+        """Whether workloads are judged against another target, and no baseline is read."""
+        return bool(self._settings.against)
+
+    @property
+    def _without_test(self) -> dict[str, list[str]]:
+        """What has a baseline and no test in Python, by module, of those that were collected whole."""
+        config = self._config
+        if config.getoption("lf", False) or config.option.pyargs:  # parts of modules, which cannot be told
+            return {}
+        named = (each.split("::")[0] for each in config.args if "::" in each)
+        partly = {(config.invocation_params.dir / each).resolve() for each in named}
+        found = self._python_tests.without_test(partly)
+        return {self._project.name(path): names for path, names in found}
+
+    def note_passed_over(self, folder: Path) -> None:
+        """Note a folder of suites that pytest passes over for its name, though nobody told it to."""
+        config = self._config
+        given = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
+        if self._project.holds(folder) and folder not in given:
+            patterns, suites = config.getini("norecursedirs"), config.getini("io_suites")
+            self.found += coverage.passed_over(folder, self._project.root, patterns, suites)
+
+    def note_left_out(self, file: Path) -> None:
+        """Note a file of workloads, or of tests in Python that measure, that pytest-testmon leaves out."""
+        config = self._config
+        if not leaves_out_unchanged(config):
+            return
+        named = {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
+        if not named.isdisjoint({file, *file.parents}):
+            suite = is_suite(file, config.getini("io_suites"))
+            self.left_out |= suite or (file.suffix == ".py" and bool(self._python_tests.stored(file)))
+
+    def note_unmeasured(self, device: Device, item: pytest.Item) -> None:
+        """Note what a test in Python has a baseline of, and passed without; a strict run fails it."""
+        names = [] if self._paired else self._python_tests.unmeasured(item)
+        if not names:
+            return
+        folder, suite = self._settings.baselines / device.name, self._project.name(item.path)
+        gap = coverage.unmeasured(folder, self._project.root, suite, names)
+        if self._settings.strict:
+            pytest.fail(printable(f"--io-strict: {gap}"), pytrace=False)
+        self.found.append(gap)
+
+    def silent(self, results: Collection[WorkloadResult]) -> list[str]:
+        """Return what was left out, or made up, and nobody asked for."""
+        asked = bool(self._settings.update or self._settings.missing == "record")
+        count = sum(_is_new(result) for result in results)
+        return [*self.found, *(coverage.recorded_text(count) if count and not asked else ())]
+
+
+def _is_new(result: WorkloadResult) -> bool:
+    """Return whether a workload was recorded for want of a baseline, not added to one that learns."""
+    verdict = result.verdict
+    return verdict.verdict == "recorded" and all(item.baseline is None for item in verdict.metrics)

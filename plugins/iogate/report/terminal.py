@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from iogate.model import PASSED
 from iogate.report.findings import findings_told
 from iogate.report.headline import effort, headline
 from iogate.report.names import names_told_apart
@@ -22,7 +23,7 @@ _WIDTH = 100
 @dataclass(frozen=True)
 class TerminalSummary:
     """Shows the results at the end of a run: `section` begins a part with a title, `line` writes a line;
-    `quiet` leaves one line.
+    `quiet` leaves one line, and what is suspect of what passed: failures have told theirs.
     """
 
     section: Callable[[str], None]
@@ -35,6 +36,10 @@ class TerminalSummary:
         results = names_told_apart(results)
         if self.quiet:
             self.line(printable(f"{results.device}: {headline(results)}; {effort(results)}"))
+            passed = [workload for workload in results.workloads if workload.verdict in PASSED]
+            suspects = (text for text in findings_told(passed) if text.startswith("suspect"))
+            for line in _lines(suspects, self._width):
+                self.line(line)
             return
         self.section(printable(f"storage performance of {results.device}"))
         for line in wrapped(headline(results), self.look):
@@ -42,8 +47,12 @@ class TerminalSummary:
         self.line("")
         self.line(results_table(results, self.look))
         self.line("")
-        for line in summary_lines(results, min(_WIDTH, self.look.width or _WIDTH)):
+        for line in summary_lines(results, self._width):
             self.line(line)
+
+    @property
+    def _width(self) -> int:
+        return min(_WIDTH, self.look.width or _WIDTH)
 
 
 def stdout_look() -> Look:
@@ -87,13 +96,17 @@ def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
 
 def summary_lines(results: Results, width: int = _WIDTH) -> list[str]:
     """Return what the table does not say: findings, notes last, and the device time."""
-    lines: list[str] = []
-    for text in findings_told(results.workloads):
-        told = textwrap.wrap(printable(text), width, subsequent_indent="    ", break_long_words=False)
-        lines += told or [""]
+    lines = list(_lines(findings_told(results.workloads), width))
     together = moved_together(results)
     lines += [together] if together else []
     if results.gate and results.gate.noise:
         lines.append(printable(results.gate.noise.text))
     lines.append(effort(results))
     return lines
+
+
+def _lines(texts: Iterable[str], width: int) -> Iterator[str]:
+    """Yield the lines of sentences, words whole."""
+    for text in texts:
+        told = textwrap.wrap(printable(text), width, subsequent_indent="    ", break_long_words=False)
+        yield from told or [""]

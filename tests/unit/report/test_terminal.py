@@ -59,6 +59,14 @@ def test_notes_are_said_after_what_is_suspect():
     assert summary_lines(results(("a", [waived], {})))[0].endswith("powersave (waived: it is a laptop)")
 
 
+def test_what_is_suspect_is_said_in_few_words_too():
+    lines: list[str] = []
+    found = [load(3.5), Finding("governor", "note", "powersave")]
+    TerminalSummary(lines.append, lines.append, Look(), quiet=True).write(results(("a", found, {})))
+    assert lines[0].startswith("local: 1 pass")
+    assert lines[1:] == ["suspect busy_machine: a: the load was 3.5 of 2 CPUs"]
+
+
 def test_what_is_beyond_tenfold_has_no_digits():
     said = {"change": 2.0, "interval": (-0.5, 1e38), "tolerance": 85683.92}
     text = results_table(results(("a", [], said)))

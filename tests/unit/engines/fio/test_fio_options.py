@@ -241,6 +241,7 @@ def test_a_name_that_could_be_another_line_is_refused(key):
     "value",
     [
         *("0\nfilename=/dev/sda", "1 ; x", "#1", "${HOME}", "'/etc/shadow'", "a\x00b", "mmap:/dev/sda", " 1"),
+        *("mmapshared:/x", "mmap,:/x", "mmapshared,x:/x", "mmaphuge, :/x", ["malloc", "mmap,:/x"]),
         *([], float("nan"), {"a": 1}, [[1]], [{}]),
         f"{'x' * 8179}exec_prerun=touch it-ran",
         f"1000{' ' * 8200}filename=/etc/shadow",

@@ -244,6 +244,18 @@ class TestIdentity:
             "memory was 31 GiB, is 16 GiB",
         ]
 
+    @pytest.mark.parametrize(
+        ("before", "after"), [("7 GiB", "8 GiB"), ("8 GiB", "7 GiB"), ("2 GiB", "1 GiB")]
+    )
+    def test_what_another_kernel_keeps_for_itself_makes_no_other_machine(self, before, after):
+        assert identity_changes({"memory": before}, {"memory": after}) == []
+
+    @pytest.mark.parametrize(
+        ("before", "after"), [("4 GiB", "8 GiB"), ("4 GiB", "2 GiB"), ("15 GiB", "31 GiB")]
+    )
+    def test_boards_with_less_or_more_memory_are_told_apart(self, before, after):
+        assert identity_changes({"memory": before}, {"memory": after}) == [f"memory was {before}, is {after}"]
+
     def test_a_published_baseline_knows_no_machine_and_fits_any(self):
         assert identity_changes({}, {"cpu": "x", "disk": "A"}) == []
 

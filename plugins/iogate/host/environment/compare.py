@@ -22,7 +22,7 @@ INDIVIDUAL = ("serial", "disk_serial", "disk_wwid")
 
 _MATERIAL: Mapping[str, tuple[float, float]] = {
     # name: (absolute, relative) change that explains something; anything else differs if its text does
-    "memory": (0.0, 0.10),  # what the kernel keeps for itself moves the rounded total
+    "memory": (1.0, 0.10),  # in whole GiB: what a kernel keeps for itself makes 7 GiB of 8
     "cpu_frequency": (0.0, 0.10),
     "load": (float("inf"), 0.0),  # it moves by the minute; the audit looks at it
     "temperature": (10.0, 0.0),

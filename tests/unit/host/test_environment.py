@@ -256,6 +256,19 @@ class TestIdentity:
     def test_boards_with_less_or_more_memory_are_told_apart(self, before, after):
         assert identity_changes({"memory": before}, {"memory": after}) == [f"memory was {before}, is {after}"]
 
+    def test_disks_of_an_array_may_change_their_names_at_a_boot(self, tmp_path):
+        def booted(first, second):
+            root, md = tmp_path / first, "sys/devices/virtual/block/md0"
+            files, links = {f"{md}/size": "2000\n"}, {"sys/dev/block/9:0": root / md}
+            for name, serial in (("sda", first), ("sdb", second)):
+                files[f"sys/devices/{name}/device/serial"] = serial
+                links[f"{md}/slaves/{name}"] = root / "sys/devices" / name
+            return observe("9:0", tmp_path, plant(root, files, links)).identity
+
+        assert booted("S1", "S2")["disk_serial"] == "S1, S2"
+        assert identity_changes(booted("S3", "S4"), booted("S4", "S3")) == []
+        assert identity_changes({"disk_serial": "S1, S1"}, {"disk_serial": "S1, S2"})
+
     def test_a_published_baseline_knows_no_machine_and_fits_any(self):
         assert identity_changes({}, {"cpu": "x", "disk": "A"}) == []
 

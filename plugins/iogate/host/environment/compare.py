@@ -20,6 +20,9 @@ INDIVIDUAL = ("serial", "disk_serial", "disk_wwid")
 """Those that tell one machine from another of its model; the others tell what model it is."""
 
 
+_OF_EACH_DISK = ("disk", "disk_serial", "disk_wwid", "disk_capacity", "disk_firmware")
+"""What each disk of an array says, in the order of their kernel names, which change places at a boot."""
+
 _MATERIAL: Mapping[str, tuple[float, float]] = {
     # name: (absolute, relative) change that explains something; anything else differs if its text does
     "memory": (1.0, 0.10),  # in whole GiB: what a kernel keeps for itself makes 7 GiB of 8
@@ -88,6 +91,8 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
 
 def material(name: str, before: str, after: str) -> bool:
     """Return whether two values of a fact differ by what can explain something."""
+    if name in _OF_EACH_DISK:
+        return sorted(before.split(", ")) != sorted(after.split(", "))
     if before == after or name not in _MATERIAL:
         return before != after
     absolute, relative = _MATERIAL[name]

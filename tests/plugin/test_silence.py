@@ -215,6 +215,47 @@ def test_a_part_of_the_tests_in_python_passes_strictly(tested, arguments):
 
 
 @pytest.mark.parametrize(
+    ("place", "options"),
+    [("build/test_disk.py", []), ("disk.py", []), ("test_disk.py", ["-o", "python_files=check_*.py"])],
+    ids=["folder", "file", "pattern"],
+)
+def test_tests_in_python_that_pytest_passes_over_for_a_name(lab, place, options):
+    """It would not say that they are there."""
+    module = lab.path / "checks" / place
+    module.parent.mkdir(parents=True)
+    module.write_text(MEASURES)
+    lab.run(str(module), "--device=lab", "--update-baselines").assert_outcomes(passed=5)
+    words = (
+        f"{module.stem}.yaml: stored baselines of tests that pytest passes over, for the name of their file"
+    )
+    strictly_refused(lab, words, arguments=("suites", "checks", "--device=lab", *options))
+    for passes in (["suites"], ["suites", str(module)], ["suites", "checks", f"--ignore={module}"]):
+        assert lab.run(*passes, "--device=lab", "--io-strict", *options).ret == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--ignore=checks/build"], ["--ignore-glob=*/build"], ["-o", "norecursedirs=build"], []],
+    ids=" ".join,
+)
+def test_tests_in_python_that_pytest_was_told_to_pass_over(lab, options):
+    module = lab.path / "checks" / ("build" if options else "more") / "test_disk.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(MEASURES)
+    lab.run(str(module), "--device=lab", "--update-baselines").assert_outcomes(passed=5)
+    (lab.path / "checks/conftest.py").write_text("collect_ignore = ['more']\n")
+    assert lab.run("suites", "checks", "--device=lab", "--io-strict", *options).ret == 0
+
+
+def test_a_script_called_as_a_suite_and_collecting_that_was_broken_off(tested):
+    (tested.path / "demo.py").write_text("")
+    assert tested.run(".", "--device=lab", "--io-strict").ret == 0
+    (tested.path / "test_a.py").write_text("raise ValueError")
+    result = tested.run("test_a.py", ".", "-x", "--device=lab", "--io-strict")
+    assert "passes over" not in result.stderr.str()
+
+
+@pytest.mark.parametrize(
     ("names", "lost"), [("a", "test_mine.b"), ("", "test_mine.a, test_mine.b")], ids=["one", "all"]
 )
 @pytest.mark.parametrize(

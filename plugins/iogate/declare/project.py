@@ -36,8 +36,13 @@ class Project:
 
     def has(self, name: str) -> bool:
         """Return whether there is a suite or a module of tests of that name."""
-        modules = [folder / f"{name}.py" for folder in self._folders()]
-        return any(place.is_file() and self._name(place) == name for place in (*self._places(name), *modules))
+        suites = (place.is_file() and self._name(place) == name for place in self._places(name))
+        return any(suites) or self.module(name) is not None
+
+    def module(self, name: str) -> Path | None:
+        """Return the module of tests of that name, if there is one."""
+        places = (folder / f"{name}.py" for folder in self._folders())
+        return next((place for place in places if place.is_file() and self._name(place) == name), None)
 
     def suites(self, patterns: Iterable[str]) -> set[str]:
         """Return the names of the suites that match these patterns, which begin at the root."""

@@ -96,18 +96,28 @@ def without_test(folder: Path, root: Path, lost: Mapping[str, Sequence[str]]) ->
         yield f"{file}: stored baselines that no test in Python measures: {', '.join(names)}"
 
 
-def passed_over(folder: Path, root: Path, patterns: Collection[str], suites: list[str]) -> Iterator[str]:
-    """Yield a sentence for a folder of suites that pytest enters only by name, unless somebody has set by
-    which patterns it goes.
-    """
-    if _OWN_PATTERN not in patterns or folder.name.startswith("."):
-        return
-    named = any(fnmatch(folder.name, pattern) for pattern in patterns)
-    if named and any(is_suite(path, suites) for path in folder.rglob("*.y*ml")):
+def is_passed_over(folder: Path, patterns: Collection[str]) -> bool:
+    """Return whether pytest enters a folder only by name, and nobody has set by which patterns it goes."""
+    unset = _OWN_PATTERN in patterns and not folder.name.startswith(".")
+    return unset and any(fnmatch(folder.name, pattern) for pattern in patterns)
+
+
+def passed_over(folder: Path, root: Path, suites: list[str]) -> Iterator[str]:
+    """Yield a sentence for a folder that pytest passes over, if suites are in it."""
+    if any(is_suite(path, suites) for path in folder.rglob("*.y*ml")):
         yield (
             f"{shown(folder, root)} has suites, and pytest enters no folder of that name: rename it, or set "
             "norecursedirs in an ini file"
         )
+
+
+def without_collection(folder: Path, root: Path, suite: str) -> str:
+    """Return a sentence for the baselines of a module of tests that pytest did not take for one."""
+    file = shown(folder / f"{suite}.yaml", root)
+    return (
+        f"{file}: stored baselines of tests that pytest passes over, for the name of their file or of its "
+        "folder: rename it, or set python_files or norecursedirs in an ini file"
+    )
 
 
 def unmeasured(folder: Path, root: Path, suite: str, names: Sequence[str]) -> str:
@@ -120,10 +130,18 @@ def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> It
     """Yield a sentence for each baseline file in a device's folder of which there is neither a suite nor a
     test module, as `exists` tells of a name.
     """
+    for suite in stored_suites(folder):
+        if not exists(suite):
+            file = shown(folder / f"{suite}.yaml", root)
+            yield f"{file}: stored baselines of a suite that does not exist"
+
+
+def stored_suites(folder: Path) -> Iterator[str]:
+    """Yield what the suites and modules of tests are called that have baselines in a device's folder."""
     for path in sorted(folder.rglob("*.yaml")):
         suite = path.relative_to(folder).with_suffix("").as_posix()
-        if suite != "device" and not path.name.startswith(".") and not exists(suite):
-            yield f"{shown(path, root)}: stored baselines of a suite that does not exist"
+        if suite != "device" and not path.name.startswith("."):
+            yield suite
 
 
 def implicit(named: bool, baselines: Path, ini: Path | None) -> Iterator[str]:

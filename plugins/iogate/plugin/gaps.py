@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import os
+from collections.abc import Collection, Iterable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,7 @@ class Gaps:
         self._settings = settings
         self._project = project
         self._python_tests = python_tests
+        self._ignored: set[Path] = set()
 
     @property
     def implicit(self) -> list[str]:
@@ -67,6 +70,8 @@ class Gaps:
         )
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
+        passed_over = [] if paired else self._without_collection(folder, existing)
+        self.found += [coverage.without_collection(folder, root, name) for name in passed_over]
         if leaves_out_unchanged(self._config):
             stored_too = map(self._python_tests.stored, self._python_tests.modules)
             self.left_out = self.left_out or bool(suites) or any(stored_too)
@@ -88,22 +93,53 @@ class Gaps:
         found = self._python_tests.without_test(partly)
         return {self._project.name(path): names for path, names in found}
 
-    def note_passed_over(self, folder: Path) -> None:
-        """Note a folder of suites that pytest passes over for its name, though nobody told it to."""
-        config = self._config
-        given = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
-        if self._project.holds(folder) and folder not in given:
-            patterns, suites = config.getini("norecursedirs"), config.getini("io_suites")
-            self.found += coverage.passed_over(folder, self._project.root, patterns, suites)
-
-    def note_left_out(self, file: Path) -> None:
-        """Note a file of workloads, or of tests in Python that measure, that pytest-testmon leaves out."""
-        config = self._config
-        if not leaves_out_unchanged(config):
+    def _without_collection(self, folder: Path, suites: Collection[str]) -> Iterator[str]:
+        """Yield the modules of tests that have baselines, lie where pytest was told to look, and were neither
+        collected nor ignored as somebody wanted it. What is one of the `suites` is no module.
+        """
+        config, tests = self._config, self._python_tests
+        if not tests.are_all or config.getoption("lf", False) or config.option.pyargs:
             return
-        named = {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
-        if not named.isdisjoint({file, *file.parents}):
-            suite = is_suite(file, config.getini("io_suites"))
+        for name in coverage.stored_suites(folder):
+            module = None if name in suites else self._project.module(name)
+            if module is None or module.resolve() in tests.seen:
+                continue
+            places = {module.resolve(), *module.resolve().parents}
+            ignored = not self._ignored.isdisjoint(places) or any(map(self._is_ignored, places))
+            if not (ignored or self._named.isdisjoint(places)):
+                yield name
+
+    @property
+    def _named(self) -> set[Path]:
+        """The files and folders that pytest was told to look at."""
+        config = self._config
+        return {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
+
+    def note_ignored(self, path: Path) -> None:
+        """Note a file or folder that pytest does not collect: as somebody wanted it, for the name of a
+        folder, or as pytest-testmon leaves it out.
+        """
+        config = self._config
+        if not path.is_dir():
+            self._note_left_out(path)
+        elif coverage.is_passed_over(path, config.getini("norecursedirs")) and not self._is_ignored(path):
+            if self._project.holds(path):
+                self.found += coverage.passed_over(path, self._project.root, config.getini("io_suites"))
+            return  # what tests in it have a baseline of is missed
+        self._ignored.add(path.resolve())
+
+    def _is_ignored(self, path: Path) -> bool:
+        """Return whether the command line says that a file or folder is to be passed over."""
+        config, here = self._config, self._config.invocation_params.dir
+        exactly = {Path(os.path.abspath(here / each)) for each in config.getoption("ignore") or ()}
+        return path in exactly or any(
+            fnmatch(str(path), str(here / each)) for each in config.getoption("ignore_glob") or ()
+        )
+
+    def _note_left_out(self, file: Path) -> None:
+        """Note a file of workloads, or of tests in Python that measure, that pytest-testmon leaves out."""
+        if leaves_out_unchanged(self._config) and not self._named.isdisjoint({file, *file.parents}):
+            suite = is_suite(file, self._config.getini("io_suites"))
             self.left_out |= suite or (file.suffix == ".py" and bool(self._python_tests.stored(file)))
 
     def note_unmeasured(self, device: Device, item: pytest.Item) -> None:

@@ -153,14 +153,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_ignore_collect(
     collection_path: Path, config: pytest.Config
 ) -> Generator[None, bool | None, bool | None]:
-    """Note a folder of suites that pytest passes over for its name, though nobody told it to, and what
-    pytest-testmon leaves out.
-    """
+    """Note a folder that pytest passes over for its name, and what it was told, or is made, to leave out."""
     ignored = yield
-    if ignored and collection_path.is_dir():
-        config.stash[RUN].gaps.note_passed_over(collection_path)
-    elif ignored:
-        config.stash[RUN].gaps.note_left_out(collection_path)
+    if ignored:
+        config.stash[RUN].gaps.note_ignored(collection_path)
     return ignored
 
 

@@ -35,6 +35,10 @@ class PythonTests:
         self.modules: dict[Path, set[str]] = {}
         """What the tests are called that may measure, by their module, of all modules collected."""
         self.stored = cache(stored)
+        self.seen: set[Path] = set()
+        """The files that pytest took for tests, also those that cannot be collected, or skip themselves."""
+        self.are_all = False
+        """Whether collecting came to its end here, and not in processes of xdist."""
         self._measured: dict[str, tuple[Workload, Trial]] = {}
 
     @pytest.hookimpl(wrapper=True)
@@ -45,6 +49,8 @@ class PythonTests:
         pytest need not be above it.
         """
         report = yield
+        if isinstance(collector, pytest.File):
+            self.seen.add(collector.path.resolve())
         if report.passed and isinstance(collector, pytest.File) and collector.path.suffix == ".py":
             self.modules.setdefault(collector.path, set())
         return report
@@ -53,6 +59,10 @@ class PythonTests:
         """Note a test that may measure, before any is left out."""
         if item.path.suffix == ".py" and may_measure(item):
             self.modules.setdefault(item.path, set()).add(label_of(item))
+
+    def pytest_collection_modifyitems(self) -> None:
+        """Note that collecting was not broken off, as `-x` does at a mistake."""
+        self.are_all = True
 
     def without_test(self, partly: Collection[Path]) -> Iterator[tuple[Path, list[str]]]:
         """Yield the modules that were collected, but for those of which only a part was, with their workloads

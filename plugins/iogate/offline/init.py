@@ -32,6 +32,7 @@ _CONFIGURED = {
 _PYTEST_INI = """\
 [pytest]
 testpaths = suites
+required_plugins = iogate
 """
 _GITIGNORE = """\
 # raw outputs and results, scratch files, what tools keep

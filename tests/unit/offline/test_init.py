@@ -1,6 +1,8 @@
 """`iogate init`: what it writes, what it leaves alone, and what it refuses."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -69,6 +71,15 @@ def test_a_device_comes_with_its_suites_and_published_figures(init, tmp_path, na
     ours = {file.name for file in shipped("baselines").glob(f"{name}/*") if name != "local"}
     assert {file.name for file in (tmp_path / "baselines" / name).iterdir()} == (ours or {"device.yaml"})
     assert ("--device" in said) == (name != "local")
+
+
+def test_a_job_without_iogate_does_not_run_other_tests_alone(init, tmp_path):
+    init()
+    (tmp_path / "test_other.py").write_text("def test(): pass\n")
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    called = [sys.executable, "-m", "pytest", "suites", "test_other.py"]
+    done = subprocess.run(called, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.strip()) == (4, "ERROR: Missing required plugins: iogate")
 
 
 def test_a_second_init_adds_what_lacks_and_replaces_nothing(init, tmp_path):

@@ -23,6 +23,9 @@ UpdateMode = Literal["replace", "append", "force"]
 PASSED: frozenset[str] = frozenset({"pass", "improved", "drift", "recorded"})
 """The verdicts that leave a pytest test passed."""
 
+_SLOWER = 30
+"""Times that a device may be slower than estimates take it to be: cards, disks that sync each write."""
+
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -185,12 +188,19 @@ class Place:
 @dataclass(frozen=True)
 class Command:
     """What to run: `argv`; `files` (name to text) to write into the folder first; the time limit in seconds;
-    and the file in the folder that holds the output (empty: stdout)."""
+    the file in the folder that holds the output (empty: stdout); and the part of the time limit that was
+    estimated from what is to be moved, as the run ends by it (`by_size`, in seconds; 0: by time alone)."""
 
     argv: tuple[str, ...]
     timeout: float
     files: Mapping[str, str] = field(default_factory=_empty)
     output: str = ""
+    by_size: float = 0.0
+
+    @property
+    def longest(self) -> float:
+        """The seconds that it may take as long as the device moves data."""
+        return self.timeout + _SLOWER * self.by_size
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,7 @@ class Project:
             "from iogate.engines.fio import engine\nfrom iogate.host import process\n"
             "assert engine._PATIENCE > 1 < process._GRACE_SECONDS\n"
             "engine._PATIENCE = 1.0\nprocess._GRACE_SECONDS = 0.5\n"
+            "from iogate.host import meter\nassert meter.PATIENCE > 1\nmeter.PATIENCE = 1.0\n"
             "from iogate.target import flushing, home, layout\n"
             "assert flushing.PATIENCE > 1 < layout.PATIENCE\n"
             "assert home.PATIENCE > 1 < process._DYING_SECONDS\n"

@@ -12,12 +12,15 @@ from pathlib import Path
 from iogate.host import sysfs
 
 _SECTOR = 512
+PATIENCE = 60.0
+"""Seconds without any data moved after which a device does not answer."""
 
 
 class Meter:
     """Reads how much a block device (`8:1`; None: no device, no readings) has moved.
 
     `series` holds the mean bandwidth (bytes/s) of each second so far, of whatever used the device.
+    `moved` is when, in monotonic seconds, it was last seen to have moved anything; at first, now.
     """
 
     def __init__(self, number: str | None) -> None:
@@ -25,6 +28,7 @@ class Meter:
         self._last = self._read()
         self._second = self._last
         self.series: list[float] = []
+        self.moved = time.monotonic()
 
     def tick(self) -> float | None:
         """Return the bandwidth since the last call in bytes/s, or None where that is not known."""
@@ -32,10 +36,18 @@ class Meter:
         self._last = now
         if now is None or last is None:
             return None
+        if now[1] != last[1]:
+            self.moved = now[0]
         if self._second and now[0] - self._second[0] >= 1:
             self.series.append((now[1] - self._second[1]) / (now[0] - self._second[0]))
             self._second = now
         return (now[1] - last[1]) / (now[0] - last[0]) if now[0] > last[0] else None
+
+    def goes_on(self, elapsed: float, longest: float) -> bool:
+        """Return whether to wait on for what has taken `elapsed` seconds, longer than it should have: the
+        device moves data, as a slow one does, and `longest` has not passed.
+        """
+        return elapsed < longest and time.monotonic() - self.moved < PATIENCE
 
     def _read(self) -> tuple[float, int] | None:
         """Return the monotonic time in seconds and the bytes read and written since the start of the

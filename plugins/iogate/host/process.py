@@ -66,16 +66,18 @@ def run(
     folder: Path,
     timeout: float,
     tick: Callable[[float], None] | None = None,
+    goes_on: Callable[[float], bool] | None = None,
 ) -> Completed:
-    """Run a program to its end, or to `timeout` seconds.
+    """Run a program to its end, or to `timeout` seconds, and from then on for as long as it `goes_on`.
 
     stdout and stderr are written to files of those names in `folder`, where the user finds them; stdin is
-    empty. `tick` is called about four times a second with the seconds since the start. Whatever ends this
+    empty. `tick` is called about four times a second with the seconds since the start, and `goes_on`, too,
+    once they are more than the time limit. Whatever ends this
     call (time limit, Ctrl-C, an error in `tick`), the program and all that it started are gone then.
     Raises EngineError if the program cannot be started.
     """
     with start([(argv, folder)]) as (program,):
-        program.wait(timeout, tick)
+        program.wait(timeout, tick, goes_on)
     return program.completed()
 
 
@@ -107,9 +109,14 @@ class Program:
         ended = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return ended is not None
 
-    def wait(self, timeout: float, tick: Callable[[float], None] | None = None) -> None:
-        """Wait for its end, or until `timeout` seconds after its start."""
-        self._timed_out = _wait(self.process, self.started, timeout, tick)
+    def wait(
+        self,
+        timeout: float,
+        tick: Callable[[float], None] | None = None,
+        goes_on: Callable[[float], bool] | None = None,
+    ) -> None:
+        """Wait for its end, or until `timeout` seconds after its start and longer while it `goes_on`."""
+        self._timed_out = _wait(self.process, self.started, timeout, tick, goes_on)
         self._seconds = time.monotonic() - self.started
 
     def completed(self) -> Completed:
@@ -231,7 +238,11 @@ def _tell(guard: subprocess.Popen[bytes], mark: str) -> None:
 
 
 def _wait(
-    process: subprocess.Popen[bytes], started: float, timeout: float, tick: Callable[[float], None] | None
+    process: subprocess.Popen[bytes],
+    started: float,
+    timeout: float,
+    tick: Callable[[float], None] | None,
+    goes_on: Callable[[float], bool] | None,
 ) -> bool:
     """Wait for the end of the process without reaping it; True if the time limit came first.
 
@@ -240,9 +251,12 @@ def _wait(
     descriptor = end_of(process.pid)
     try:
         while True:
-            left = timeout - (time.monotonic() - started)
+            passed = time.monotonic() - started
+            left = timeout - passed
             if left <= 0:
-                return True
+                if not (goes_on and goes_on(passed)):
+                    return True
+                left = _TICK_SECONDS
             ready, _, _ = select.select([descriptor], [], [], min(left, _TICK_SECONDS))
             if ready:
                 return False

@@ -223,6 +223,7 @@ class LocalBench:
                 folder=run.held,
                 timeout=run.command.timeout,
                 tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
+                goes_on=lambda elapsed: meter.goes_on(elapsed, run.command.longest),
             )
             output = self._read(run, completed)
             outputs.append(output)

@@ -151,7 +151,11 @@ class FarClient:
             before, begun = self._look(run), time.monotonic()
             calls = [(self._engine.server(_SOCKET), inner), (command.argv, folder)]
             with process.start(calls) as (_, conductor):
-                conductor.wait(command.timeout, lambda elapsed: tick(elapsed, meter.tick()))
+                conductor.wait(
+                    command.timeout,
+                    lambda elapsed: tick(elapsed, meter.tick()),
+                    lambda elapsed: meter.goes_on(elapsed, command.longest),
+                )
                 self._note(before, begun)
         readable = run.site.readable
         files = {name: readable(text) for name, text in command.files.items()}

@@ -42,6 +42,13 @@ def test_a_hung_program_is_ended_with_its_children(tmp_path):
     eventually(lambda: _gone(int(done.stdout)))
 
 
+def test_what_goes_on_is_waited_for_beyond_its_time(tmp_path):
+    done = run(["sleep", "0.6"], folder=tmp_path, timeout=0.1, goes_on=lambda elapsed: elapsed < 60)
+    assert not done.timed_out and done.status == 0
+    done = run(["sleep", "60"], folder=tmp_path, timeout=0.1, goes_on=lambda elapsed: elapsed < 0.3)
+    assert done.timed_out and 0.3 <= done.seconds < 30
+
+
 def test_a_child_that_outlives_its_parent_is_ended(tmp_path):
     program = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]).pid)"
     done = run([sys.executable, "-c", program], folder=tmp_path, timeout=30)

@@ -114,6 +114,7 @@ class Fio:
         """
         needs = self.needs(workload)
         through_cache = 0 if needs.direct else needs.size / _SLOWEST_BANDWIDTH  # to flush it, or to fill it
+        timed = all("runtime" in job for job in jobs(workload.options).values())
         return Command(
             argv=(
                 find_program(self.program, self.package),
@@ -123,6 +124,7 @@ class Fio:
             timeout=needs.seconds * 1.1 + through_cache + _PATIENCE,
             files={"job.fio": job_file(workload, place)},
             output=OUTPUT,
+            by_size=through_cache + (0 if timed else needs.seconds),
         )
 
     def parse(self, text: str, *, name: str, completed: Completed | None = None) -> Output:
@@ -201,7 +203,8 @@ class Fio:
             {name: command.files["job.fio"] for name, command in commands.items()}
         )
         timeout = max(command.timeout for command in commands.values())
-        return Command((find_program(self.program, self.package), *given), timeout, files, OUTPUT)
+        by_size = max(command.by_size for command in commands.values())
+        return Command((find_program(self.program, self.package), *given), timeout, files, OUTPUT, by_size)
 
     def conversation(self, command: Command) -> FioConversation:
         return FioConversation(command.files["job.fio"])

@@ -97,10 +97,11 @@ class Iozone:
         options = workload.options
         processes = options.get("processes")
         files = [str(place.scratch / f"iozone-{number + 1}") for number in range(processes or 1)]
-        return Command(
-            argv=(program, *_arguments(options), *(("-F", *files) if processes else ("-f", files[0]))),
-            timeout=options.get("timeout") or _seconds(options) * 1.1 + _PATIENCE,
-        )
+        argv = (program, *_arguments(options), *(("-F", *files) if processes else ("-f", files[0])))
+        if timeout := options.get("timeout"):
+            return Command(argv, timeout)
+        seconds = _seconds(options)
+        return Command(argv, seconds * 1.1 + _PATIENCE, by_size=seconds)
 
     def recognises(self, text: str) -> bool:
         return recognises(text)

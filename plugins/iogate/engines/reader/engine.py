@@ -104,7 +104,8 @@ class Reader:
         if lists:
             words["cpus"] = "/".join(lists)
         argv = (str(program_path(_SOURCE)), *(f"{name}={value}" for name, value in words.items()))
-        return Command(argv, timeout=_seconds(options) * 1.1 + _PATIENCE)
+        seconds = _seconds(options)
+        return Command(argv, timeout=seconds * 1.1 + _PATIENCE, by_size=seconds)
 
     def recognises(self, text: str) -> bool:
         from iogate.engines.common.json_report import is_of

@@ -144,6 +144,20 @@ class TestPageCache:
         assert buffered - engine.command(workload(**given), place(tmp_path)).timeout == 1024
 
 
+class TestHowLongItMayTake:
+    """etcd's own test of a disk: 10,030 writes, which a disk that syncs 50 times a second takes 200 s for."""
+
+    def test_what_ends_by_size_may_take_far_longer_as_long_as_the_device_moves_data(self, tmp_path):
+        etcd = workload(rw="write", bs=2300, size="22m", ioengine="sync", direct=False, fio={"fdatasync": 1})
+        found = engine.command(etcd, place(tmp_path))
+        assert found.timeout < 100 and found.longest > 10_030 / 50
+
+    def test_what_ends_by_time_may_not(self, tmp_path):
+        timed = workload(rw="randread", size="4G", runtime=10, time_based=True)
+        found = engine.command(timed, place(tmp_path))
+        assert found.longest == found.timeout
+
+
 def test_what_is_missing_is_told():
     with pytest.raises(InputErrors, match="'rw' is missing") as caught:
         engine.options({})

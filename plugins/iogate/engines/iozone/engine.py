@@ -98,10 +98,8 @@ class Iozone:
         processes = options.get("processes")
         files = [str(place.scratch / f"iozone-{number + 1}") for number in range(processes or 1)]
         argv = (program, *_arguments(options), *(("-F", *files) if processes else ("-f", files[0])))
-        if timeout := options.get("timeout"):
-            return Command(argv, timeout)
-        seconds = _seconds(options)
-        return Command(argv, seconds * 1.1 + _PATIENCE, by_size=seconds)
+        # not `by_size`: it waits for ever for children that died, while others may use the disk
+        return Command(argv, options.get("timeout") or _seconds(options) * 1.1 + _PATIENCE)
 
     def recognises(self, text: str) -> bool:
         return recognises(text)

@@ -153,10 +153,9 @@ class TestCommand:
 
     def test_a_hang_is_ended_by_a_time_of_its_own(self):
         place = Place(Path("/t/data"), Path("/t"), Path("/r"))
-        given = IOZONE.command(workload(timeout="2m"), place)
-        assert given.timeout == given.longest == 120
-        estimated, seconds = IOZONE.command(workload(), place), IOZONE.needs(workload()).seconds
-        assert estimated.longest > 10 * seconds and estimated.timeout > seconds
+        assert IOZONE.command(workload(timeout="2m"), place).timeout == 120
+        estimated = IOZONE.command(workload(), place)
+        assert estimated.longest == estimated.timeout > IOZONE.needs(workload()).seconds
 
     def test_a_block_device_has_no_place_for_files(self):
         with pytest.raises(EngineError, match="cannot work on a block device"):

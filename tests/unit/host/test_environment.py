@@ -269,6 +269,13 @@ class TestIdentity:
         assert identity_changes(booted("S3", "S4"), booted("S4", "S3")) == []
         assert identity_changes({"disk_serial": "S1, S1"}, {"disk_serial": "S1, S2"})
 
+    @pytest.mark.parametrize("generic", ["ARMv8 Processor rev 1 (v8l)", "ARMv7 Processor rev 3 (v7l)"])
+    def test_a_kernel_that_names_no_arm_processor_makes_no_other_machine(self, generic):
+        assert identity_changes({"cpu": generic}, {"cpu": "arm,cortex-a78"}) == []
+        assert identity_changes({"cpu": "arm,cortex-a78"}, {"cpu": generic}) == []
+        assert identity_changes({"cpu": generic}, {"cpu": "ARMv8 Processor rev 3 (v8l)"}) == []
+        assert identity_changes({"cpu": "arm,cortex-a78"}, {"cpu": "arm,cortex-a57"})
+
     def test_a_published_baseline_knows_no_machine_and_fits_any(self):
         assert identity_changes({}, {"cpu": "x", "disk": "A"}) == []
 

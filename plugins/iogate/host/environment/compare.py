@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from iogate.formats.words import nearest
@@ -22,6 +22,9 @@ INDIVIDUAL = ("serial", "disk_serial", "disk_wwid")
 
 _OF_EACH_DISK = ("disk", "disk_serial", "disk_wwid", "disk_capacity", "disk_firmware")
 """What each disk of an array says, in the order of their kernel names, which change places at a boot."""
+
+_NO_CPU = re.compile(r"ARMv\d+ Processor rev \d+ .*")
+"""What some kernels say of each Arm processor, and others not: 32-bit ones, and NVIDIA's. It names none."""
 
 _MATERIAL: Mapping[str, tuple[float, float]] = {
     # name: (absolute, relative) change that explains something; anything else differs if its text does
@@ -58,8 +61,14 @@ def identity_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 
     A name that only one of them knows says nothing: serial numbers can often be read by root only.
     """
-    shared = old.keys() & new.keys()
+    shared = (old.keys() & new.keys()) - set(_renamed(old, new))
     return _changes(*({name: one[name] for name in one if name in shared} for one in (old, new)))
+
+
+def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    """Yield what another kernel or firmware may call otherwise on one and the same machine."""
+    if any(_NO_CPU.fullmatch(one.get("cpu", "")) for one in (old, new)):
+        yield "cpu"
 
 
 def differences(old: Environment, new: Environment) -> list[str]:

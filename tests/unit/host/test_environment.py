@@ -276,6 +276,15 @@ class TestIdentity:
         assert identity_changes({"cpu": generic}, {"cpu": "ARMv8 Processor rev 3 (v8l)"}) == []
         assert identity_changes({"cpu": "arm,cortex-a78"}, {"cpu": "arm,cortex-a57"})
 
+    def test_a_disk_whose_kernel_no_longer_trusts_its_eui_is_the_same_by_its_serial_number(self):
+        trusted = {"disk_serial": "S1", "disk_wwid": "eui.0000000001000000"}
+        not_trusted = {"disk_serial": "S1", "disk_wwid": "nvme.126f-5331-4e56-00000001"}
+        assert identity_changes(trusted, not_trusted) == []
+        assert identity_changes(not_trusted, trusted) == []
+        assert identity_changes(trusted, {**not_trusted, "disk_serial": "S2"})
+        assert identity_changes(trusted, {**trusted, "disk_wwid": "eui.0000000002000000"})
+        assert identity_changes({"disk_wwid": "eui.1"}, {"disk_wwid": "nvme.1"})
+
     def test_a_published_baseline_knows_no_machine_and_fits_any(self):
         assert identity_changes({}, {"cpu": "x", "disk": "A"}) == []
 

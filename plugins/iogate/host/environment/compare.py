@@ -69,6 +69,15 @@ def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     """Yield what another kernel or firmware may call otherwise on one and the same machine."""
     if any(_NO_CPU.fullmatch(one.get("cpu", "")) for one in (old, new)):
         yield "cpu"
+    # An NVMe disk whose EUI-64 the kernel has learnt not to trust gets a wwid made of its serial number.
+    serials, kinds = ([one.get(name, "") for one in (old, new)] for name in ("disk_serial", "disk_wwid"))
+    if serials[0] and not material("disk_serial", *serials) and _kinds(kinds[0]) != _kinds(kinds[1]):
+        yield "disk_wwid"
+
+
+def _kinds(identifiers: str) -> list[str]:
+    """Return of which kind (`eui`, `nvme`, `naa`) the world-wide identifiers of disks are."""
+    return sorted(one.partition(".")[0] for one in identifiers.split(", ") if "." in one)
 
 
 def differences(old: Environment, new: Environment) -> list[str]:

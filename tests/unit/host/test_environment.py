@@ -276,6 +276,19 @@ class TestIdentity:
         assert identity_changes({"cpu": generic}, {"cpu": "ARMv8 Processor rev 3 (v8l)"}) == []
         assert identity_changes({"cpu": "arm,cortex-a78"}, {"cpu": "arm,cortex-a57"})
 
+    def test_a_board_whose_update_calls_it_otherwise_is_the_same_by_its_serial_number(self):
+        before = {"machine": "NVIDIA Jetson Orin Nano Developer Kit", "serial": "1422"}
+        after = {"machine": f"{before['machine']} Super", "serial": "1422"}
+        assert identity_changes(before, after) == []
+        assert identity_changes({**before, "memory": "8 GiB"}, {**after, "memory": "4 GiB"})
+        assert len(identity_changes(before, {**after, "serial": "1423"})) == 2
+        assert identity_changes({"machine": before["machine"]}, {"machine": after["machine"]})
+
+    @pytest.mark.parametrize("number", ["0000000000000000", "0123456789ABCDEF", "123456789"])
+    def test_a_serial_number_that_nobody_has_filled_in_is_none(self, number, tmp_path):
+        plant(tmp_path, {"proc/device-tree/serial-number": f"{number}\0"})
+        assert "serial" not in observe(None, tmp_path, tmp_path).identity
+
     def test_a_disk_whose_kernel_no_longer_trusts_its_eui_is_the_same_by_its_serial_number(self):
         trusted = {"disk_serial": "S1", "disk_wwid": "eui.0000000001000000"}
         not_trusted = {"disk_serial": "S1", "disk_wwid": "nvme.126f-5331-4e56-00000001"}

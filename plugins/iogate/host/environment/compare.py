@@ -69,6 +69,9 @@ def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     """Yield what another kernel or firmware may call otherwise on one and the same machine."""
     if any(_NO_CPU.fullmatch(one.get("cpu", "")) for one in (old, new)):
         yield "cpu"
+    # NVIDIA's device trees and PCs' firmware have renamed boards; the serial number is of one board alone.
+    if old.get("serial") and old["serial"] == new.get("serial"):
+        yield from ("machine", "board")
     # An NVMe disk whose EUI-64 the kernel has learnt not to trust gets a wwid made of its serial number.
     serials, kinds = ([one.get(name, "") for one in (old, new)] for name in ("disk_serial", "disk_wwid"))
     if serials[0] and not material("disk_serial", *serials) and _kinds(kinds[0]) != _kinds(kinds[1]):

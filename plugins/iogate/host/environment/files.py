@@ -11,7 +11,7 @@ from iogate.units import printable
 
 _PLACEHOLDERS = re.compile(
     r"to be filled.*|default string|system (serial number|product name|manufacturer)"
-    r"|not (specified|applicable)|none|unknown|n/?a|x*|[0-]*",
+    r"|not (specified|applicable)|none|unknown|n/?a|x*|[0-]*|0?123456789(0|abcdef)?",
     re.IGNORECASE,
 )
 _LONGEST = 200

@@ -20,7 +20,7 @@ def identity(root: Path) -> dict[str, str]:
     return {
         "machine": sysfs.text(tree / "model") or words(dmi / "sys_vendor", dmi / "product_name"),
         "board": words(dmi / "board_vendor", dmi / "board_name"),
-        "serial": sysfs.text(tree / "serial-number")
+        "serial": words(tree / "serial-number")
         or words(dmi / "product_serial")
         or words(dmi / "board_serial"),
         "cpu": _cpu(root),

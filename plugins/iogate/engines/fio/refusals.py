@@ -39,7 +39,11 @@ _REFUSALS = (
         allowable=True,
     ),
     Refusal(("output*",), "it writes files outside of the results folder"),
-    Refusal(("verify_state_*", "verify_dump"), "it reads or writes files beside the target", allowable=True),
+    Refusal(
+        ("verify_state_*", "verify_dump", "dp_scheme"),
+        "it reads or writes files beside the target",
+        allowable=True,
+    ),
     Refusal(("profile",), "a profile replaces the options that are declared here"),
     Refusal(("unlink", "unlink_each_loop"), "the laid-out file is shared by workloads"),
     Refusal(

@@ -201,6 +201,7 @@ COMMANDS = [
     ({"fio": {"log_avg_msec": "1"}}, ("fio", "log_avg_msec"), "outside of the results folder"),
     ({"fio": {"aux-path": "1"}}, ("fio", "aux-path"), "outside of the results folder"),
     ({"fio": {"verify_state_save": "1"}}, ("fio", "verify_state_save"), "beside the target"),
+    ({"fio": {"dp_scheme": "/etc/shadow"}}, ("fio", "dp_scheme"), "beside the target"),
     ({"ioengine": "exec"}, ("ioengine",), "it runs a command"),
     ({"ioengine": "external:/tmp/evil.so"}, ("ioengine",), "it loads code"),
     ({"rw": "randwrite", "ioengine": "nbd", "fio": {"uri": "nbd://disk"}}, ("fio", "uri"), "names what"),

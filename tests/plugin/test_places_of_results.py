@@ -97,7 +97,7 @@ def test_raw_outputs_that_could_not_be_kept_are_told_once_before_anything_is_mea
     assert not project.baseline().exists()
 
 
-def test_results_are_kept_in_no_folder_that_a_link_of_another_user_leads_to(project, directory, tmp_path):  # noqa: F811
+def test_results_are_kept_in_no_folder_that_a_link_of_another_user_leads_to(project, directory, tmp_path):  # noqa: F811 (the fixture)
     victim = tmp_path / "victim"
     victim.mkdir()
     with as_its_owner():

@@ -86,7 +86,7 @@ class Gaps:
     def _without_test(self) -> dict[str, list[str]]:
         """What has a baseline and no test in Python, by module, of those that were collected whole."""
         config = self._config
-        if config.getoption("lf", False) or config.option.pyargs:  # parts of modules, which cannot be told
+        if self._in_parts:
             return {}
         named = (each.split("::")[0] for each in config.args if "::" in each)
         partly = {(config.invocation_params.dir / each).resolve() for each in named}
@@ -97,8 +97,8 @@ class Gaps:
         """Yield the modules of tests that have baselines, lie where pytest was told to look, and were neither
         collected nor ignored as somebody wanted it. What is one of the `suites` is no module.
         """
-        config, tests = self._config, self._python_tests
-        if not tests.are_all or config.getoption("lf", False) or config.option.pyargs:
+        tests = self._python_tests
+        if not tests.are_all or self._in_parts:
             return
         for name in coverage.stored_suites(folder):
             module = None if name in suites else self._project.module(name)
@@ -108,6 +108,11 @@ class Gaps:
             ignored = not self._ignored.isdisjoint(places) or any(map(self._is_ignored, places))
             if not (ignored or self._named.isdisjoint(places)):
                 yield name
+
+    @property
+    def _in_parts(self) -> bool:
+        """Whether pytest collects parts of modules, and which cannot be told."""
+        return bool(self._config.getoption("lf", False) or self._config.option.pyargs)
 
     @property
     def _named(self) -> set[Path]:

@@ -75,6 +75,47 @@ def test_job_files_of_others_run_as_they_are(files):
     assert not files.leftovers and not list(files.path.rglob("*_bw*.log"))
 
 
+DATABASE = """\
+[global]
+direct=1
+runtime=1
+time_based
+rw=randwrite
+[data]
+ioengine=libaio
+bs=8k
+iodepth=16
+[log]
+numjobs=2
+rw=write
+bs=4k
+fdatasync=1
+[reports]
+rw=read
+bs=256k
+rate=4m
+"""
+
+
+def test_unlike_sections_side_by_side_are_judged_each_by_itself(project):
+    need_fio()
+    (project.path / "suites" / "database.fio").write_text(DATABASE)
+    project.suite("workloads:\n  db: {jobfile: database.fio, size: 4M, repetitions: 1}\n")
+    result = project.run("suites", "--update-baselines")
+    assert result.status == 0, result.text
+    workload = result.workload("db")
+    gating = {name for name, metric in workload["metrics"].items() if metric["gating"]}
+    assert gating == {"write.iops", "data.write.iops", "log.write.iops", "read.lat.mean"}
+    (path,) = project.path.glob(".iogate/results/*/db-*/1/output.json")
+    jobs, metrics = json.loads(path.read_text())["jobs"], workload["measured"][0]["metrics"]
+    for name in ("data", "log"):
+        theirs = sum(job["write"]["iops"] for job in jobs if job["jobname"] == name)
+        assert metrics[f"{name}.write.iops"] == pytest.approx(theirs)
+    both = metrics["data.write.iops"] + metrics["log.write.iops"]
+    assert metrics["write.iops"] == pytest.approx(both)
+    assert not any(name.startswith("reports.") for name in metrics)  # the only one that reads
+
+
 def test_sections_side_by_side_that_begin_a_new_group_are_measured_together(project):
     need_fio()
     content = (

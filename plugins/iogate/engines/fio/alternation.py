@@ -35,6 +35,8 @@ def indivisible(options: Mapping[str, Any], gating: Sequence[str]) -> str:
     """Return why a run may not be stopped and go on; see `iogate.engines.protocol.Alternates`."""
     for name in gating:
         direction, _, figure = name.partition(".")
+        if name.endswith((".read.iops", ".write.iops", ".read.bandwidth", ".write.bandwidth")):
+            return f"the kernel does not tell {direction} from the other jobs"
         if direction not in ("read", "write") or figure not in ("iops", "bandwidth"):
             return f"{name} would contain the stops"
     for job in jobs(options).values():

@@ -26,8 +26,6 @@ _SHORTEST, _LONGEST = 10, 200
 _WINDOWS = 100
 _FAST = 2**30
 """Bytes/s of a device on which a run by size should still have as many windows."""
-_OWN = ("iops", "bandwidth", "lat.mean", "clat.p50", "clat.p99", "clat.p99.9")
-"""The figures that are told of each client, beside those of all."""
 
 
 def clients(options: Mapping[str, Any]) -> tuple[int, ...] | Literal["all"] | None:
@@ -103,10 +101,12 @@ def outputs(
     common = Span(max(span.start for span in spans.values()), min(span.end for span in spans.values()))
     metrics = dict(found.whole.metrics)
     if common.seconds > 0:
-        for direction in found.whole.traffic:
-            for figure in ("iops", "bandwidth"):
-                metrics[f"{direction}.{figure}"] = sum(
-                    found.each[client].metrics.get(f"{direction}.{figure}", 0.0)
+        for rate in found.whole.metrics:
+            of, _, figure = rate.rpartition(".")
+            direction = of.rpartition(".")[2]  # what is before it is a job
+            if figure in ("iops", "bandwidth"):
+                metrics[rate] = sum(
+                    found.each[client].metrics.get(rate, 0.0)
                     * _share(windows[client].get(direction, []), spans[client], common)
                     for client in offsets
                 )
@@ -114,7 +114,7 @@ def outputs(
         metrics |= {
             f"{client}.{direction}.{figure}": own.metrics[f"{direction}.{figure}"]
             for direction in own.traffic
-            for figure in _OWN
+            for figure in output.OF_EACH
             if f"{direction}.{figure}" in own.metrics
         }
     jobs = sum(own.jobs for own in found.each.values())

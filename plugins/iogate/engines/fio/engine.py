@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -13,9 +13,19 @@ from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
 from iogate.engines.fio import clients as _clients
 from iogate.engines.fio.conversation import FioConversation
-from iogate.engines.fio.job_file import OUTPUT, arguments, job_file
+from iogate.engines.fio.job_file import OUTPUT, arguments, job_file, section_name
 from iogate.engines.fio.job_file_reader import declared_phases, left_out
-from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, file_size, jobs, share_before, whole
+from iogate.engines.fio.jobs import (
+    ELSEWHERE,
+    MIXED,
+    block_sizes,
+    file_size,
+    jobs,
+    part_name,
+    share_before,
+    unlike,
+    whole,
+)
 from iogate.engines.fio.refusals import commands
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
@@ -26,6 +36,7 @@ from iogate.units import parse_size, size_text
 OLDEST = (3, 0)
 _PATIENCE = 60.0
 _SLOWEST_BANDWIDTH = 10 * 2**20
+_LARGE = 64 * 1024
 _SLOWEST_IOPS = {"sequential": 1000, "random": 100}
 _PAST_THE_CACHE: Mapping[str, Any] = {"ioengine": "libaio", "direct": True}
 _FILL: Mapping[str, Any] = {"rw": "write", "bs": "128k", "iodepth": 32, **_PAST_THE_CACHE}
@@ -72,7 +83,7 @@ class Fio:
         With a fixed number of I/Os in flight throughput and mean latency are one figure (Little's law), and
         at a fixed block size bandwidth and IOPS are: to gate on both would only pay for two tests.
         """
-        gating = _gating(list(jobs(workload.options).values()))
+        gating = _gating(jobs(workload.options))
         counts = _clients.clients(workload.options) or ()
         if len(counts) < 2 or counts == "all":
             return gating
@@ -159,8 +170,7 @@ class Fio:
             pattern = "read" if direction == "mixed" else direction
             block = _stated_block(options) or size_text(round(traffic.bytes / max(1, traffic.operations)))
             given = {"rw": pattern, "bs": block, "fio": options.get("fio", {})}
-            gating = _gating([given])
-            names += [name.replace(f"{pattern}.", f"{direction}.", 1) for name in gating]
+            names.append(f"{direction}.{_figure(given)}")
         return tuple(names)
 
     def indivisible(self, options: Mapping[str, Any], gating: Sequence[str]) -> str:
@@ -244,23 +254,33 @@ def _stated_block(options: Mapping[str, Any]) -> str:
         return ""
 
 
-def _gating(each: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the gating metrics of jobs: throughput in each direction, or mean latency under a rate limit.
+def _gating(each: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the gating metrics of jobs by name: in each direction what they do together, and what each does
+    by itself if they are unlike, as half of a small one's speed is next to nothing of a sum.
 
-    Jobs of several block sizes in one direction are gated by IOPS and bandwidth, too, unless all are limited:
-    small blocks are nearly all of the one, large ones of the other, and of one figure alone, be it the mean
-    latency, a job that loses half of its speed may be next to nothing.
+    The sum stays, as jobs that compete share a device out now so, now so, and all of it is more even.
     """
-    large = min(_blocks(job)[0] for job in each) >= 64 * 1024
-    rates = ("bandwidth",) if large else ("iops",)
-    usual = ("lat.mean",) if any(map(_is_limited, each)) else rates
     found: list[str] = []
-    for direction in _all_directions(each):
-        own = [job for job in each if direction in _directions(job)]
-        several = len({_blocks(job) for job in own}) > 1 and not all(map(_is_limited, own))
-        figures = (*usual, "iops", "bandwidth") if several else usual
-        found += dict.fromkeys(f"{direction}.{figure}" for figure in figures)
-    return tuple(found)
+    for direction in _all_directions(each.values()):
+        own = {name: job for name, job in each.items() if direction in _directions(job)}
+        if not unlike(own.values()):
+            found.append(f"{direction}.{_figure(next(iter(own.values())))}")
+            continue
+        free = [job for job in own.values() if not _is_limited(job)]
+        if free:
+            found.append(f"{direction}.{_rate(min(_blocks(job)[0] for job in free))}")
+        for name, job in own.items():
+            found.append(f"{part_name(section_name(name))}.{direction}.{_figure(job)}")
+    return tuple(dict.fromkeys(found))
+
+
+def _figure(job: Mapping[str, Any]) -> str:
+    """Return what tells how fast a job is: its rate, or the mean latency where a limit fixes that."""
+    return "lat.mean" if _is_limited(job) else _rate(_blocks(job)[0])
+
+
+def _rate(block: int) -> str:
+    return "bandwidth" if block >= _LARGE else "iops"
 
 
 def _is_limited(job: Mapping[str, Any]) -> bool:
@@ -292,7 +312,7 @@ def _directions(options: Mapping[str, Any]) -> tuple[str, ...]:
     return (kind.removeprefix("rand"),)
 
 
-def _all_directions(each: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _all_directions(each: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(direction for job in each for direction in _directions(job)))
 
 

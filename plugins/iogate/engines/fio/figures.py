@@ -264,7 +264,7 @@ def _check_distribution(latency: FioLatency, what: str) -> None:
 def merge(sides: Sequence[FioSide], name: str, *, sampled: bool) -> dict[str, float]:
     """Return the metrics of jobs that ran together, in one direction.
 
-    GateOptions add up. What was sampled in windows does not (the windows of jobs differ): it is told only if
+    Rates add up. What was sampled in windows does not (the windows of jobs differ): it is told only if
     `sampled` says that it belongs to the whole.
     """
     found = {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -22,6 +23,8 @@ LONGEST_LINE = 4000
 reads as the next line, which may be any option."""
 _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
+_WHERE = frozenset({"name", "filename", "directory", "offset", "fileoffset", "offset_increment"})
+_NO_PART = re.compile(r"[^A-Za-z0-9_-]")
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)%")
 
 
@@ -40,6 +43,18 @@ def jobs(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     if "mix" not in options:
         return {"": options}
     return _jobs_of_mix(options)
+
+
+def unlike(each: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether jobs do different things, in something else than where: then the sum of their rates
+    says little of those that do little.
+    """
+    return len({_in_short(job) for job in each}) > 1
+
+
+def part_name(job: str) -> str:
+    """Return the name of a job as what the metrics of it alone begin with, `log` of `log.write.iops`."""
+    return _NO_PART.sub("_", job)
 
 
 def file_size(options: Mapping[str, Any]) -> int:
@@ -69,6 +84,13 @@ def whole(size: int, share: Fraction) -> int:
 def region(size: int, mix: Mapping[str, int]) -> int:
     """Return the bytes that each reader and writer of a mix has for itself."""
     return size // sum(mix.values()) // _REGION_STEP * _REGION_STEP
+
+
+def _in_short(job: Mapping[str, Any]) -> str:
+    own = {key: value for key, value in job.items() if key not in _WHERE}
+    if isinstance(passed := own.pop("fio", None), Mapping):
+        own |= {f"fio.{key}": value for key, value in passed.items() if key not in _WHERE}
+    return json.dumps(own, sort_keys=True, default=str)
 
 
 def _reported_apart(job: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iogate.engines.fio import figures
+from iogate.engines.fio.jobs import part_name, unlike
 from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport, read_report
 from iogate.errors import ApartError, OutputError
 from iogate.host.process import Completed
@@ -25,6 +26,8 @@ from iogate.units import format_duration, one_line, parse_duration, printable
 DIRECTIONS = ("read", "write", "trim")
 _ALL_CLIENTS = "All clients"
 _SUMS_GROUPS = (3, 13)
+OF_EACH = ("iops", "bandwidth", "lat.mean", "clat.p50", "clat.p99", "clat.p99.9")
+"""The figures that are told of each of several jobs or clients, beside those of all."""
 _TOGETHER = 1.25
 """How much longer than the shortest the longest of jobs may run, so that their rates still add up."""
 _EDGE = 1.0  # s
@@ -87,9 +90,10 @@ def by_client(text: str, *, name: str, completed: Completed | None = None) -> By
     for host, own in hosts.items():
         if not _did_something(own, name):
             raise OutputError(f"{name}: {host} did no I/O{_messages(report.said, completed)}")
+    apart = _apart_in(report, _apart(jobs))
     return ByClient(
-        _output(report, _apart(jobs), completed, together=False),
-        {host: _output(report, own, completed) for host, own in hosts.items()},
+        _output(report, _apart(jobs), completed, together=False, apart=apart),
+        {host: _output(report, own, completed, apart=apart) for host, own in hosts.items()},
     )
 
 
@@ -218,9 +222,16 @@ def _messages(text: str, completed: Completed | None) -> str:
 
 
 def _output(
-    report: FioReport, jobs: Sequence[_Job], completed: Completed | None, *, together: bool = True
+    report: FioReport,
+    jobs: Sequence[_Job],
+    completed: Completed | None,
+    *,
+    together: bool = True,
+    apart: Sequence[str] | None = None,
 ) -> Output:
-    """Return the metrics of jobs, whose rates add up if they ran `together`. Raises OutputError."""
+    """Return the metrics of jobs, whose rates add up if they ran `together`, and in the directions `apart`
+    (None: where they are unlike) those of each, too. Raises OutputError.
+    """
     metrics: dict[str, float] = {}
     traffic: dict[str, Traffic] = {}
     histograms: dict[str, Histogram] = {}
@@ -229,12 +240,10 @@ def _output(
     sampled = count == 1 or report.version >= _SUMS_GROUPS
     begun = [_start(stated) for stated in _stated_by_each(report, jobs)]
     active = [d for d in DIRECTIONS if any(figures.busy(job.data, d, report.name) for job in jobs)]
+    apart = _apart_in(report, jobs) if apart is None else apart
     for direction in active or ["mixed"]:
-        sides = [
-            figures.side(job.data, direction, job.label, report)
-            for job in jobs
-            if figures.busy(job.data, direction, report.name)
-        ]
+        own = [job for job in jobs if figures.busy(job.data, direction, report.name)]
+        sides = [figures.side(job.data, direction, job.label, report) for job in own]
         traffic[direction] = Traffic(
             bytes=sum(side.bytes for side in sides),
             operations=sum(side.operations for side in sides),
@@ -251,6 +260,8 @@ def _output(
             _check_times(sides, starts, direction, report.name)
         values = figures.merge(sides, report.name, sampled=sampled)
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
+        if direction in apart:
+            metrics.update(_of_each(report, own, direction))
         counted = figures.histograms(sides)
         histograms.update({f"{direction}.{kind}": histogram for kind, histogram in counted.items()})
     untimed = _untimed_syncs(report, jobs)
@@ -269,6 +280,31 @@ def _output(
         remarks=_remarks(report.said, completed.stderr if completed else ""),
         histograms=histograms,
     )
+
+
+def _apart_in(report: FioReport, jobs: Sequence[_Job]) -> list[str]:
+    """Return the directions in which several unlike jobs did something, and each is told by itself."""
+    found = []
+    for direction in (*DIRECTIONS, "mixed"):
+        own = [job for job in jobs if figures.busy(job.data, direction, report.name)]
+        if len({_part(job) for job in own}) > 1 and unlike(_stated_by_each(report, own)):
+            found.append(direction)
+    return found
+
+
+def _part(job: _Job) -> str:
+    return part_name(one_line(str(job.data.get("jobname", "job"))))
+
+
+def _of_each(report: FioReport, jobs: Sequence[_Job], direction: str) -> dict[str, float]:
+    """Return the metrics in one direction of each of the jobs that did something there: `log.write.iops`."""
+    found: dict[str, float] = {}
+    for name in dict.fromkeys(map(_part, jobs)):
+        own = [job for job in jobs if _part(job) == name]
+        sides = [figures.side(job.data, direction, job.label, report) for job in own]
+        values = figures.merge(sides, report.name, sampled=False)
+        found.update({f"{name}.{direction}.{key}": values[key] for key in OF_EACH if key in values})
+    return found
 
 
 def _check_times(

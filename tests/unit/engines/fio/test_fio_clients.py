@@ -63,6 +63,21 @@ def test_figures_are_summed_and_each_client_has_its_own():
     assert found.whole.jobs == 2 * WHOLE.jobs
 
 
+def test_unlike_jobs_are_told_each_of_all_clients_together():
+    entries = json.loads(said("client_1", "client_2"))["client_stats"]
+    other = [
+        {**one, "jobname": "log", "job options": {**one["job options"], "iodepth": "9"}} for one in entries
+    ]
+    idle = {**entries[0][DIRECTION], "total_ios": 0, "io_bytes": 0}
+    other[0][DIRECTION] = idle  # this client's does nothing: what is left is of its other job alone
+    text = json.dumps({"fio version": "fio-3.33", "client_stats": [*entries, *other]})
+    metrics = outputs(text, {"client_1": log(), "client_2": log()}).whole.metrics
+    own, (name,) = WHOLE.metrics[f"{DIRECTION}.iops"], {one["jobname"] for one in entries}
+    assert metrics[f"{DIRECTION}.iops"] == pytest.approx(3 * own)
+    assert metrics[f"{name}.{DIRECTION}.iops"] == pytest.approx(2 * own)
+    assert metrics[f"log.{DIRECTION}.iops"] == pytest.approx(own)
+
+
 def test_latencies_are_merged_by_bins():
     found = outputs(BOTH, {"client_1": log(), "client_2": log()}).whole
     for part in ("mean", "p50", "p99", "max"):

@@ -82,19 +82,33 @@ class TestPhases:
             ("write.iops",), ("read.iops", "write.iops"), ("read.iops",),
         ]  # fmt: skip
 
-    def test_jobs_of_several_block_sizes_in_one_direction_gate_by_both_rates(self, load):
+    def test_unlike_jobs_in_one_direction_are_gated_each_by_itself(self, load):
         content = "[global]\nsize=8m\nruntime=9\nrw=randread\n[small]\nbs=4k\n"
+        each = ("small.read.iops",)
         for large, gating in (
             ("bs=4k", ("read.iops",)),
-            ("bs=1m", ("read.iops", "read.bandwidth")),
-            ("bs=1m\nrw=write", ("read.iops", "write.iops")),
-            ("bs=1m\nrate=1m", ("read.lat.mean", "read.iops", "read.bandwidth")),
-            ("bs=1m\nrate=1m\nrw=write", ("read.lat.mean", "write.lat.mean")),
+            ("bs=4k\noffset=1m", ("read.iops",)),
+            ("bs=4k\niodepth=8\nioengine=libaio", ("read.iops", *each, "the_large.read.iops")),
+            ("bs=1m", ("read.iops", *each, "the_large.read.bandwidth")),
+            ("bs=1m\nrw=write", ("read.iops", "write.bandwidth")),
+            ("bs=1m\nrate=1m", ("read.iops", *each, "the_large.read.lat.mean")),
+            ("bs=1m\nrate=1m\nrw=write", ("read.iops", "write.lat.mean")),
+            ("bs=4k\nrw=randrw", ("read.iops", *each, "the_large.read.iops", "write.iops")),
         ):
-            (item,) = load(suite(), f"{content}[large]\n{large}\n")
+            (item,) = load(suite(), f"{content}[the large]\n{large}\n")
             assert FIO.gating(item) == gating
-        (limited,) = load(suite(), f"{content}rate=1m\n[large]\nbs=1m\nrate=1m\n")
+            assert FIO.indivisible(item.options, gating)  # buffered, as it is fio's default
+        (limited,) = load(suite(), f"{content}rate=1m\n[large]\nbs=4k\nrate=1m\n")
         assert FIO.gating(limited) == ("read.lat.mean",)
+        (limited,) = load(suite(), f"{content}rate=1m\n[large]\nbs=1m\nrate=1m\n")
+        assert FIO.gating(limited) == ("small.read.lat.mean", "large.read.lat.mean")
+
+    def test_a_pair_cannot_stop_what_is_told_of_one_job(self, load):
+        (item,) = load(suite(), "[global]\nsize=8m\ndirect=1\nruntime=9\n[a]\nbs=4k\n[b]\nbs=8k\n")
+        assert (
+            FIO.indivisible(item.options, FIO.gating(item))
+            == "the kernel does not tell a from the other jobs"
+        )
 
     def test_a_file_that_nothing_parts_is_one_workload_of_the_same_name(self, load):
         for content in ("[x]\nstonewall\nsize=1m\n", "[x]\nsize=1m\n[y]\nstonewall=0\nsize=1m\n"):

@@ -163,6 +163,22 @@ def test_a_block_size_that_does_not_hold_for_a_job_is_not_stated(key):
     assert "bs" not in parse(json.dumps(data)).options
 
 
+def test_unlike_jobs_of_one_direction_are_told_each_by_itself_too(binned):
+    one = binned["jobs"][0]
+    twin = {**one, "jobname": "twin", "job options": {**one["job options"], "offset": "1g"}}
+    binned["jobs"] = [one, twin]
+    assert not any(name.startswith("twin") for name in parse(binned).metrics)
+    log = {**one, "jobname": "a log.2", "job options": {**one["job options"], "iodepth": "1"}}
+    binned["jobs"] = [one, twin, log, log]
+    (direction,) = parse(binned).traffic
+    metrics = parse(binned).metrics
+    own = parse({**binned, "jobs": [one]}).metrics[f"{direction}.iops"]
+    for name, count in ((one["jobname"], 1), ("twin", 1), ("a_log_2", 2)):
+        assert metrics[f"{name}.{direction}.iops"] == pytest.approx(count * own)
+        assert metrics[f"{name}.{direction}.clat.p99"] > 0
+    assert metrics[f"{direction}.iops"] == pytest.approx(4 * own)
+
+
 def test_latencies_of_ungrouped_jobs_are_weighted_by_their_number_of_ios():
     name = "fio-3.33.jobfile_75_25.json"
     jobs = last_document(name)["jobs"][:3]

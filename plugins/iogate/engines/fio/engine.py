@@ -163,14 +163,12 @@ class Fio:
         return stated.without_effect(key)
 
     def gating_of(self, output: Output) -> tuple[str, ...]:
-        """Return what gates a workload of each direction's pattern and block size; of a mix, as of reads."""
+        """Return what gates a workload of each direction's block size."""
         options = self.stated_options(output)
         names: list[str] = []
         for direction, traffic in output.traffic.items():
-            pattern = "read" if direction == "mixed" else direction
             block = _stated_block(options) or size_text(round(traffic.bytes / max(1, traffic.operations)))
-            given = {"rw": pattern, "bs": block, "fio": options.get("fio", {})}
-            names.append(f"{direction}.{_figure(given)}")
+            names.append(f"{direction}.{_figure({'bs': block, 'fio': options.get('fio', {})})}")
         return tuple(names)
 
     def indivisible(self, options: Mapping[str, Any], gating: Sequence[str]) -> str:

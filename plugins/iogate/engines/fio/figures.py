@@ -116,7 +116,8 @@ def side(job: Mapping[str, Any], direction: str, label: str, report: FioReport) 
 
     size, seconds = bytes_moved(job, direction, report), figure("runtime") / 1000
     counted = "total_ios" in data or report.version >= _COUNTS_SINCE
-    operations = int(figure("total_ios")) if counted else round(figure("iops") * seconds)
+    issued = figure("total_ios") if counted else figure("iops") * seconds
+    operations = round(number(issued, f"{where}: operations", name))
     for what, value in (("no bytes", size), ("no operations", operations), ("no time", seconds)):
         if not value:
             raise OutputError(f"{name}: {where}: claims I/O of {what}")

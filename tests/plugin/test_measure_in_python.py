@@ -52,6 +52,13 @@ def test_measurements_of_several_names_are_each_kept(project):
     assert "test_it.at_500:" in stored and "test_it.at_600:" in stored
 
 
+def test_what_a_profile_gates_is_beside_what_a_test_does(project):
+    project.device("local", "target: .\nmissing: record\noverrides: {'*': {gate: {read.lat.mean: 30%}}}\n")
+    file = module(project, f"def test_it(measure, gate): gate.check(measure({FAKE}, {CLOSE}))\n")
+    project.run(file, "--io-json=out.json").assert_outcomes(passed=1)
+    assert workloads(project)[0]["gate"].keys() == {"read.iops", "read.lat.mean"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

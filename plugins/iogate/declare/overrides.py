@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from iogate import engines
 from iogate.errors import InputError, OptionError, Position
 from iogate.formats.yamlio import Path_
 from iogate.model import Device
@@ -22,6 +23,9 @@ class Overrides:
         """Return an error about one of these options with its place in the profile; None if it is not."""
         if not isinstance(error, OptionError) or not error.path or error.path[0] not in self.options:
             return None
+        below = self.options[str(error.path[0])]
+        if len(error.path) > 1 and isinstance(below, Mapping) and error.path[1] not in below:
+            return None  # the suite says it, beside what the profile does
         lengths = range(len(error.path), 0, -1)
         place = next((self.places[path] for n in lengths if (path := error.path[:n]) in self.places), None)
         remedy = error.remedy or f"{error.path[0]} comes from the overrides of the device's profile"
@@ -33,6 +37,25 @@ def overrides_of(device: Device, suite: str) -> Overrides:
     options: dict[str, Any] = {}
     places: dict[Path_, Position] = {}
     for name in ("*", suite):
-        options |= device.overrides.get(name, {})
+        options = merged(options, device.overrides.get(name, {}))
         places |= {path[1:]: place for path, place in device.places.items() if path[:1] == (name,)}
     return Overrides(options, places)
+
+
+def merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a workload that are `shared`, where its `own` say nothing else. What it is gated by,
+    what is waived, and what is passed through to an engine, under its name, is replaced key by key: to add
+    one must not take away the others.
+    """
+    data = {**shared, **own}
+    for key in shared.keys() & own.keys() & {"gate", "waive", *engines.names()}:
+        before, after = _mapping(shared[key]), _mapping(own[key])
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            data[key] = {**before, **after}
+    return data
+
+
+def _mapping(value: Any) -> Any:
+    """Return a list of names, as a gate may be, as a mapping."""
+    names = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return dict.fromkeys(value) if names else value

@@ -1,8 +1,8 @@
 """Suites: one YAML file of workloads, expanded and checked before anything runs.
 
-`defaults` hold for every workload of the file; mappings (`gate`, `waive`, and the options passed through to
-the engine, under its name) are merged key by key, anything else is replaced. A `matrix` expands one
-declaration into the product of its values.
+`defaults` hold for every workload of the file. A `matrix` expands one declaration into the product of its
+values. Mappings (`gate`, `waive`, and the options passed through to the engine, under its name) are merged
+key by key, also with what a device's profile sets; anything else is replaced.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from iogate import engines
-from iogate.declare.overrides import Overrides
+from iogate.declare.overrides import Overrides, merged
 from iogate.declare.workload import declare_workload, declared_parts
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.schema import MOST, Schema, check_document
@@ -139,16 +138,9 @@ def _distinct(errors: list[InputError]) -> list[InputError]:
 
 
 def _merge(name: str, defaults: Mapping[str, Any], entry: Mapping[str, Any]) -> _Declaration:
-    data: dict[str, Any] = dict(defaults)
     origin: dict[str, Path_] = {key: ("defaults", key) for key in defaults}
-    engine = entry.get("engine", defaults.get("engine", engines.DEFAULT))
-    for key, value in entry.items():
-        shared = data.get(key)
-        if key in ("gate", "waive", engine) and isinstance(shared, dict) and isinstance(value, dict):
-            value = {**shared, **value}
-        data[key] = value
-        origin[key] = ("workloads", name, key)
-    return _Declaration(name, data, origin)
+    origin |= {key: ("workloads", name, key) for key in entry}
+    return _Declaration(name, merged(defaults, entry), origin)
 
 
 def _expand(
@@ -170,7 +162,7 @@ def _expand(
         raise InputErrors([InputError(message, position=where)])
     for chosen in _points(document, declaration):
         labels = [f"{key}={_label(value)}" for key, value in chosen.items()]
-        data = {**declaration.data, **chosen, **overrides.options}
+        data = merged(merged(declaration.data, chosen), overrides.options)
         try:
             for part, keys in parts(data):
                 label = ",".join([*labels, *([_label(part)] if part else [])])
@@ -183,9 +175,12 @@ def _expand(
 
 def _misnamed(chosen: Mapping[str, Any], instead: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the name of a point of a matrix says and does not hold."""
-    for key, value in chosen.items():
-        if key in instead and _label(instead[key]) != _label(value):
-            yield f"{key} is {_label(instead[key])}, as profile or command line say, whatever the name says"
+    for key, held in merged(chosen, instead).items():
+        value = chosen.get(key)
+        if isinstance(value, Mapping) and isinstance(held, Mapping):
+            held = {name: held[name] for name in value if name in held}
+        if key in chosen and _label(held) != _label(value):
+            yield f"{key} is {_label(held)}, as profile or command line say, whatever the name says"
 
 
 def _points(document: Document, declaration: _Declaration) -> Iterator[dict[str, Any]]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iogate.declare.overrides import Overrides
+from iogate.declare.overrides import Overrides, overrides_of
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, Position
-from iogate.model import Tolerance
+from iogate.model import Device, Tolerance
 from places import ROOT
 
 
@@ -39,6 +39,10 @@ def test_what_the_name_of_a_point_says_and_the_profile_changes_is_told(tmp_path)
     assert one.name == "a[iodepth=1]" and one.options["iodepth"] == 8
     assert one.notes == ("iodepth is 8, as profile or command line say, whatever the name says",)
     assert eight.notes == ()
+    text = "workloads:\n  a: {rw: write, size: 4M, matrix: {fio: [{fsync: 1}, {fsync: 8}]}}\n"
+    one, eight = load(tmp_path, text, overrides=Overrides({"fio": {"nice": 5, "fsync": 8}})).workloads
+    assert one.notes == ("fio is fsync:8, as profile or command line say, whatever the name says",)
+    assert eight.notes == ()
 
 
 def test_a_workload_that_excludes_all_of_itself_is_refused(tmp_path):
@@ -65,6 +69,40 @@ def test_defaults_hold_unless_a_workload_says_otherwise(tmp_path):
     assert (one.options["bs"], two.options["bs"]) == ("4k", "64k")
     assert set(two.gate) == {"read.iops", "read.clat.p99"}
     assert (one.markers, two.markers) == (("a",), ("b",))
+
+
+SYNCED = """
+    defaults: {rw: write, bs: 4k, size: 1G, fio: {norandommap: 1}, gate: [write.iops, write.clat.p99]}
+    workloads: {log: {fio: {fsync: 1}, gate: {write.iops: 5%}}}
+"""
+
+
+def test_what_one_place_adds_takes_nothing_away_that_another_says(tmp_path):
+    (log,) = load(tmp_path, SYNCED).workloads
+    assert log.options["fio"] == {"norandommap": "1", "fsync": "1"}
+    assert log.gate == {"write.iops": Tolerance(0.05), "write.clat.p99": Tolerance()}
+    text = SYNCED.replace("gate: {write", "matrix: {fio: [{thread: 1}, {fsync: 8}]}, gate: {write")
+    assert [one.options["fio"] for one in load(tmp_path, text).workloads] == [
+        {"norandommap": "1", "fsync": "1", "thread": "1"},
+        {"norandommap": "1", "fsync": "8"},
+    ]
+
+
+def test_what_a_profile_adds_takes_nothing_away_that_a_suite_says(tmp_path):
+    own = {"*": {"fio": {"nice": -5}, "waive": {"short_run": "so it is"}}, "demo": {"fio": {"thread": 1}}}
+    gated = {**own, "demo": {**own["demo"], "gate": {"write.iops": "20%"}}}
+    overrides = overrides_of(Device("lab", target="/data", overrides=gated), "demo")
+    (log,) = load(tmp_path, SYNCED, overrides=overrides).workloads
+    assert log.options["fio"] == {"norandommap": "1", "fsync": "1", "nice": "-5", "thread": "1"}
+    assert log.gate == {"write.iops": Tolerance(0.2), "write.clat.p99": Tolerance()}
+    assert log.waive == {"short_run": "so it is"}
+
+
+def test_a_mistake_beside_what_a_profile_adds_is_told_where_it_stands(tmp_path):
+    overrides = Overrides({"fio": {"nice": -5}}, {("fio",): Position("device.yaml", 3, 10)})
+    text = "workloads:\n  a: {rw: read, bs: 4k, size: 1G, fio: {filename: /x}}\n"
+    (message,) = mistakes(tmp_path, text, overrides=overrides)
+    assert message.startswith("demo.yaml:2:")
 
 
 def test_a_reason_why_a_finding_does_not_count_is_one_line(tmp_path):

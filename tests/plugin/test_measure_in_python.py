@@ -52,6 +52,12 @@ def test_measurements_of_several_names_are_each_kept(project):
     assert "test_it.at_500:" in stored and "test_it.at_600:" in stored
 
 
+def test_a_matrix_is_refused(project):
+    """Its points would not be measured, and nobody would know."""
+    file = module(project, f"def test_it(measure): measure({FAKE}, matrix={{'value': [500, 600]}})\n")
+    refused(project.run(file), "matrix makes workloads in a suite, and does nothing in a test", status=1)
+
+
 def test_what_a_profile_gates_is_beside_what_a_test_does(project):
     project.device("local", "target: .\nmissing: record\noverrides: {'*': {gate: {read.lat.mean: 30%}}}\n")
     file = module(project, f"def test_it(measure, gate): gate.check(measure({FAKE}, {CLOSE}))\n")

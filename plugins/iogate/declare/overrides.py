@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iogate import engines
-from iogate.errors import InputError, OptionError, Position
+from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.yamlio import Path_
 from iogate.model import Device
 
@@ -40,6 +40,16 @@ def overrides_of(device: Device, suite: str) -> Overrides:
         options = merged(options, device.overrides.get(name, {}))
         places |= {path[1:]: place for path, place in device.places.items() if path[:1] == (name,)}
     return Overrides(options, places)
+
+
+def check_expanded(data: Mapping[str, Any], who: str) -> None:
+    """Raise InputErrors of OptionError if keys that make several workloads of one are set where they would do
+    nothing.
+    """
+    if names := [key for key in ("matrix", "exclude") if key in data]:
+        message = f"{names[0]} makes workloads in a suite, and does nothing in {who}"
+        remedy = "say it in the suite itself; a test in Python can be parametrized"
+        raise InputErrors([OptionError(message, (names[0],), remedy=remedy)])
 
 
 def merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from iogate.declare.overrides import Overrides, merged
+from iogate.declare.overrides import Overrides, check_expanded, merged
 from iogate.declare.workload import declare_workload, declared_parts
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.schema import MOST, Schema, check_document
@@ -164,6 +164,7 @@ def _expand(
         labels = [f"{key}={_label(value)}" for key, value in chosen.items()]
         data = merged(merged(declaration.data, chosen), overrides.options)
         try:
+            check_expanded(overrides.options, "the overrides of a profile")
             for part, keys in parts(data):
                 label = ",".join([*labels, *([_label(part)] if part else [])])
                 workload = declare(f"{name}[{label}]" if label else name, suite, keys, where)

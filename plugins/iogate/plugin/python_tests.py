@@ -151,11 +151,12 @@ def declared(
     """Return the workload that a test declares under a name, with what the device's profile and the command
     line set (`given`). Raises InputErrors, each blamed on whom it comes from.
     """
-    from iogate.declare.overrides import merged
+    from iogate.declare.overrides import check_expanded, merged
     from iogate.declare.workload import declare_workload
 
     data = merged(declaration, overrides.options)
     try:
+        check_expanded(data, "a test in Python")
         return declare_workload(
             label_of(item, name), suite, data, position_of(item), given, allow_exec=allow_exec
         )

@@ -98,6 +98,14 @@ def test_what_a_profile_adds_takes_nothing_away_that_a_suite_says(tmp_path):
     assert log.waive == {"short_run": "so it is"}
 
 
+@pytest.mark.parametrize("key, value", [("matrix", {"bs": ["4k", "8k"]}), ("exclude", [{"bs": "4k"}])])
+def test_a_profile_makes_no_workloads(tmp_path, key, value):
+    overrides = Overrides({key: value}, {(key,): Position("device.yaml", 3, 10)})
+    text = "workloads:\n  a: {rw: read, size: 1G, matrix: {bs: [4k]}}\n"
+    (message,) = mistakes(tmp_path, text, overrides=overrides)
+    assert message.startswith(f"device.yaml:3:10: {key} makes workloads in a suite, and does nothing in")
+
+
 def test_a_mistake_beside_what_a_profile_adds_is_told_where_it_stands(tmp_path):
     overrides = Overrides({"fio": {"nice": -5}}, {("fio",): Position("device.yaml", 3, 10)})
     text = "workloads:\n  a: {rw: read, bs: 4k, size: 1G, fio: {filename: /x}}\n"

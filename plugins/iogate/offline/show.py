@@ -86,6 +86,7 @@ def _read(path: Path) -> Iterator[_ShownFile]:
 
 def _session(data: bytes, file: str) -> _ShownFile:
     """Return the session of a results file. Raises InputError."""
+    from iogate.report.headline import undecided
     from iogate.report.names import names_told_apart
     from iogate.report.results import Results
     from iogate.report.terminal import results_table, summary_lines
@@ -107,12 +108,14 @@ def _session(data: bytes, file: str) -> _ShownFile:
     told = names_told_apart(results)
     counts = Counter(workload.verdict for workload in results.workloads)
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing measured"
+    broke_off = undecided(results)
     return _ShownFile(
         file,
         "iogate",
         parts,
         session="\n".join([results_table(told), "", *summary_lines(told)]),
-        said=f"session {results.session} of {results.device}: {verdicts}",
+        said=f"session {results.session} of {results.device}: {verdicts}"
+        + (f"; {broke_off}" if broke_off else ""),
     )
 
 

@@ -240,6 +240,16 @@ class Results:
     run: RunRecord | None = None
 
     @property
+    def begun(self) -> Mapping[str, bool]:
+        """The ids of the run's workloads and tests in Python: whether the session came to them."""
+        if self.run is None:
+            return {}
+        left = {*self.run.open, *(test for test, ended in self.run.tests.items() if not ended)}
+        found = [workload.id for workload in self.workloads]
+        known = dict.fromkeys([*self.run.selection, *self.run.open, *self.run.tests])
+        return {one: one not in left or any(_is_of(id, one) for id in found) for one in known}
+
+    @property
     def _head(self) -> str:
         return _json(
             {item.name: getattr(self, item.name) for item in fields(self) if item.name != "workloads"}

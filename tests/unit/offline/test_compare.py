@@ -25,7 +25,7 @@ from iogate.model import (
     WorkloadResult,
 )
 from iogate.report.recording import record_workload, results_of
-from iogate.report.results import Results
+from iogate.report.results import Results, RunRecord
 from places import DATA
 
 MIXED = DATA / "fio" / "fio-3.33.randrw70.json"
@@ -73,11 +73,12 @@ def record(values, name="seq", metric=GATE, options=None, declared=None, **verdi
     )
 
 
-def results(path, *records, device="orin", session=None, identity=MACHINE, subject=None):
+def results(path, *records, device="orin", session=None, identity=MACHINE, subject=None, run=None):
     """A results file as a pytest run writes it."""
     environment, options = Environment(identity, subject or {}, {}), GateOptions()
     workloads = [record_workload(one, options) for one in records]
-    results_of(device, session or path.stem, environment, workloads, options, {}).write(path)
+    document = results_of(device, session or path.stem, environment, workloads, options, {})
+    replace(document, run=run).write(path)
     return path
 
 
@@ -124,6 +125,36 @@ class TestResultsFiles:
         assert status == REGRESSED
         assert re.search(r"regressed: seq: read.bandwidth is 17\d\d MiB/s against 19\d\d MiB/s, -\d+", said)
         assert "worse beyond doubt" in said
+
+    @pytest.mark.parametrize(
+        "run",
+        [
+            RunRecord({}, open=("suites/acceptance.yaml::rand",), ended=False),
+            RunRecord({}, tests={"tests/test_a.py::rand": False}, ended=False),
+        ],
+    )
+    def test_what_the_old_sessions_broke_off_before_as_the_new_one_did_is_not_passed_over(
+        self, compare, tmp_path, run
+    ):
+        old = results(tmp_path / "old.json", record(noisy(2e9)), run=run)
+        new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)), run=run)
+        status, said = compare(old, new, "--tolerance", "5%", "--json", tmp_path / "verdicts.json")
+        assert status == INCONCLUSIVE
+        assert "inconclusive: rand: not measured: the session broke off before it" in said
+        written = Results.read(tmp_path / "verdicts.json").workloads
+        assert {one.workload: one.verdict for one in written} == {"seq": "pass", "rand": "inconclusive"}
+
+    def test_what_another_file_of_the_new_session_measured_was_not_broken_off(self, compare, tmp_path):
+        rand, skipped = "suites/acceptance.yaml::rand", "tests/test_a.py::skipped"
+        cut = RunRecord({rand: ""}, open=(rand,), ended=False, tests={skipped: False})
+        both = [record(noisy(2e9)), record(noisy(1e9), "rand")]
+        old, new = results(tmp_path / "old.json", *both), tmp_path / "new"
+        new.mkdir()
+        results(new / "1.json", record(noisy(2e9, seed=9)), run=cut)
+        whole = RunRecord({rand: ""}, tests={skipped: True})
+        results(new / "2.json", record(noisy(1e9, seed=8), "rand"), run=whole)
+        status, said = compare(old, new, "--tolerance", "5%")
+        assert status == PASS, said
 
     def test_without_a_tolerance_it_comes_from_the_data(self, compare, old, tmp_path):
         new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))

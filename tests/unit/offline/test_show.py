@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import places
 from iogate.offline.show import show
+from iogate.report.results import Results, RunRecord
 from iogate.units import format_quantity
 
 DATA = places.DATA / "fio"
@@ -109,6 +111,12 @@ def test_the_folder_of_a_session_is_shown_as_its_table(session):
     assert f"{session}/results.json: session 2026-11-21T22:19:12Z-1f0b of local: 2 recorded" in text
     assert line(text, "reads")[2].strip() == "1613 MiB/s" or "1613 MiB/s" in text
     assert show([session.parent], as_json=False) == (text, status)
+
+
+def test_that_a_session_broke_off_is_told(session):
+    file = session / "results.json"
+    replace(Results.read(file), run=RunRecord({}, ("suites/q.yaml::read_4k",), ended=False)).write(file)
+    assert "2 recorded; the session broke off, 1 workload not decided" in show([session], as_json=False)[0]
 
 
 def test_a_session_has_plain_units_in_json(session):

@@ -33,11 +33,15 @@ def load_candidate(path: Path) -> StoredSession:
         for key, item in session.measured.items():
             measured.setdefault(key, []).append(item)
     files = tuple(file for session in sessions for file in session.files)
+    begun: dict[str, bool] = {}
+    for session in sessions:  # the retry of a job comes to what the job broke off before
+        begun.update({id: came or begun.get(id, False) for id, came in session.begun.items()})
     return replace(
         found,
         files=files,
         measured={key: join(items) for key, items in measured.items()},
         parts=tuple(session.id for session in sessions),
+        begun=begun,
     )
 
 

@@ -13,7 +13,8 @@ from iogate.offline.outputs import flags_of
 class StoredMeasurement:
     """What one session measured of one workload; `refused` says why that must not be judged.
 
-    `whole` is False where the options of the workload are not known whole.
+    `whole` is False where the options of the workload are not known whole. `id` is the workload's in its
+    results file.
     """
 
     workload: Workload
@@ -23,6 +24,7 @@ class StoredMeasurement:
     whole: bool = True
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
+    id: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -35,7 +37,8 @@ class StoredSession:
     """One session that was stored; `files` are those it was read from, `parts` the identities of what was
     taken together in it (empty: it is one).
 
-    `outputs` tells engines' outputs, of which neither device nor environment are known.
+    `outputs` tells engines' outputs, of which neither device nor environment are known. `begun` are the ids
+    of its workloads and tests in Python: False are those that it broke off before.
     """
 
     id: str
@@ -45,6 +48,7 @@ class StoredSession:
     environment: Environment = field(default_factory=Environment)
     outputs: bool = False
     parts: tuple[str, ...] = ()
+    begun: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def identities(self) -> tuple[str, ...]:

@@ -22,7 +22,9 @@ def read_stored(data: bytes, file: str) -> StoredSession:
             message = f"{record.suite}: {record.workload} is here twice, so it is not clear what to compare"
             raise InputError(printable(message), position=position)
         measured[item.key] = item
-    return StoredSession(results.session, (file,), measured, results.device, results.environment)
+    return StoredSession(
+        results.session, (file,), measured, results.device, results.environment, begun=results.begun
+    )
 
 
 def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasurement:
@@ -44,6 +46,7 @@ def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasuremen
         refused=one_line(refused),
         seconds=record.device_seconds,
         findings=record.findings,
+        id=record.id,
     )
 
 

@@ -6,13 +6,13 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from iogate.errors import InputError
+from iogate.errors import InputError, Position
 from iogate.host.environment import identity_changes
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import borrow
 from iogate.judge.judge import GateOptions
 from iogate.judge.metrics import note_metrics, undecided_metrics
-from iogate.model import Baseline, Finding, Repetition, Verdict, WorkloadResult, metric
+from iogate.model import Baseline, Finding, Repetition, Verdict, Workload, WorkloadResult, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice
 from iogate.units import one_line, plural, printable
@@ -70,7 +70,17 @@ def judge_workloads(
     gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
     lent = borrow(values for pair in pairs if pair.old for values in _lent(pair))
     gate_options = replace(gate_options, metrics=max(1, gating), borrowed=lent)
-    return [_result(pair, gate_options, changed) for pair in pairs]
+    known = {item.id for session in old for item in session.measured.values()}
+    broke_off = [_not_measured(id, new) for id, came in new.begun.items() if not came and id not in known]
+    return [*(_result(pair, gate_options, changed) for pair in pairs), *broke_off]
+
+
+def _not_measured(id: str, new: StoredSession) -> WorkloadResult:
+    """Return that the new session broke off before a workload: of old ones that did, too, nothing says so."""
+    suite, _, name = id.partition("::")
+    workload = Workload(name, suite, "", {}, Position(new.files[-1]))
+    verdict = Verdict("inconclusive", "not measured: the session broke off before it")
+    return WorkloadResult(id, workload, verdict)
 
 
 def _pairs(old: Sequence[StoredSession], new: StoredSession) -> Iterator[_Pair]:

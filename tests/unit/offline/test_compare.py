@@ -183,6 +183,14 @@ class TestResultsFiles:
         assert [name.rpartition("/")[2] for name in found] == ["old0.json", "old1.json", "old2.json"]
         assert list(found.values()) == [Results.read(file).workloads[0].metrics[GATE].values for file in old]
 
+    def test_an_old_session_that_was_regressed_itself_is_named(self, compare, old, tmp_path):
+        slow = results(tmp_path / "slow.json", record(noisy(1e9), verdict="regressed"))
+        new = results(tmp_path / "new.json", record(noisy(1e9, seed=9)))
+        status, said = compare(slow, new, "--tolerance", "5%")
+        assert status == PASS
+        assert "slow.json was itself regressed, by its baseline: what is as fast is, too" in said
+        assert "itself" not in compare(*old, slow, "--tolerance", "5%")[1]
+
     def test_noise_that_hides_the_tolerance_is_inconclusive(self, compare, tmp_path):
         old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=i, noise=0.3))) for i in range(3)]
         new = results(tmp_path / "new.json", record(noisy(1.9e9, seed=9, noise=0.3)))

@@ -14,7 +14,7 @@ class StoredMeasurement:
     """What one session measured of one workload; `refused` says why that must not be judged.
 
     `whole` is False where the options of the workload are not known whole. `id` is the workload's in its
-    results file.
+    results file, `verdict` the one that it got there.
     """
 
     workload: Workload
@@ -25,6 +25,7 @@ class StoredMeasurement:
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     id: str = ""
+    verdict: str = ""
 
     @property
     def key(self) -> tuple[str, str]:

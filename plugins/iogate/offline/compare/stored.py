@@ -47,6 +47,7 @@ def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasuremen
         seconds=record.device_seconds,
         findings=record.findings,
         id=record.id,
+        verdict=record.verdict,
     )
 
 

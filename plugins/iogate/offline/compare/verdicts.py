@@ -150,6 +150,9 @@ def _verdict(pair: _Pair, gate_options: GateOptions) -> tuple[Verdict, list[Find
             remarks.append(Finding("left_out", "suspect", printable(f"{file} does not count: {why}")))
         else:
             usable.append((file, item))
+        if not why and item.verdict == "regressed":
+            slow = f"{file} was itself regressed, by its baseline: what is as fast is, too"
+            remarks.append(Finding("regressed_before", "suspect", printable(slow)))
         if item.key != pair.new.key:
             remarks.append(Finding("renamed", "suspect", printable(f"in {file} it is {item.key[1]}")))
     if not usable:

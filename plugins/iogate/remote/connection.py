@@ -30,6 +30,7 @@ from iogate.errors import InputError, TargetError
 from iogate.host.openers import FAR
 from iogate.host.tools import last_line
 from iogate.remote import start
+from iogate.remote.frames import Frames
 from iogate.remote.parcel import parcel
 from iogate.remote.post import Post
 from iogate.remote.trouble import explained
@@ -38,7 +39,6 @@ from iogate.units import one_line, printable
 _STARTING = 60.0
 _ENDING = 5.0
 _SAID = 64 * 2**10
-_LARGEST = 2**28  # bytes of a message: an output of an engine goes in one
 _OLDEST = "3.10"
 _KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
 
@@ -82,6 +82,7 @@ class _Process(Popen2IOMaster):
         self.troubles = tempfile.TemporaryFile()  # noqa: SIM115 (closed with it)
         self.taken = False
         """True once execnet reads from it, in a thread."""
+        self._frames = Frames()
         model = get_execmodel("thread")
         try:
             self.popen = subprocess.Popen(
@@ -97,10 +98,10 @@ class _Process(Popen2IOMaster):
         Popen2IO.__init__(self, self.popen.stdin, self.popen.stdout, execmodel=model)
 
     def read(self, numbytes: int) -> bytes:
-        """Read so many bytes. Raises EOFError for more than a message of ours has."""
-        if numbytes > _LARGEST:
-            raise EOFError(f"a message of {numbytes} bytes")
+        """Read so many bytes. Raises EOFError for more, or anything else, than a message of ours has."""
+        self._frames.require(numbytes)
         found: bytes = super().read(numbytes)
+        self._frames.follow(found)
         return found
 
     @property

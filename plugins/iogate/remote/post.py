@@ -29,9 +29,10 @@ _MOST = 5 * 2**28
 
 
 def _size(message: Any) -> int:
-    """Return about how many bytes a message takes."""
-    parts = message if isinstance(message, tuple) else (message,)
-    return sum(len(part) if isinstance(part, (bytes, str)) else 100 for part in parts)
+    """Return about how many bytes a message takes, tuples within tuples included."""
+    if isinstance(message, tuple):
+        return 100 + sum(map(_size, message))
+    return len(message) if isinstance(message, (bytes, str)) else 100
 
 
 class Lost(Exception):

@@ -4,16 +4,19 @@ import os
 import re
 import shlex
 import signal
+import struct
 import sys
 from pathlib import Path
 
 import execnet
 import pytest
+from execnet.gateway_base import dumps_internal, opcode
 
 from hosts import sshd
 from iogate.errors import InputError, TargetError
 from iogate.host.openers import FAR, process_text
 from iogate.remote.connection import Connection, _argv, _Process, specification
+from iogate.remote.frames import Frames
 from iogate.remote.post import Lost
 from iogate.remote.start import own_folder, remove_abandoned
 from iogate.remote.trouble import explained
@@ -250,7 +253,7 @@ def test_whatever_a_far_side_says_first_is_told_in_words(monkeypatch, said, word
 
 
 def test_a_message_larger_than_any_of_ours_ends_it(monkeypatch):
-    monkeypatch.setattr("iogate.remote.connection._LARGEST", 1000)
+    monkeypatch.setattr("iogate.remote.frames._LARGEST", 1000)
     process = _Process(["head", "-c", "3000", "/dev/zero"])
     try:
         assert len(process.read(1000)) == 1000
@@ -259,6 +262,43 @@ def test_a_message_larger_than_any_of_ours_ends_it(monkeypatch):
     finally:
         process.popen.wait()
         process.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        opcode.NEWLIST + struct.pack("!i", 2**31 - 1),  # 16 GiB
+        opcode.NEWDICT * 2**20,
+        opcode.NONE * 101,
+        opcode.BYTES,
+        b"",
+    ],
+)
+def test_a_message_that_would_take_more_room_than_it_has_bytes_ends_it(tmp_path, said):
+    body = said + opcode.STOP * bool(said)
+    file = tmp_path / "said"
+    file.write_bytes(struct.pack("!bii", 4, 1, len(body)) + body + b"1" * 9)
+    process = _Process(["cat", str(file)])
+    try:
+        head = process.read(9)
+        if not said:
+            assert process.read(0) == b"" and process.read(9)
+            return
+        with pytest.raises(EOFError, match="a message "):
+            process.read(len(body))
+        assert struct.unpack("!bii", head)[2] == len(body)
+    finally:
+        process.popen.wait()
+        process.close()
+
+
+def test_messages_of_ours_come_through():
+    ours = ("done", 3, "text", 2**70, None, True, False, 0.5, -1, b"raw", ("a", ()))
+    body = dumps_internal(ours)
+    frames = Frames()
+    for data in (b"1", struct.pack("!bii", 4, 1, len(body)), body, struct.pack("!bii", 5, 1, 0), b""):
+        frames.follow(data)
+    assert frames.follow(struct.pack("!bii", 5, 1, 0)) is None
 
 
 def test_what_never_answers(monkeypatch, tmp_path):

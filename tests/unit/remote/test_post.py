@@ -72,7 +72,7 @@ channel.receive()
 """
 
 
-@pytest.mark.parametrize("channel", [FLOOD], indirect=True)
+@pytest.mark.parametrize("channel", [FLOOD, FLOOD.replace("bytes(2**20)", "(bytes(2**20),)")], indirect=True)
 def test_who_says_more_than_is_kept_is_lost(channel, monkeypatch):
     monkeypatch.setattr(post, "_MOST", 50 * 2**20)
     lost = threading.Event()

@@ -194,6 +194,13 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("?", text)
 
 
+def harmless_json(text: str) -> str:
+    """Return JSON that says the same, and has nothing that `printable` takes for a command: it may be printed
+    into the log of a job, whole.
+    """
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}" if found[0] == "#" else found[0], text)
+
+
 def one_line(text: str) -> str:
     """Return `text` as `printable` does, on one line, for names, units and reasons of others: their line
     feeds would begin lines of ours. Nor does a word of it, where it may be wrapped, begin with `::`, as a

@@ -1,5 +1,6 @@
 """Sizes, rates, durations and tolerances: read as people write them, shown as people read them."""
 
+import json
 import math
 import re
 
@@ -12,6 +13,7 @@ from iogate.units import (
     format_duration,
     format_quantity,
     format_share,
+    harmless_json,
     one_line,
     parse_duration,
     parse_fraction,
@@ -149,6 +151,14 @@ def test_printable_text_holds_no_command_to_who_runs_a_job(before, command):
     told = printable(before + command)
     assert not re.search(r"##\w*\[", told) and len(told) == len(before + command)
     assert printable(told) == told and printable("## [a], a#[b], ##c") == "## [a], a#[b], ##c"
+
+
+@pytest.mark.parametrize("command", ["##[add-mask]x", "###vso[task.setvariable variable=PATH]x", "a ####[x]"])
+def test_harmless_json_says_the_same_without_a_command_to_who_runs_a_job(command):
+    data = {command: [command, "\x1b", "ä", "## [a]"]}
+    for ascii_only in (True, False):
+        told = harmless_json(json.dumps(data, ensure_ascii=ascii_only))
+        assert not re.search(r"##\w*\[", told) and json.loads(told) == data
 
 
 @given(st.text(), st.sampled_from(["", "\n", "::", " \n ::error::"]), st.text())

@@ -10,6 +10,7 @@ from iogate.report.places import replace_place, require_place
 from iogate.report.protocol import Reporter
 from iogate.report.results import Results, is_results
 from iogate.report.session_folders import SessionFolder
+from iogate.units import harmless_json
 
 NAME = "results.json"
 """What the document is called beside the raw outputs of its session."""
@@ -58,8 +59,8 @@ class JsonStream:
         self._results = results
 
     def close(self) -> None:
-        """Write the last ones. Raises IogateError."""
-        self._stream.finish(self._results.text() if self._results else "")
+        """Write the last ones, maybe into the log of a job. Raises IogateError."""
+        self._stream.finish(harmless_json(self._results.text()) if self._results else "")
 
 
 def json_at(path: Path) -> Reporter:

@@ -175,6 +175,15 @@ def test_a_name_in_a_file_does_not_steer_the_terminal(tmp_path):
     assert "\x1b" not in text and "\x07" not in text
 
 
+def test_json_holds_no_command_to_who_runs_a_job_and_says_what_the_file_said(session):
+    document = json.loads(RESULTS.read_text())
+    command = "##vso[task.setvariable variable=PATH]x"
+    document["versions"] = {"fio": command, "reader": command}
+    (session / "results.json").write_text(json.dumps(document))
+    text, _ = show([session], as_json=True)
+    assert "##vso" not in text and command in json.dumps(json.loads(text))
+
+
 def test_all_processes_together_are_not_shown_as_the_mean_of_one():
     path = places.DATA / "iozone/iozone-3.489.throughput_2_direct.txt"
     text, _ = show([path], as_json=False)

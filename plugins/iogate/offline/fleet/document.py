@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 from iogate.offline.fleet.values import Fleet
+from iogate.units import harmless_json
 
 
 def fleet_json(fleet: Fleet) -> str:
@@ -23,4 +24,4 @@ def fleet_json(fleet: Fleet) -> str:
         "notes": fleet.notes,
         "left_out": [asdict(one) for one in fleet.left_out],
     }
-    return json.dumps(document, indent=1, allow_nan=False)
+    return harmless_json(json.dumps(document, indent=1, allow_nan=False))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from iogate.report.history.values import LeftOut, MetricHistory
+from iogate.units import harmless_json
 
 
 def history_json(histories: Sequence[MetricHistory], left_out: Sequence[LeftOut]) -> str:
@@ -16,4 +17,4 @@ def history_json(histories: Sequence[MetricHistory], left_out: Sequence[LeftOut]
         "metrics": [asdict(one) for one in histories],
         "left_out": [asdict(one) for one in left_out],
     }
-    return json.dumps(document, indent=1, allow_nan=False)
+    return harmless_json(json.dumps(document, indent=1, allow_nan=False))

@@ -28,7 +28,6 @@ def add(commands: Commands) -> None:
         "-o",
         "--output",
         type=Path,
-        default=Path("report.html"),
         metavar="FILE",
         help="default: report.html; a file that is no report of iogate is not overwritten",
     )

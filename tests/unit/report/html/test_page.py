@@ -237,5 +237,24 @@ def test_a_folder_of_sessions_is_reported_as_one_page(tmp_path, capsys):
     assert "2026-11-21 00:00:00 UTC" in text and "2026-11-22 00:00:00 UTC" in text
 
 
+@pytest.mark.parametrize("led_to", ["nothing", "a report"])
+def test_a_link_at_the_place_that_nobody_named_is_not_followed(tmp_path, monkeypatch, capsys, led_to):
+    verdicts("pass").write(tmp_path / "results.json")
+    clone, elsewhere = tmp_path / "clone", tmp_path / "elsewhere.html"
+    clone.mkdir()
+    (clone / "report.html").symlink_to(elsewhere)
+    if led_to == "a report":
+        elsewhere.write_text(page([Results(1, "d", "s", ())]))
+    before = elsewhere.read_text() if elsewhere.exists() else None
+    monkeypatch.chdir(clone)
+    assert main(["report", "../results.json"]) == 2
+    assert "report.html is a symbolic link" in capsys.readouterr().err
+    assert (elsewhere.read_text() if elsewhere.exists() else None) == before
+    assert main(["report", "../results.json", "-o", "report.html"]) == 0
+    assert "nothing was measured" not in elsewhere.read_text()
+    (clone / "report.html").unlink()
+    assert main(["report", "../results.json"]) == 0 and (clone / "report.html").is_file()
+
+
 def test_a_session_without_workloads_has_a_page():
     assert "nothing was measured" in page([Results(1, "d", "s", ())])

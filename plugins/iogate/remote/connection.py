@@ -15,7 +15,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -33,12 +32,11 @@ from iogate.remote import start
 from iogate.remote.frames import Frames
 from iogate.remote.parcel import parcel
 from iogate.remote.post import Post
-from iogate.remote.trouble import explained
+from iogate.remote.trouble import LastWords, explained
 from iogate.units import one_line, printable
 
 _STARTING = 60.0
 _ENDING = 5.0
-_SAID = 64 * 2**10
 _OLDEST = "3.10"
 _KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
 
@@ -76,10 +74,10 @@ def _no_host(text: str, why: str) -> InputError:
 
 
 class _Process(Popen2IOMaster):
-    """A process as execnet speaks through it, in a session of its own, that says its troubles into a file."""
+    """A process as execnet speaks through it, in a session of its own, whose troubles are heard."""
 
     def __init__(self, argv: list[str]) -> None:
-        self.troubles = tempfile.TemporaryFile()  # noqa: SIM115 (closed with it)
+        self._troubles = LastWords()
         self.taken = False
         """True once execnet reads from it, in a thread."""
         self._frames = Frames()
@@ -89,12 +87,11 @@ class _Process(Popen2IOMaster):
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self.troubles,
+                stderr=self._troubles.pipe,
                 start_new_session=True,
             )
-        except OSError:
-            self.troubles.close()
-            raise
+        finally:
+            self._troubles.begun()
         Popen2IO.__init__(self, self.popen.stdin, self.popen.stdout, execmodel=model)
 
     def read(self, numbytes: int) -> bytes:
@@ -107,16 +104,10 @@ class _Process(Popen2IOMaster):
     @property
     def said(self) -> str:
         """What it has said on stderr, the end of it."""
-        if not self.troubles.closed:
-            self.troubles.seek(0, 2)
-            self.troubles.seek(max(0, self.troubles.tell() - _SAID))
-            self._said = self.troubles.read().decode(errors="replace")
-        return self._said
+        return self._troubles.text()
 
     def close(self) -> None:
-        """Keep what it has said, and no file; where execnet reads from it, its thread closes the pipes."""
-        _ = self.said
-        self.troubles.close()
+        """Close the pipes to it; where execnet reads from it, its thread does."""
         for stream in () if self.taken else (self.popen.stdin, self.popen.stdout):
             with contextlib.suppress(OSError, ValueError):
                 stream.close()

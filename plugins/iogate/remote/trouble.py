@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import threading
 
 from iogate.units import one_line
+
+_KEPT = 64 * 2**10  # bytes
+_LATE = 0.5  # seconds that the end of what was said may take
 
 _KNOWN = (
     (
@@ -70,3 +75,33 @@ def _line(text: str, place: int) -> str:
     """Return the line of a text at a place, fit for a message."""
     start = text.rfind("\n", 0, place) + 1
     return one_line(text[start:].partition("\n")[0].strip(" @\r"))[:300]
+
+
+class LastWords:
+    """What comes through a pipe, the end of it: a host may say more than there is room for.
+
+    Whoever reads from a process that has ended may wait without end: what it began, such as ssh's shared
+    connection, may have the pipe open. So a thread reads.
+    """
+
+    def __init__(self) -> None:
+        self._from, self.pipe = os.pipe()
+        self._text = b""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def begun(self) -> None:
+        """Let the one who says it have the pipe alone."""
+        os.close(self.pipe)
+
+    def text(self) -> str:
+        """Return what has been said."""
+        self._reader.join(_LATE)
+        return self._text.decode(errors="replace")
+
+    def _read(self) -> None:
+        try:
+            while said := os.read(self._from, _KEPT):
+                self._text = (self._text + said)[-_KEPT:]
+        finally:
+            os.close(self._from)

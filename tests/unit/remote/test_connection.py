@@ -6,6 +6,7 @@ import shlex
 import signal
 import struct
 import sys
+import time
 from pathlib import Path
 
 import execnet
@@ -289,6 +290,28 @@ def test_a_message_that_would_take_more_room_than_it_has_bytes_ends_it(tmp_path,
         assert struct.unpack("!bii", head)[2] == len(body)
     finally:
         process.popen.wait()
+        process.close()
+
+
+def test_of_what_a_host_says_on_stderr_the_end_is_kept():
+    process = _Process(["sh", "-c", "head -c 9000000 /dev/zero | tr '\\0' E >&2; printf 'the end' >&2"])
+    try:
+        assert process.popen.wait(30) == 0
+        assert process.said == "E" * (2**16 - 7) + "the end"
+    finally:
+        process.close()
+
+
+def test_what_is_said_on_stderr_takes_no_room_and_who_holds_it_open_is_not_waited_for():
+    process = _Process(["sh", "-c", "sleep 30 & echo $! >&2"])
+    try:
+        assert process.popen.wait(30) == 0
+        began = time.monotonic()
+        pid = int(process.said)
+        assert time.monotonic() - began < 5
+        assert os.readlink(f"/proc/{pid}/fd/2").startswith("pipe:")  # a file would fill the disk
+        os.kill(pid, signal.SIGKILL)
+    finally:
         process.close()
 
 

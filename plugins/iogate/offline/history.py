@@ -33,7 +33,8 @@ def history(
     project = find_project(Path.cwd(), Path.cwd())
     kept = kept_sessions()
     files = results_files(paths) if paths else results_files([kept]) if kept.is_dir() else []
-    folders = _devices(baselines or project.baselines, device)
+    known = device_folders(baselines or project.baselines)
+    folders = [folder for folder in known if device in ("", folder.name)]
     found = collect(files, folders, device)
     if workloads:
         chosen = (one for one in found.measured if any(fnmatchcase(one.workload, name) for name in workloads))
@@ -53,8 +54,8 @@ def history(
     return text, int(bool(found.unreadable))
 
 
-def _devices(baselines: Path, device: str) -> list[Path]:
-    """Return the folders of devices with baselines."""
-    if not baselines.is_dir():
-        return []
-    return [one for one in sorted(baselines.iterdir()) if one.is_dir() and device in ("", one.name)]
+def device_folders(baselines: Path) -> list[Path]:
+    """Return the folders of devices with baselines. What results call a device is no path: it is compared
+    with their names.
+    """
+    return [one for one in sorted(baselines.iterdir()) if one.is_dir()] if baselines.is_dir() else []

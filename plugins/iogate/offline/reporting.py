@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iogate.declare.project import find_project
 from iogate.errors import InputError
+from iogate.offline.history import device_folders
 from iogate.offline.kept import kept_sessions, last_session
 from iogate.report.history import LeftOut, MetricHistory, collect, series
 from iogate.report.html.place import HtmlFile
@@ -48,9 +49,7 @@ def _usual() -> Path:
 def _past(paths: Sequence[Path], devices: Collection[str]) -> tuple[list[MetricHistory], list[LeftOut]]:
     """Return the histories of devices, by these files or what the project has kept, and its baselines."""
     project = find_project(Path.cwd(), Path.cwd())
-    folders = [project.baselines / device for device in sorted(devices)]
-    found = collect(
-        results_files(paths or [kept_sessions()]), [folder for folder in folders if folder.is_dir()]
-    )
+    folders = [folder for folder in device_folders(project.baselines) if folder.name in devices]
+    found = collect(results_files(paths or [kept_sessions()]), folders)
     own = tuple(item for item in found.measured if item.session.device in devices)
     return series(replace(found, measured=own))

@@ -1,11 +1,14 @@
 """Many sessions on the page."""
 
+from dataclasses import replace
+
 import pytest
 
 from iogate.cli import main
 from iogate.report.history import collect, series
 from iogate.report.html.over_sessions import history_views
 from iogate.report.html.page import page
+from iogate.report.results import Results
 from kept_sessions import keep, record, repetitions, session
 
 
@@ -46,6 +49,22 @@ def test_the_command_adds_the_history_of_all_kept_sessions(stepped, monkeypatch,
     assert "1 session" in capsys.readouterr().out
     text = (stepped / "page.html").read_text()
     assert "Over many sessions" in text and "lab: q/read_4k read.iops" in text
+
+
+@pytest.mark.parametrize("way", ["absolute", "relative"])
+def test_what_results_call_a_device_leads_nowhere(tmp_path, monkeypatch, way):
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    (secrets / "token.yaml").write_text("SECRET\n")
+    device = str(secrets) if way == "absolute" else "../secrets"
+    for file in past(tmp_path, [12000.0] * 12):
+        replace(Results.read(file), device=device).write(file)
+    for folder in ("suites", "baselines"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", "--history", "-o", "page.html"]) == 0
+    text = (tmp_path / "page.html").read_text()
+    assert "Over many sessions" in text and "SECRET" not in text and "token.yaml" not in text
 
 
 def test_a_single_session_has_no_history(tmp_path):

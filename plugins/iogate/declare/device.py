@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema
 
 from iogate.errors import InputError
 from iogate.formats import yamlio
+from iogate.formats.reading import hidden_behind_a_link
 from iogate.formats.schema import Rate, Schema, check_document
 from iogate.formats.words import nearest, value_text
 from iogate.model import Device
@@ -187,8 +188,9 @@ def load_device(name: str, baselines: Path) -> Device:
         raise _unknown_device(name, baselines)
     if not file.resolve().is_relative_to(baselines.resolve()):
         raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
-    document = yamlio.load(file)
-    profile = check_document(DeviceFile, document)
+    with hidden_behind_a_link(baselines, file):
+        document = yamlio.load(file)
+        profile = check_document(DeviceFile, document)
     if name == LOCAL and (profile.host or profile.hosts):
         message = f"the device {LOCAL} is this machine: one with a host needs a name of its own"
         key = "host" if profile.host else "hosts"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from iogate.errors import InputError
 from iogate.formats.streams import own_descriptor
+from iogate.units import printable
 
 _PIECE = 2**16  # of a file whose size the kernel does not say
 _REMEDY = "put it into a file, or hand it over by /dev/stdin or the shell's <(...)"
@@ -45,6 +48,25 @@ def read_input(path: Path, largest: int) -> bytes:
     if len(data) > largest:
         raise InputError(f"cannot read {path}: it is larger than {largest >> 20} MiB")
     return data
+
+
+@contextlib.contextmanager
+def hidden_behind_a_link(folder: Path, file: Path) -> Iterator[None]:
+    """Tell mistakes of a file without its text if its `folder` is a symbolic link, as one in a stranger's
+    repository may lead to any folder. Raises InputError instead of what is raised within.
+    """
+    try:
+        yield
+    except InputError:
+        if not folder.is_symlink():
+            raise
+        raise InputError(
+            printable(
+                f"{file} is not without mistakes, and a symbolic link leads to its folder, to "
+                f"{os.path.realpath(folder)}; what it says is not shown"
+            ),
+            remedy=printable(f"name the folder itself, or look there: {folder} is the link"),
+        ) from None
 
 
 def _without_waiting(name: str, flags: int) -> int:

@@ -65,3 +65,22 @@ def test_results_are_read_from_an_open_descriptor(place, command):
     os.close(read)
     assert done.returncode == 0, done.stderr
     assert "reads" in done.stdout or "1 session" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["device", "list"], ["device", "check", "lab"], ["baseline", "log", "lab"], ["history"]],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("linked", [True, False], ids=["link", "folder"])
+def test_what_a_link_to_a_folder_of_baselines_leads_to_is_not_shown(place, capsys, command, linked):
+    home = place / ("elsewhere" if linked else "baselines")
+    (home / "lab").mkdir(parents=True)
+    for name in ("device", "demo"):
+        (home / "lab" / f"{name}.yaml").write_text("SECRET\n")
+    if linked:
+        (place / "baselines").symlink_to(home)
+    assert main(command) in (1, 2)
+    said = capsys.readouterr()
+    assert ("SECRET" in said.out + said.err) is not linked
+    assert not linked or "is not shown" in " ".join((said.out + said.err).split())

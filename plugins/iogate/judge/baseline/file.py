@@ -14,6 +14,7 @@ from pydantic import Field, WithJsonSchema
 from iogate.errors import BaselineError, InputError, InputErrors, OptionError
 from iogate.formats import yamlio
 from iogate.formats.held import within
+from iogate.formats.reading import hidden_behind_a_link
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
@@ -135,10 +136,10 @@ def read(path: Path, suite: str = "", folder: int | None = None) -> Document | N
     place = path if folder is None else within(folder, path.name)
     if not os.path.lexists(place):
         return None
+    device = device_folder(path, suite)
     try:
-        return check_baseline(
-            yamlio.load(place, str(path)), device=device_folder(path, suite).name, suite=suite
-        )
+        with hidden_behind_a_link(device.parent, path):
+            return check_baseline(yamlio.load(place, str(path)), device=device.name, suite=suite)
     except InputError as error:
         raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
 

@@ -11,8 +11,8 @@ from typing import Any
 from iogate.report.export.rows import FlatRow, rows
 from iogate.report.results import Results
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a spreadsheet takes for the beginning of a formula (OWASP, CSV Injection)."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula, also in full width (OWASP, CSV Injection)."""
 
 
 def export(sessions: Sequence[Results]) -> str:

@@ -83,6 +83,12 @@ def test_no_cell_of_csv_is_a_formula(name, reason):
         assert not cell.startswith(("=", "+", "@", "-", "\t", "\r", "\n")) or number
 
 
+@pytest.mark.parametrize("sign", "\uff1d\uff0b\uff0d\uff20")
+def test_no_cell_of_csv_is_a_formula_in_full_width(sign):
+    (row, *_) = table(export([session(workload(reason=f"{sign}1+1"))], "csv"))
+    assert row["reason"] == f"'{sign}1+1"
+
+
 def test_parquet_has_the_rows_in_types():
     parquet = pytest.importorskip("pyarrow.parquet")
     found = parquet.read_table(io.BytesIO(export([session()], "parquet"))).to_pylist()

@@ -147,6 +147,11 @@ class Evidence:
             option for option, value in self.options.items() if value not in (None, 0, "0", False)
         )
 
+    @property
+    def seeks_depth(self) -> bool:
+        """Whether fio looks for the queue depth that keeps a latency, and ends as soon as it has found it."""
+        return self.given("latency_target") and not self.given("latency_run")
+
     @cached_property
     def block(self) -> int | None:
         """The one block size of all I/O in bytes; None if there are several, or it is not known."""

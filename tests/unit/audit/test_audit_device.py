@@ -166,6 +166,9 @@ class TestOthers:
     def test_the_ramp_is_the_engines_own(self):
         assert said(device.others_io, run(moved=(2 * GIB, 0), options={"ramp_time": 10})) == []
 
+    def test_a_search_for_a_queue_depth_is_the_engines_own(self):
+        assert said(device.others_io, run(moved=(2 * GIB, 0), options={"latency_target": "20ms"})) == []
+
     def test_on_a_partition_the_whole_disk_is_watched(self):
         before = reading(disk=Disk("sda1", Counters(0, 0), Counters(0, 0)))
         after = reading(10.0, Disk("sda1", Counters(GIB, 0), Counters(3 * GIB, 0)))

@@ -168,6 +168,14 @@ def test_ios_in_flight_at_the_end_of_a_ramp_are_not_short():
     assert said(completeness.short_io, subject) == []
 
 
+@pytest.mark.parametrize(("keeps_on", "severities"), [("0", []), ("1", ["invalid"])])
+def test_ios_in_flight_at_the_end_of_a_search_for_a_depth_are_not_short(keeps_on, severities):
+    traffic = {"read": Traffic(99_968 * 4096, 100_000, SECONDS)}
+    options = {"latency_target": "20ms", "latency_run": keeps_on}
+    found = said(completeness.short_io, run(replace(output(), traffic=traffic), options=options))
+    assert [severity for severity, _ in found] == severities
+
+
 @pytest.mark.parametrize(
     ("options", "severities"),
     [
@@ -179,6 +187,8 @@ def test_ios_in_flight_at_the_end_of_a_ramp_are_not_short():
         ({"runtime": 60, "time_based": False}, []),
         ({"runtime": 60, "time_based": True, "steadystate": "iops:5%"}, []),
         ({"runtime": 60, "time_based": True, "number_ios": "100000"}, []),
+        ({"runtime": 60, "time_based": True, "latency_target": "20ms"}, []),
+        ({"runtime": 60, "time_based": True, "latency_target": "20ms", "latency_run": "1"}, ["invalid"]),
     ],
 )
 def test_a_run_by_time_must_last_its_time_unless_something_else_ends_it(options, severities):

@@ -67,12 +67,14 @@ def _empty(evidence: Evidence, traffic: Traffic) -> int:
     """Return how many operations moved nothing, by the bytes: fio counts a read behind the end of a file as
     one.
 
-    With a ramp, fio counts the I/Os in flight at its end and not their bytes.
+    With a ramp, fio counts the I/Os in flight at its end and not their bytes; so it does at the end of a
+    search for a queue depth.
     """
     if not evidence.block:
         return 0
     moved = traffic.bytes + traffic.rounding
-    counted_alone = math.ceil(evidence.possible or 1) if evidence.given("ramp_time") else 0
+    counts_alone = evidence.given("ramp_time") or evidence.seeks_depth
+    counted_alone = math.ceil(evidence.possible or 1) if counts_alone else 0
     return max(0, traffic.operations - math.ceil(moved / evidence.block) - counted_alone)
 
 
@@ -80,12 +82,14 @@ def ended_early(evidence: Evidence) -> Findings:
     """Find a run by time that ended before its time.
 
     `invalid` below 90% of the `runtime`, `suspect` below 95%: something stopped the engine. Workloads that
-    may end by themselves (`steadystate`, `number_ios`, `io_size`, `exitall`) are left alone.
+    may end by themselves (`steadystate`, `number_ios`, `io_size`, `exitall`, `latency_target` without
+    `latency_run`) are left alone.
 
     Read the engine's messages in the raw output.
     """
     asked = evidence.number("runtime")
     ends_by_itself = evidence.given("steadystate*", "ss", "number_ios", "io_size", "io_limit", "exitall")
+    ends_by_itself = ends_by_itself or evidence.seeks_depth
     if not asked or not evidence.flag("time_based") or ends_by_itself or not evidence.traffic:
         return
     if evidence.duration < 0.95 * asked:

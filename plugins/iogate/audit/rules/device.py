@@ -175,8 +175,8 @@ def others_io(evidence: Evidence) -> Findings:
     Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """
     device = _transferred(evidence)
-    if device is None or not evidence.needs.direct or not evidence.moved:
-        return
+    if device is None or not evidence.needs.direct or not evidence.moved or evidence.seeks_depth:
+        return  # of a search fio tells what it did at the depth that it found
     whole = device[1]
     # The engine's claims leave out its ramp, the counters do not.
     ramp = 1 + (evidence.number("ramp_time") or 0.0) / evidence.duration if evidence.duration else 1.0

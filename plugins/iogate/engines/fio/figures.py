@@ -262,16 +262,22 @@ def _check_distribution(latency: FioLatency, what: str) -> None:
         raise OutputError(f"{what}: the bins hold {sum(latency.bins.values())} of {latency.count} samples")
 
 
-def merge(sides: Sequence[FioSide], name: str, *, sampled: bool) -> dict[str, float]:
+def merge(sides: Sequence[FioSide], name: str, *, sampled: bool, span: float = 0.0) -> dict[str, float]:
     """Return the metrics of jobs that ran together, in one direction.
 
-    Rates add up. What was sampled in windows does not (the windows of jobs differ): it is told only if
-    `sampled` says that it belongs to the whole.
+    Rates add up; of jobs that took a `span` of so many seconds in all, and ran one without the other for much
+    of it, they are what all did in that time, as fio has it of a group. What was sampled in windows does not
+    add up (the windows of jobs differ): it is told only if `sampled` says that it belongs to the whole.
     """
     found = {
         "iops": sum(side.iops for side in sides),
         "bandwidth": sum(side.bandwidth for side in sides),
     }
+    if span:
+        found = {
+            "iops": sum(side.operations for side in sides) / span,
+            "bandwidth": sum(side.bytes for side in sides) / span,
+        }
     if sampled and len(sides) == 1:
         found.update(sides[0].samples)
     for kind in _LATENCIES:

@@ -238,12 +238,11 @@ def _output(
     options = _options(report, jobs)
     count = _count(report, jobs)
     sampled = count == 1 or report.version >= _SUMS_GROUPS
-    begun = [_start(stated) for stated in _stated_by_each(report, jobs)]
     active = [d for d in DIRECTIONS if any(figures.busy(job.data, d, report.name) for job in jobs)]
     apart = _apart_in(report, jobs) if apart is None else apart
     for direction in active or ["mixed"]:
         own = [job for job in jobs if figures.busy(job.data, direction, report.name)]
-        sides = [figures.side(job.data, direction, job.label, report) for job in own]
+        sides, values = _done(report, own, direction, sampled=sampled, together=together)
         traffic[direction] = Traffic(
             bytes=sum(side.bytes for side in sides),
             operations=sum(side.operations for side in sides),
@@ -251,17 +250,11 @@ def _output(
             short=sum(side.short for side in sides),
             rounding=figures.rounding(report) * len(sides),
         )
-        if together:
-            starts = [
-                start
-                for job, start in zip(jobs, begun, strict=True)
-                if figures.busy(job.data, direction, report.name)
-            ]
-            _check_times(sides, starts, direction, report.name)
-        values = figures.merge(sides, report.name, sampled=sampled)
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
-        if direction in apart:
-            metrics.update(_of_each(report, own, direction))
+        for name in dict.fromkeys(map(_part, own)) if direction in apart else ():
+            alone = [job for job in own if _part(job) == name]
+            _, values = _done(report, alone, direction, sampled=False, together=together)
+            metrics.update({f"{name}.{direction}.{key}": values[key] for key in OF_EACH if key in values})
         counted = figures.histograms(sides)
         histograms.update({f"{direction}.{kind}": histogram for kind, histogram in counted.items()})
     untimed = _untimed_syncs(report, jobs)
@@ -296,25 +289,26 @@ def _part(job: _Job) -> str:
     return part_name(one_line(str(job.data.get("jobname", "job"))))
 
 
-def _of_each(report: FioReport, jobs: Sequence[_Job], direction: str) -> dict[str, float]:
-    """Return the metrics in one direction of each of the jobs that did something there: `log.write.iops`."""
-    found: dict[str, float] = {}
-    for name in dict.fromkeys(map(_part, jobs)):
-        own = [job for job in jobs if _part(job) == name]
-        sides = [figures.side(job.data, direction, job.label, report) for job in own]
-        values = figures.merge(sides, report.name, sampled=False)
-        found.update({f"{name}.{direction}.{key}": values[key] for key in OF_EACH if key in values})
-    return found
+def _done(
+    report: FioReport, jobs: Sequence[_Job], direction: str, *, sampled: bool, together: bool
+) -> tuple[list[figures.FioSide], dict[str, float]]:
+    """Return what each of some jobs did in one direction, and their figures as one."""
+    stated = _stated_by_each(report, jobs)
+    sides = [figures.side(job.data, direction, job.label, report) for job in jobs]
+    span = _span(sides, [_start(one) for one in stated], direction, report.name) if together else 0.0
+    return sides, figures.merge(sides, report.name, sampled=sampled, span=span)
 
 
-def _check_times(
-    sides: Sequence[figures.FioSide], starts: Sequence[float], direction: str, name: str
-) -> None:
-    """Refuse to add up rates of times that have little in common."""
+def _span(sides: Sequence[figures.FioSide], starts: Sequence[float], direction: str, name: str) -> float:
+    """Return the seconds from the first start to the last end of jobs whose rates do not add up, as their
+    times have little in common; 0 of all others. Raises ApartError where that is not for their being short.
+    """
     times = sorted(side.seconds for side in sides)
     ends = [start + side.seconds for start, side in zip(starts, sides, strict=True)]
     whole, apart = max(ends) - min(starts), max(starts) - min(starts)
-    if whole > _TOGETHER * times[0] and whole - times[0] > _EDGE:
+    if whole <= _TOGETHER * times[0]:
+        return 0.0
+    if whole - times[0] > _EDGE:
         began = f" and began up to {format_duration(apart)} apart" if apart else ""
         raise ApartError(
             f"{name}: {direction}: the jobs ran for {format_duration(times[0])} to "
@@ -322,6 +316,7 @@ def _check_times(
             remedy="look at the jobs one by one; with time_based, one runtime and one startdelay they run "
             "together",
         )
+    return whole
 
 
 def _start(stated: Mapping[str, Any]) -> float:

@@ -428,6 +428,23 @@ def test_jobs_that_a_delay_kept_apart_are_not_added(binned, key):
     assert parse(binned).metrics["read.iops"] == pytest.approx(2 * alone)
 
 
+def test_rates_of_short_jobs_that_hardly_ran_at_the_same_time_are_those_of_all_in_the_whole_time(binned):
+    """Of three readers of 1 MiB one found the device idle and was done in 2 ms, the others took 0.1 s."""
+    first = binned["jobs"][0]
+    first["read"]["runtime"] = 1000
+    quick = copy.deepcopy(first)
+    quick["jobname"] = "quick"
+    quick["read"]["runtime"] = 20
+    for job in (first, quick):
+        side, seconds = job["read"], job["read"]["runtime"] / 1000
+        side["iops"] = side["total_ios"] / seconds
+        side["bw_bytes"] = round(side["io_bytes"] / seconds)
+    binned["jobs"].append(quick)
+    metrics = parse(binned).metrics
+    assert metrics["read.iops"] == pytest.approx(2 * first["read"]["total_ios"])
+    assert metrics["read.bandwidth"] == pytest.approx(2 * first["read"]["io_bytes"])
+
+
 def test_parts_are_the_jobs_by_name():
     parts = engine.parts(read("fio-3.33.write_ungrouped.json"), name="x")
     assert [(part.name, part.output.jobs) for part in parts] == [("seqw", 1), ("seqw #2", 1)]

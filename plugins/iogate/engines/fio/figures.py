@@ -103,9 +103,11 @@ def rounding(report: FioReport) -> int:
     return 0 if report.version >= _BYTES_SINCE else 1024
 
 
-def side(job: Mapping[str, Any], direction: str, label: str, report: FioReport) -> FioSide:
-    """Return one direction of one job. Raises OutputError where the figures are none, or contradict each
-    other.
+def side(
+    job: Mapping[str, Any], direction: str, label: str, report: FioReport, *, polled: bool = False
+) -> FioSide:
+    """Return one direction of one job, whose submissions are `polled` for by the kernel or not. Raises
+    OutputError where the figures are none, or contradict each other.
     """
     data, where, name = job[direction], f"{label}: {direction}", report.name
 
@@ -132,7 +134,7 @@ def side(job: Mapping[str, Any], direction: str, label: str, report: FioReport) 
         seconds=seconds,
         bandwidth=bandwidth if bandwidth else size / seconds,
         iops=iops if iops else operations / seconds,
-        latencies=_latencies(data, operations, where, name),
+        latencies=_latencies(data, operations, where, name, polled=polled),
         samples=_samples(data, where, name),
     )
 
@@ -182,9 +184,20 @@ def _samples(data: Mapping[str, Any], where: str, name: str) -> dict[str, float]
     return found
 
 
-def _latencies(data: Mapping[str, Any], operations: int, where: str, name: str) -> dict[str, FioLatency]:
+def _latencies(
+    data: Mapping[str, Any], operations: int, where: str, name: str, *, polled: bool = False
+) -> dict[str, FioLatency]:
+    """Return the latencies that were measured. Where the kernel polls, fio (3.33) may count completion from
+    an earlier use of an I/O's place in the queue, or from when the machine was started: it is left out then.
+    """
     found = {}
     for kind in _LATENCIES:
+        if (
+            kind == "clat"
+            and polled
+            and _longest(data, "clat", where, name) > _longest(data, "lat", where, name)
+        ):
+            continue
         for key, unit in ((f"{kind}_ns", 1), (kind, 1000)):
             if isinstance(data.get(key), dict):
                 latency = _latency(data[key], unit, operations, f"{where}: {key}", name)
@@ -192,6 +205,13 @@ def _latencies(data: Mapping[str, Any], operations: int, where: str, name: str) 
                     found[kind] = latency
                 break
     return found
+
+
+def _longest(data: Mapping[str, Any], kind: str, where: str, name: str) -> float:
+    """Return the longest latency of a kind in ns; infinite where there is none."""
+    latency = data.get(f"{kind}_ns")
+    longest = latency.get("max", 0) if isinstance(latency, dict) else 0
+    return number(longest, f"{where}: {kind}_ns: max", name) or math.inf
 
 
 def _latency(data: Mapping[str, Any], unit: int, operations: int, where: str, name: str) -> FioLatency | None:

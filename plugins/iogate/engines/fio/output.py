@@ -294,7 +294,10 @@ def _done(
 ) -> tuple[list[figures.FioSide], dict[str, float]]:
     """Return what each of some jobs did in one direction, and their figures as one."""
     stated = _stated_by_each(report, jobs)
-    sides = [figures.side(job.data, direction, job.label, report) for job in jobs]
+    sides = [
+        figures.side(job.data, direction, job.label, report, polled=_is_polled(one))
+        for job, one in zip(jobs, stated, strict=True)
+    ]
     span = _span(sides, [_start(one) for one in stated], direction, report.name) if together else 0.0
     return sides, figures.merge(sides, report.name, sampled=sampled, span=span)
 
@@ -323,6 +326,11 @@ def _start(stated: Mapping[str, Any]) -> float:
     """Return the seconds until figures are taken of a job with these options."""
     said = (stated.get("startdelay", stated.get("start_delay", 0)), stated.get("ramp_time", 0))
     return sum(map(_seconds, said))
+
+
+def _is_polled(stated: Mapping[str, Any]) -> bool:
+    """Return whether a thread of the kernel polls for what a job with these options submits."""
+    return stated.get("ioengine") == "io_uring" and str(stated.get("sqthread_poll", "0")) != "0"
 
 
 def _seconds(value: Any) -> float:

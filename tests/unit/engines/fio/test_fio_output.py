@@ -445,6 +445,27 @@ def test_rates_of_short_jobs_that_hardly_ran_at_the_same_time_are_those_of_all_i
     assert metrics["read.bandwidth"] == pytest.approx(2 * first["read"]["io_bytes"])
 
 
+@pytest.mark.parametrize(
+    ("ioengine", "polls", "reason"),
+    [("io_uring", "1", ""), ("io_uring", "0", "percentiles"), ("libaio", "1", "percentiles")],
+)
+def test_completion_that_fio_counts_from_another_start_is_in_no_figure(binned, ioengine, polls, reason):
+    """fio 3.33 where the kernel polls for submissions: lat is right, clat is the time since boot."""
+    job = binned["jobs"][0]
+    job["job options"].update(ioengine=ioengine, sqthread_poll=polls)
+    before = parse(binned).metrics
+    assert "read.clat.p99" in before
+    boot = 40_485_000_000_000
+    job["read"]["clat_ns"].update(min=boot, mean=boot + 1.0, max=boot + 10**9)
+    if reason:
+        with pytest.raises(OutputError, match=reason):
+            parse(binned)
+        return
+    metrics = parse(binned).metrics
+    assert {name for name in before if name not in metrics} == {n for n in before if ".clat." in n}
+    assert metrics["read.lat.mean"] == before["read.lat.mean"]
+
+
 def test_parts_are_the_jobs_by_name():
     parts = engine.parts(read("fio-3.33.write_ungrouped.json"), name="x")
     assert [(part.name, part.output.jobs) for part in parts] == [("seqw", 1), ("seqw #2", 1)]

@@ -111,12 +111,13 @@ def outputs(
                     for client in offsets
                 )
     for client, own in found.each.items():
-        metrics |= {
+        told = {
             f"{client}.{direction}.{figure}": own.metrics[f"{direction}.{figure}"]
             for direction in own.traffic
             for figure in output.OF_EACH
             if f"{direction}.{figure}" in own.metrics
         }
+        metrics = told | metrics  # where a section is called as a client is, its figures gate
     jobs = sum(own.jobs for own in found.each.values())
     return ClientOutputs(replace(found.whole, metrics=metrics, jobs=jobs), found.each, spans)
 

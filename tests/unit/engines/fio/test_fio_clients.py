@@ -76,6 +76,8 @@ def test_unlike_jobs_are_told_each_of_all_clients_together():
     assert metrics[f"{DIRECTION}.iops"] == pytest.approx(3 * own)
     assert metrics[f"{name}.{DIRECTION}.iops"] == pytest.approx(2 * own)
     assert metrics[f"log.{DIRECTION}.iops"] == pytest.approx(own)
+    renamed = outputs(text.replace('"log"', '"client_2"'), {"client_1": log(), "client_2": log()}).whole
+    assert renamed.metrics[f"client_2.{DIRECTION}.iops"] == pytest.approx(own)  # the section's
 
 
 def test_latencies_are_merged_by_bins():

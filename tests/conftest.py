@@ -30,12 +30,16 @@ UNDISTURBED = tuple(
         "clients",
         "engine_package",
         "first_steps",
+        "fleet_system",
         "job_files",
         "remote",
         "report_page",
+        "results_races",
+        "target_races",
+        "wear_counted",
     )
 )
-"""Tests of real engines that look at no figures, and need no loop device, which are few and all alike."""
+"""Tests of real engines that look at no figures that others would disturb."""
 
 
 _CLONE_NEWNS, _MS_REC, _MS_SLAVE = 0x20000, 0x4000, 0x80000

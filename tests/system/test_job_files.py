@@ -78,7 +78,7 @@ def test_job_files_of_others_run_as_they_are(files):
 DATABASE = """\
 [global]
 direct=1
-runtime=1
+runtime=0.3
 time_based
 rw=randwrite
 [data]

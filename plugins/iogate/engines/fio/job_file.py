@@ -15,6 +15,8 @@ from iogate.model import Place, Workload
 OUTPUT = "output.json"
 PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
 _LONGEST_COMMENT = 200
+_LONGEST_NAME = 127
+"""Bytes of a section's name that fio keeps (FIO_JOBNAME_SIZE), and tells in its output."""
 _TIMES = ("runtime", "ramp_time", "startdelay")
 _OWN = ("cached", "nrfiles", "clients")
 """What is said to fio by other options."""
@@ -70,8 +72,8 @@ def section_name(name: str) -> str:
     """Return a workload's name as the name of a section: without what ends a section or starts a comment, or
     begins as `global` does, which to fio is no job.
     """
-    found = re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip()[:128] or "workload"
-    return f"_{found}" if found.startswith(GLOBAL) else found
+    found = re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip() or "workload"
+    return (f"_{found}" if found.startswith(GLOBAL) else found)[:_LONGEST_NAME]
 
 
 def plain(text: str) -> str:

@@ -96,6 +96,13 @@ def test_it_fails_no_strict_run_for_want_of_a_baseline(project):
     project.run("suites", "--device=orin", "--io-missing=skip").assert_outcomes(passed=1)
 
 
+def test_with_another_target_nobody_misses_a_device_or_a_folder_of_baselines(project):
+    for more in ((), ("--io-strict",)):
+        result = project.run("suites", SAME, *more)
+        result.assert_outcomes(passed=2)
+        assert "warning" not in result.stdout.str()
+
+
 def test_a_mistake_in_it_is_told_with_its_place(project):
     project.suite(against("{valeu: 3}"))
     refused(

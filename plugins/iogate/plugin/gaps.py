@@ -44,7 +44,9 @@ class Gaps:
 
     @property
     def implicit(self) -> list[str]:
-        """What nobody has said, and is assumed."""
+        """What nobody has said, and is assumed; what both arms do now has no baseline of any device."""
+        if self._paired:
+            return []
         named = bool(value_of(self._config, "--device"))
         return list(coverage.implicit(named, self._settings.baselines, self._config.inipath))
 

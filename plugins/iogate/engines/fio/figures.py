@@ -285,15 +285,16 @@ def _check_distribution(latency: FioLatency, what: str) -> None:
 def merge(sides: Sequence[FioSide], name: str, *, sampled: bool, span: float = 0.0) -> dict[str, float]:
     """Return the metrics of jobs that ran together, in one direction.
 
-    Rates add up; of jobs that took a `span` of so many seconds in all, and ran one without the other for much
-    of it, they are what all did in that time, as fio has it of a group. What was sampled in windows does not
-    add up (the windows of jobs differ): it is told only if `sampled` says that it belongs to the whole.
+    Of several jobs rates are what all did in a `span` of so many seconds, as fio has it of a group: rates of
+    each in its own time add up to more than the device did. They are added up where no span is known (0).
+    What was sampled in windows does not add up (the windows of jobs differ): it is told only if `sampled`
+    says that it belongs to the whole.
     """
     found = {
         "iops": sum(side.iops for side in sides),
         "bandwidth": sum(side.bandwidth for side in sides),
     }
-    if span:
+    if span and len(sides) > 1:
         found = {
             "iops": sum(side.operations for side in sides) / span,
             "bandwidth": sum(side.bytes for side in sides) / span,

@@ -29,7 +29,7 @@ _SUMS_GROUPS = (3, 13)
 OF_EACH = ("iops", "bandwidth", "lat.mean", "clat.p50", "clat.p99", "clat.p99.9")
 """The figures that are told of each of several jobs or clients, beside those of all."""
 _TOGETHER = 1.25
-"""How much longer than the shortest the longest of jobs may run, so that their rates still add up."""
+"""How much longer than the shortest the longest of jobs may run, so that they still ran together."""
 _EDGE = 1.0  # s
 _SHOWN = 600
 _WORD = re.compile(r"[A-Za-z]{2}")
@@ -303,14 +303,14 @@ def _done(
 
 
 def _span(sides: Sequence[figures.FioSide], starts: Sequence[float], direction: str, name: str) -> float:
-    """Return the seconds from the first start to the last end of jobs whose rates do not add up, as their
-    times have little in common; 0 of all others. Raises ApartError where that is not for their being short.
+    """Return the seconds in which jobs did what they did: those of the longest, or from the first start to
+    the last end where their times have little in common. Raises ApartError if that is not for being short.
     """
     times = sorted(side.seconds for side in sides)
     ends = [start + side.seconds for start, side in zip(starts, sides, strict=True)]
     whole, apart = max(ends) - min(starts), max(starts) - min(starts)
     if whole <= _TOGETHER * times[0]:
-        return 0.0
+        return times[-1]
     if whole - times[0] > _EDGE:
         began = f" and began up to {format_duration(apart)} apart" if apart else ""
         raise ApartError(

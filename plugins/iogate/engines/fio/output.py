@@ -424,7 +424,9 @@ def _count(report: FioReport, jobs: Sequence[_Job]) -> int:
         return stated
     data = jobs[0].data
     sides = [data[direction] for direction in (*DIRECTIONS, "mixed") if isinstance(data.get(direction), dict)]
-    longest = max(figures.whole_number(side.get("runtime", 0), "runtime", report.name) for side in sides)
+    times = [figures.whole_number(side.get("runtime", 0), "runtime", report.name) for side in sides]
+    # what verifies reads when it has written
+    longest = sum(times) if "verify" in _stated(report, jobs) else max(times)
     together = figures.number(data.get("job_runtime", 0), "job_runtime", report.name)
     return max(stated, round(together / longest) if longest else 1)
 

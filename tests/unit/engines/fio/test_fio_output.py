@@ -152,6 +152,17 @@ def test_rates_of_ungrouped_jobs_that_ran_equally_long_add_up():
     assert output.traffic["write"].bytes == sum(side["io_bytes"] for side in sides)
 
 
+def test_a_job_that_reads_back_what_it_wrote_is_one_job_whose_options_are_known(binned):
+    job = binned["jobs"][0]
+    job["write"] = copy.deepcopy(job["read"])
+    job["job_runtime"] = 2 * job["read"]["runtime"]
+    assert parse(binned).jobs == 2
+    job["job options"]["verify"] = "crc32c"
+    output = parse(binned)
+    assert output.jobs == 1
+    assert output.options["verify"] == "crc32c"
+
+
 @pytest.mark.parametrize("key", ["bsrange", "bssplit"])
 def test_a_block_size_that_does_not_hold_for_a_job_is_not_stated(key):
     data = last_document("fio-3.33.write_ungrouped.json")

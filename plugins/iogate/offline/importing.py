@@ -31,6 +31,7 @@ from iogate.offline.outputs import (
     parse_output,
     read_bytes,
     refuse_twice,
+    runs_several,
     unstated_options,
 )
 from iogate.units import printable
@@ -156,6 +157,15 @@ def _fitting(job: OutputJob, candidates: Sequence[Workload]) -> Workload:
     known = [workload for workload in candidates if workload.engine == job.engine]
     if not known:
         raise InputError(printable(f"{job.label} is of {job.engine}, which no workload here uses"))
+    known, several = [one for one in known if not runs_several(one)], known
+    if not known:
+        names = ", ".join(workload.name for workload in several)
+        raise InputError(
+            printable(
+                f"{job.label} is one job, and what runs several sections of a job file at once: {names}"
+            ),
+            remedy="record that with --update-baselines",
+        )
     against = [contradictions(job, workload) for workload in known]
     fitting = [workload for workload, found in zip(known, against, strict=True) if not found]
     if len(fitting) == 1:

@@ -270,6 +270,22 @@ class TestWhatIsRefused:
         output = changed(MIXED, place.folder / "other.json", {"rw": "randread", "rwmixread": None})
         assert "it wrote, and r does not" in place.refused(output)
 
+    @pytest.mark.parametrize("output", [MIXED, TEXT])
+    def test_the_section_of_a_job_file_is_a_definition_as_any_other(self, place, output):
+        job = "[mix]\nrw=randrw\nrwmixread=70\nbs=8k\niodepth=8\nioengine=libaio\ndirect=1\n"
+        (place.folder / "suites" / "their.fio").write_text(
+            job + "size=64m\nruntime=2\ntime_based\n[other]\nsize=64m\n"
+        )
+        place.suite("workloads: {theirs: {jobfile: their.fio, section: mix}}")
+        if output == MIXED:
+            assert place.take(MIXED)[0] == 0
+            assert list(place.baselines) == ["theirs"]
+        else:
+            assert "bs is 4k, and 8k in theirs" in place.refused(TEXT)
+        place.file.unlink(missing_ok=True)
+        place.suite("workloads: {theirs: {jobfile: their.fio}}")
+        assert "several sections of a job file at once: theirs" in place.refused(output)
+
     def test_a_share_of_reads_that_is_not_the_declared_one(self, place):
         place.suite("workloads: {mix: {rw: randrw, rwmixread: 70, bs: 4k, iodepth: 8, numjobs: 2, size: 1G}}")
         assert "50% of it were reads, and rwmixread is 70 in mix" in place.refused(TEXT)

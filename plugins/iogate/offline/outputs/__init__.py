@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iogate.offline.outputs.findings import findings
-from iogate.offline.outputs.fit import contradictions, flags_of, unstated_options
+from iogate.offline.outputs.fit import contradictions, flags_of, runs_several, unstated_options
 from iogate.offline.outputs.jobs import OutputFile, OutputJob, job_of, parse_output, refuse_twice
 from iogate.offline.outputs.text import (
     Understood,
@@ -30,6 +30,7 @@ __all__ = [
     "read_bytes",
     "refuse_twice",
     "runs",
+    "runs_several",
     "text_of",
     "understood",
     "understood_by",

@@ -34,6 +34,11 @@ def contradictions(job: OutputJob, workload: Workload) -> list[str]:
     return [printable(text) for text in (*found, *_done_otherwise(job, workload))]
 
 
+def runs_several(workload: Workload) -> bool:
+    """Return whether a workload is several sections of a job file at once, whose output is not of one job."""
+    return len(_sections(workload.options)) > 1
+
+
 def flags_of(engine: str) -> frozenset[str]:
     """Return the options that outputs of an engine may leave out although they were given.
 
@@ -74,11 +79,19 @@ def unstated_options(job: OutputJob, workload: Workload) -> list[str]:
     ]
 
 
+def _sections(options: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the options of each section of the job file that a workload is made of; none of another one."""
+    found = options.get("jobs")
+    return list(found.values()) if isinstance(found, Mapping) else []
+
+
 def _flat(options: Mapping[str, Any], engine: str) -> dict[str, Any]:
-    """Return options by name, those passed through to the engine beside the others; without those that only
-    say what is reported.
+    """Return options by name, those passed through to the engine beside the others, and those of the only
+    section of a job file as those of any workload; without those that only say what is reported.
     """
     found: dict[str, Any] = {}
+    if len(sections := _sections(options)) == 1:
+        options = {**{key: value for key, value in options.items() if key != "jobs"}, **sections[0]}
     for key, value in options.items():
         found.update(value if isinstance(value, Mapping) else {key: value})
     known = engines.load(engine)

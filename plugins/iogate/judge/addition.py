@@ -23,12 +23,20 @@ def judge_session(
     gate_options: GateOptions,
     repetitions: Sequence[Repetition],
 ) -> Verdict:
-    """Return the verdict on a session against those before it, in one look at all its repetitions."""
+    """Return the verdict on a session against those before it, in one look at all its repetitions.
+
+    Where the baseline lacks some of what gates, the rest is held against it all the same.
+    """
     whole = replace(workload, repetitions=None, max_repetitions=None)
     gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)
-    judge = BaselineJudge(whole, baseline, gating, gate_options)
+    known = [name for name in gating if name in baseline.metrics]
+    judge = BaselineJudge(whole, baseline, known or gating, gate_options)
     judge.look(repetitions)
-    return judge.verdict(repetitions)
+    found = judge.verdict(repetitions)
+    if len(known) in (0, len(gating)) or refusal(found):
+        return found
+    lacking = ", ".join(name for name in gating if name not in known)
+    return replace(found, verdict="no_baseline", reason=f"the baseline has no {lacking} yet")
 
 
 def refusal(verdict: Verdict) -> str:

@@ -71,6 +71,29 @@ def test_a_metric_that_the_baseline_lacks_may_be_added():
     assert (admitted.verdict, admitted.keep) == ("recorded", True)
 
 
+@pytest.mark.parametrize(
+    "figure, verdict, said",
+    [
+        (
+            1000.0,
+            "recorded",
+            "appended as the 4th session of the baseline, undecided: the baseline has no log.",
+        ),
+        (780.0, "regressed", "read.iops is 780 IOPS against 1.000 k IOPS, -22.0%"),
+        (30.0, "regressed", "read.iops is 30.00 IOPS against 1.000 k IOPS"),
+    ],
+)
+@pytest.mark.parametrize("gating", [(READ, "log.read.iops"), ("log.read.iops", READ)])
+def test_what_a_baseline_has_of_a_session_is_judged_where_it_lacks_another_metric(
+    gating, figure, verdict, said
+):
+    both = {READ: figure, "log.read.iops": figure / 10}
+    repetitions = [Repetition(Output(both, {}), 1.0, "folder") for _ in range(5)]
+    admitted = admit(judge_session(W, KNOWN, gating, GateOptions(), repetitions), 4)
+    assert (admitted.verdict, admitted.keep) == (verdict, verdict == "recorded")
+    assert admitted.reason.startswith(said)
+
+
 def test_an_appender_measures_as_often_as_a_baseline_needs():
     judge = Appender(W, KNOWN, (READ,), GateOptions(), {})
     assert judge.maximum == 5

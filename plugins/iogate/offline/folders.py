@@ -12,8 +12,8 @@ SUFFIXES = (".json", ".txt", ".out")
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a file itself, the files of measurements in a folder, or the results of the sessions in a folder
-    of sessions.
+    """Return a file itself, or the files of measurements in a folder and, if it is no session's own, the
+    results of the sessions in it.
 
     Raises InputError for a folder without any.
     """
@@ -21,7 +21,8 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     try:
         found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
-        found = found or sorted(filter(Path.is_file, path.glob(f"*/{NAME}")))
+        if not (path / NAME).is_file():
+            found += sorted(filter(Path.is_file, path.glob(f"*/{NAME}")))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     if not found:

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iogate.errors import InputError
+from iogate.formats.reading import read_at_once
 from iogate.report.json_file import NAME
 from iogate.report.results import Results
+
+_HEAD = 4096  # bytes of a file that are looked at
+_FIRST_KEYS = (b'"schema"', b'"device"', b'"session"')
 
 
 def load_sessions(paths: Sequence[Path]) -> list[Results]:
@@ -20,7 +24,7 @@ def load_sessions(paths: Sequence[Path]) -> list[Results]:
 
 def results_files(paths: Sequence[Path]) -> list[Path]:
     """Return the results files that paths stand for, each once: files, folders of sessions, folders that hold
-    such folders, and folders of files that `--io-json` wrote.
+    such folders, and folders of files that `--io-json` wrote; of a folder that holds several of these, all.
 
     Raises InputError for a folder that cannot be read, or holds none.
     """
@@ -33,10 +37,29 @@ def _files(path: Path) -> list[Path]:
     try:
         os.scandir(path).close()  # glob finds nothing where it may not look
         own = path / NAME
-        found = [own] if own.is_file() else sorted(file for file in path.glob(f"*/{NAME}") if file.is_file())
-        found = found or sorted(path.glob("*.json"))
+        found = [own] if own.is_file() else _files_within(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     if not found:
         raise InputError(f"{path} holds no results of a session: no {NAME}, nor a folder with one")
     return found
+
+
+def _files_within(path: Path) -> list[Path]:
+    """Return the results in a folder that is no session's own: those of sessions in it, and what `--io-json`
+    wrote under other names, as it does for several devices, there or in a folder of it. What else is beside
+    sessions, or a folder further down, is passed over.
+    """
+    sessions = sorted(file for file in path.glob(f"*/{NAME}") if file.is_file())
+    loose = (file for file in sorted(path.glob("*.json")) if not sessions or _means_results(file))
+    further = (file for file in sorted(path.glob("*/*.json")) if not (file.parent / NAME).is_file())
+    return [*sessions, *loose, *filter(_means_results, further)]
+
+
+def _means_results(file: Path) -> bool:
+    """Return whether a file begins as results do, or is empty, as one that was cut off may be."""
+    try:
+        head = read_at_once(file, _HEAD) if file.is_file() else b"-"
+    except OSError:
+        return True  # who reads it says why it cannot be
+    return not head or all(word in head for word in _FIRST_KEYS)

@@ -331,6 +331,15 @@ class TestResultsFiles:
         new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))
         assert compare(folder, new, "--tolerance", "5%") == compare(*old, new, "--tolerance", "5%")
 
+    def test_a_folder_of_files_and_of_sessions_is_all_of_them(self, compare, old, tmp_path):
+        folder = tmp_path / "sessions"
+        (folder / "last").mkdir(parents=True)
+        shutil.copy(old[-1], folder / "last" / "results.json")
+        for file in old[:-1]:
+            shutil.copy(file, folder)
+        new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))
+        assert compare(folder, new, "--tolerance", "5%") == compare(*old, new, "--tolerance", "5%")
+
     def test_the_folder_of_a_session_is_that_session(self, compare, old, tmp_path):
         session = tmp_path / "2026-01-01T00:00:00Z-1a2b"
         results(session / "results.json", record(noisy(2e9, seed=9)), session="new")

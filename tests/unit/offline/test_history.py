@@ -197,3 +197,36 @@ def test_a_changed_image_beside_the_likeliest_session_is_told_with_its_date(kept
     (metric,), _ = metrics(capsys)
     (change,) = metric["changes"]
     assert any("image was 1, is 2" in text for text in change["around"])
+
+
+class TestFoldersOfResults:
+    """What jobs leave in one folder over months, in which the names of files and folders change."""
+
+    @pytest.fixture
+    def artifacts(self, project):
+        """A session's folder, what --io-json wrote of a device in another one, and beside them."""
+        folder = project / "artifacts"
+        keep(folder, session(0, record(repetitions(1, 0, 10_000))))
+        for number, name in ((1, "run-2/results-lab.json"), (2, "nightly.json")):
+            (folder / name).parent.mkdir(exist_ok=True)
+            session(number, record(repetitions(1, number, 10_000))).write(folder / name)
+        (folder / "run-2" / "package.json").write_text("{}")
+        (folder / "fleet.json").write_text("{}")
+        return folder
+
+    def test_results_of_whatever_names_count(self, artifacts, capsys):
+        assert main(["history", str(artifacts)]) == 0
+        assert "lab: 3 sessions" in capsys.readouterr().out
+
+    def test_a_folder_of_a_session_is_that_session(self, artifacts, capsys):
+        session(3, record(repetitions(1, 3, 10_000))).write(artifacts / session_name(0) / "older.json")
+        assert main(["history", str(artifacts / session_name(0))]) == 0
+        assert "lab: 1 session," in capsys.readouterr().out
+
+    def test_results_that_were_cut_off_are_told(self, artifacts, capsys):
+        file = artifacts / "run-2" / "results-lab.json"
+        file.write_bytes(file.read_bytes()[:500])
+        (artifacts / "empty.json").touch()
+        assert main(["history", str(artifacts)]) == 1
+        said = capsys.readouterr().out
+        assert "results-lab.json" in said and "empty.json" in said

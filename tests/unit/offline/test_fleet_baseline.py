@@ -111,6 +111,15 @@ def test_a_fleet_does_not_lie_beside_what_a_single_device_measured(results, proj
     assert not file.exists()
 
 
+def test_what_is_no_longer_in_a_baseline_that_is_replaced_is_told(project, file, capsys):
+    results = fleet(project / "kept", names=("read_4k", "write_4k"))
+    assert "no longer" not in write(capsys, *results)
+    kept = [path for path in results if path.name not in ("orin-3", "orin-7")]
+    said = write(capsys, "--replace", "--workload=read_4k", *kept)
+    assert "no longer in it: 1 workload: write_4k no longer in it: 2 devices: orin-3, orin-7" in said
+    assert "no longer" not in write(capsys, "--replace", *results)
+
+
 @pytest.mark.parametrize("mode", ["append", "replace", "force"])
 def test_no_session_of_a_single_device_is_added_to_it(results, file, capsys, mode):
     write(capsys, *results)

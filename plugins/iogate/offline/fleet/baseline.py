@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,7 +12,7 @@ from iogate.errors import InputError
 from iogate.judge.baseline import DeviceSession, load_baselines, require_room, store_fleet
 from iogate.judge.baseline.fleet import FEWEST, FleetValues
 from iogate.judge.baseline.places import near_path
-from iogate.model import hash_of
+from iogate.model import Baseline, hash_of
 from iogate.offline.baseline_log import strength
 from iogate.offline.fleet.profile import Profile
 from iogate.offline.fleet.values import Fleet
@@ -42,10 +42,12 @@ def write_baseline(fleet: Fleet, name: str, baselines: Path | None = None, *, re
     lines = [*_without(fleet, slower), *said]
     for suite, measured in found.items():
         file = folder / f"{suite}.yaml"
+        before = load_baselines(file, suite)
         store_fleet(file, name, suite, measured, replace=replace)
         devices = {one.device for _, own in measured.values() for one in own}
         counts = f"{plural(len(measured), 'workload')} of {plural(len(devices), 'device')}"
         lines.append(f"{near_path(file)}: {counts}; one session each, the newest")
+        lines += _no_longer(before, measured, devices)
     lines.append(profile.write())
     for suite in found:
         file = folder / f"{suite}.yaml"
@@ -86,6 +88,21 @@ def _suites(fleet: Fleet, slower: list[str]) -> tuple[Mapping[str, FleetValues],
             remedy="measure more devices",
         )
     return found, said
+
+
+def _no_longer(
+    before: Mapping[str, Baseline], measured: FleetValues, devices: Collection[str]
+) -> Iterator[str]:
+    """Yield what was in the baseline that was replaced, and is not in the new one: fewer devices resolve
+    less, and results are removed without a word to the fleet.
+    """
+    known = dict.fromkeys(device for one in before.values() for device in one.devices)
+    for what, gone in (
+        ("workload", [name for name in before if name not in measured]),
+        ("device", [device for device in known if device not in devices]),
+    ):
+        if gone:
+            yield f"no longer in it: {plural(len(gone), what)}: {', '.join(gone)}"
 
 
 def _stored(device: str) -> str:

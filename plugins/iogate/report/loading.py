@@ -57,9 +57,9 @@ def _files_within(path: Path) -> list[Path]:
 
 
 def _means_results(file: Path) -> bool:
-    """Return whether a file begins as results do, or is empty, as one that was cut off may be."""
+    """Return whether a file begins as results do. An empty one may be what this command's output goes to."""
     try:
-        head = read_at_once(file, _HEAD) if file.is_file() else b"-"
+        head = read_at_once(file, _HEAD) if file.is_file() else b""
     except OSError:
         return True  # who reads it says why it cannot be
-    return not head or all(word in head for word in _FIRST_KEYS)
+    return all(word in head for word in _FIRST_KEYS)

@@ -212,6 +212,7 @@ class TestFoldersOfResults:
             session(number, record(repetitions(1, number, 10_000))).write(folder / name)
         (folder / "run-2" / "package.json").write_text("{}")
         (folder / "fleet.json").write_text("{}")
+        (folder / "history.json").touch()  # what `iogate history --json > artifacts/history.json` begins with
         return folder
 
     def test_results_of_whatever_names_count(self, artifacts, capsys):
@@ -226,7 +227,5 @@ class TestFoldersOfResults:
     def test_results_that_were_cut_off_are_told(self, artifacts, capsys):
         file = artifacts / "run-2" / "results-lab.json"
         file.write_bytes(file.read_bytes()[:500])
-        (artifacts / "empty.json").touch()
         assert main(["history", str(artifacts)]) == 1
-        said = capsys.readouterr().out
-        assert "results-lab.json" in said and "empty.json" in said
+        assert "results-lab.json" in capsys.readouterr().out

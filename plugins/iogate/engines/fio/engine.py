@@ -13,7 +13,7 @@ from iogate.engines.fio import alternation, reading, stated
 from iogate.engines.fio import check as _fio_check
 from iogate.engines.fio import clients as _clients
 from iogate.engines.fio.conversation import FioConversation
-from iogate.engines.fio.job_file import OUTPUT, arguments, job_file, section_name
+from iogate.engines.fio.job_file import OUTPUT, arguments, job_file, section_names
 from iogate.engines.fio.job_file_reader import declared_phases, left_out
 from iogate.engines.fio.jobs import (
     ELSEWHERE,
@@ -259,6 +259,7 @@ def _gating(each: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     The sum stays, as jobs that compete share a device out now so, now so, and all of it is more even.
     """
     found: list[str] = []
+    parts = dict(zip(each, map(part_name, section_names(each)), strict=True))
     for direction in _all_directions(each.values()):
         own = {name: job for name, job in each.items() if direction in _directions(job)}
         if not unlike(own.values()):
@@ -268,7 +269,7 @@ def _gating(each: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
         if free:
             found.append(f"{direction}.{_rate(min(_blocks(job)[0] for job in free))}")
         for name, job in own.items():
-            found.append(f"{part_name(section_name(name))}.{direction}.{_figure(job)}")
+            found.append(f"{parts[name]}.{direction}.{_figure(job)}")
     return tuple(dict.fromkeys(found))
 
 

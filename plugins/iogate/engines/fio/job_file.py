@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, jobs
+from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, jobs, part_name
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
 OUTPUT = "output.json"
 PERCENTILES = "50:90:95:99:99.5:99.9:99.95:99.99"
 _LONGEST_COMMENT = 200
-_LONGEST_NAME = 127
-"""Bytes of a section's name that fio keeps (FIO_JOBNAME_SIZE), and tells in its output."""
+_LONGEST_SECTION = 120
+"""Of a name fio tells 127 bytes (FIO_JOBNAME_SIZE), a number among them that keeps it from another."""
 _TIMES = ("runtime", "ramp_time", "startdelay")
 _OWN = ("cached", "nrfiles", "clients")
 """What is said to fio by other options."""
@@ -40,8 +40,11 @@ def job_file(workload: Workload, place: Place) -> str:
         "#   fio --output=again.json --output-format=json+ job.fio",
         "# Without allow_file_create=0 fio makes the data if they are gone; here they were laid out before.",
     ]
-    for name, options in jobs(workload.options).items():
-        lines += [f"[{section_name(name or workload.name)}]", *_filenames(place, options)]
+    each = jobs(workload.options)
+    for section, options in zip(
+        section_names(name or workload.name for name in each), each.values(), strict=True
+    ):
+        lines += [f"[{section}]", *_filenames(place, options)]
         lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
         lines += assignments(options)
         if "percentile_list" not in options.get("fio", {}):
@@ -73,7 +76,21 @@ def section_name(name: str) -> str:
     begins as `global` does, which to fio is no job.
     """
     found = re.sub(r"[^A-Za-z0-9_.,=@+ -]", "_", name).strip() or "workload"
-    return (f"_{found}" if found.startswith(GLOBAL) else found)[:_LONGEST_NAME]
+    return (f"_{found}" if found.startswith(GLOBAL) else found)[:_LONGEST_SECTION]
+
+
+def section_names(names: Iterable[str]) -> list[str]:
+    """Return the names of the sections of jobs. No two are alike as parts of metrics, as `日志` and `数据`
+    would be (`__`): figures of the one would be those of both.
+    """
+    found: dict[str, str] = {}
+    for name in map(section_name, names):
+        section, number = name, 1
+        while part_name(section) in found:
+            number += 1
+            section = f"{name}_{number}"
+        found[part_name(section)] = section
+    return list(found.values())
 
 
 def plain(text: str) -> str:

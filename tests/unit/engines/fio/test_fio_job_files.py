@@ -1,5 +1,7 @@
 """Job files as people have them: phases, shares, variables, places, several files."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from iogate import engines
 from iogate.declare.suite import load_suite
 from iogate.engines.fio.job_file import job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out, sections
+from iogate.engines.fio.jobs import part_name
 from iogate.engines.fio.options import normalise_options
 from iogate.errors import InputErrors
 from iogate.formats.attachment import Attachment
@@ -102,6 +105,21 @@ class TestPhases:
         assert FIO.gating(limited) == ("read.lat.mean",)
         (limited,) = load(suite(), f"{content}rate=1m\n[large]\nbs=1m\nrate=1m\n")
         assert FIO.gating(limited) == ("small.read.lat.mean", "large.read.lat.mean")
+
+    def test_names_that_look_alike_in_metrics_are_kept_apart(self, load, tmp_path):
+        content = "[global]\nsize=8m\nrw=write\n"
+        for names, parts in (
+            (("日志", "数据"), ("__", "___2")),
+            (("log 1", "log.1", "log_1_2"), ("log_1", "log_1_2", "log_1_2_2")),
+            (("x" * 140, "x" * 139), ("x" * 120, "x" * 120 + "_2")),
+        ):
+            sections = (f"[{name}]\nbs={4 << number}k\n" for number, name in enumerate(names))
+            (item,) = load(suite(), content + "".join(sections))
+            assert FIO.gating(item)[1:] == tuple(f"{part}.write.iops" for part in parts)
+            made = re.findall(
+                r"^\[(.+)\]$", job_file(item, Place(tmp_path / "data", None, tmp_path)), re.MULTILINE
+            )
+            assert tuple(map(part_name, made)) == parts
 
     def test_a_pair_cannot_stop_what_is_told_of_one_job(self, load):
         (item,) = load(suite(), "[global]\nsize=8m\ndirect=1\nruntime=9\n[a]\nbs=4k\n[b]\nbs=8k\n")

@@ -26,7 +26,7 @@ from iogate.cli import (
     show,
 )
 from iogate.errors import IogateError
-from iogate.units import printable
+from iogate.units import no_commands
 
 _COMMANDS = (
     init,
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(given.act(given))
     except IogateError as error:
-        print(printable(f"iogate: {error}"), file=sys.stderr)
+        print(no_commands(f"iogate: {error}"), file=sys.stderr)
         return 2
 
 

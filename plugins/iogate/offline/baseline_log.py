@@ -23,7 +23,7 @@ from iogate.judge.baseline.table import Change
 from iogate.judge.judge import GateOptions
 from iogate.model import Baseline, Environment, Tolerance, Workload, hash_of
 from iogate.offline.ages import age_text, began, newest
-from iogate.units import format_share, plural, printable
+from iogate.units import format_share, no_commands, plural
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
@@ -37,7 +37,7 @@ def log(name: str, baselines: Path | None = None) -> str:
     """
     project = find_project(Path.cwd(), Path.cwd())
     files = _files(name, baselines or project.baselines)
-    return printable("\n\n".join("\n".join(_lines(file, project)) for file in files))
+    return no_commands("\n\n".join("\n".join(_lines(file, project)) for file in files))
 
 
 def _files(name: str, baselines: Path) -> list[Path]:

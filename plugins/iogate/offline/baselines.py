@@ -20,7 +20,7 @@ from iogate.judge.baseline.storage import baseline_text, hold_lock, write
 from iogate.judge.baseline.table import Change
 from iogate.judge.metrics import typical_value
 from iogate.model import metric
-from iogate.units import format_quantity, printable
+from iogate.units import format_quantity, no_commands, one_line, printable
 
 _WAIT = 10.0  # seconds for a session that is writing the file
 
@@ -29,7 +29,7 @@ def show(files: Sequence[Path]) -> str:
     """Return what the baselines in files know: their sessions, and the headline metrics of their workloads.
     Raises IogateError.
     """
-    return printable("\n\n".join(_shown(file) for file in files))
+    return no_commands("\n\n".join(_shown(file) for file in files))
 
 
 def _shown(file: Path) -> str:
@@ -76,7 +76,7 @@ def rename_workload(file: Path, old: str, new: str) -> str:
             raise InputError(f"{file} has a baseline of {printable(new)!r} already", remedy=remedy)
         data["workloads"] = {new if name == old else name: entry for name, entry in data["workloads"].items()}
         write(file, data, folder)
-    return printable(f"{file}: {old} is {new} now")
+    return one_line(f"{file}: {old} is {new} now")
 
 
 def rename(source: Path, target: Path | None = None) -> str:
@@ -126,7 +126,7 @@ def _settle(file: Path, suite: str) -> str:
         device = device_folder(file, suite).name
         was = f"{data['device']}, suite {data['suite']}"
         write(file, {**data, "device": device, "suite": suite}, folder)
-    return printable(f"{file}: was of {was}; is of {device}, suite {suite}")
+    return one_line(f"{file}: was of {was}; is of {device}, suite {suite}")
 
 
 def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:
@@ -189,11 +189,14 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
         refuse_links(ours, "")
         write_atomically(ours, baseline_text(ours, merged, merged["device"]))
     except InputErrors as error:
-        told = [f"{printable(shown)} cannot be merged:", *(f"  {one}" for one in error.errors)]
+        told = [
+            f"{one_line(shown)} cannot be merged:",
+            *(f"  {no_commands(str(one))}" for one in error.errors),
+        ]
         return "\n".join([*told, "  take one side, or measure again with --update-baselines"]), 1
     except IogateError as error:
-        return printable(f"{shown} cannot be merged: {error}"), 1
-    return printable(f"{shown} is merged"), 0
+        return no_commands(f"{shown} cannot be merged: {error}"), 1
+    return one_line(f"{shown} is merged"), 0
 
 
 def _side(file: Path, shown: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from iogate.offline.outputs import (
     runs_several,
     unstated_options,
 )
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 _NAMED = 5
 _TELLING = 2  # figures that are the same in two measurements only if these are one
@@ -90,7 +90,7 @@ def import_outputs(
     )
     kind = "published figures" if source else "imported session"
     lines = [changes_table(changes), *judged, *_remarks(assigned, profile.link), f"{kind} written to {file}"]
-    return printable("\n".join(lines))
+    return no_commands("\n".join(lines))
 
 
 def _suite_file(suite: str) -> Path:

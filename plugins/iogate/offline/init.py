@@ -14,7 +14,7 @@ from iogate.errors import IogateError
 from iogate.formats import yamlio
 from iogate.formats.held import held_folder, make_within
 from iogate.formats.words import nearest
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 USUAL = ("quick", "acceptance")
 """The suites of a project for which none was named."""
@@ -96,7 +96,7 @@ def init(folder: Path, suites: Sequence[str], device: str) -> str:
     lines = lines or [f"nothing to do: {folder} has all of it"]
     place = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     command = f"{place}pytest {SUITES}/{_device_option(device)}"
-    return printable("\n".join([*lines, "", f"measure and judge: {command}"]))
+    return no_commands("\n".join([*lines, "", f"measure and judge: {command}"]))
 
 
 def shipped(kind: str) -> Path:

@@ -15,7 +15,7 @@ from iogate.model import Output, metric
 from iogate.offline.folders import files_of, is_results
 from iogate.offline.outputs import Understood, read_bytes, runs, text_of
 from iogate.offline.show_tables import FileRow, figures_table, files_table
-from iogate.units import harmless_json, plural, printable
+from iogate.units import harmless_json, no_commands, plural, printable
 
 _SEVERAL = 4
 """Files that are shown whole; of more there is a row each."""
@@ -64,7 +64,7 @@ def show(paths: Sequence[Path], as_json: bool) -> tuple[str, int]:
             texts.append(_text(item))
     if as_json:
         return harmless_json(json.dumps(plain, indent=2)), status
-    return printable(files_table(rows) if rows else "\n\n".join(texts)), status
+    return no_commands(files_table(rows) if rows else "\n\n".join(texts)), status
 
 
 def _read(path: Path) -> Iterator[_ShownFile]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from iogate.formats.reading import read_at_once
 from iogate.model import Device, Workload
 from iogate.plugin.items import is_suite
-from iogate.units import plural, printable
+from iogate.units import no_commands, one_line, plural
 
 _LOOKS = re.compile(r"^workloads\s*:", re.MULTILINE)
 _IS_NOT = re.compile(r"^(schema|suite|device)\s*:", re.MULTILINE)
@@ -166,12 +166,12 @@ def warnings_text(gaps: Sequence[str]) -> str:
 
 def refusal_text(gaps: Sequence[str]) -> str:
     """Return why a strict run is not begun."""
-    return printable("\n  ".join(["--io-strict refuses this run:", *gaps]))
+    return no_commands("\n  ".join(["--io-strict refuses this run:", *gaps]))
 
 
 def _filled(text: str) -> str:
     """Return a sentence on lines that people can read; paths stay whole."""
     lines = textwrap.wrap(
-        printable(text), _WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+        one_line(text), _WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
     )
     return "\n".join(lines)

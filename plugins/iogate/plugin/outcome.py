@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from _pytest.outcomes import Failed
 
-from iogate.units import plural, printable
+from iogate.units import no_commands, plural
 
 if TYPE_CHECKING:
     from iogate.model import VerdictName, WorkloadResult
@@ -109,7 +109,7 @@ def failure_text(result: WorkloadResult) -> str:
     if result.repetitions:
         lines.append(f"  raw output: {_near(result.repetitions[-1].folder)}")
     lines.append(f"{result.workload.position.file}:{result.workload.position.line}: {result.workload.name}")
-    return printable("\n".join(lines))
+    return no_commands("\n".join(lines))
 
 
 def _near(path: str) -> str:
@@ -122,5 +122,5 @@ def require_trusted(result: WorkloadResult) -> WorkloadResult:
     if result.failure is not None:
         where = f"{result.workload.position.file}:{result.workload.position.line}: {result.workload.name}"
         raw = f"\n  raw output: {_near(result.repetitions[-1].folder)}" if result.repetitions else ""
-        raise VerdictFailure("invalid", printable(f"{result.failure}{raw}\n{where}"))
+        raise VerdictFailure("invalid", no_commands(f"{result.failure}{raw}\n{where}"))
     return result

@@ -1,6 +1,7 @@
 """`iogate baseline`: show, rename, drop, and merge as git does."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -65,6 +66,40 @@ def test_show_of_what_is_not_there_or_no_baseline(lab, capsys):
     assert "there is no" in said(capsys, "show", lab / "other.yaml", status=2)
     (lab / "bad.yaml").write_text("schema: 1\n")
     assert "bad.yaml:1:1: 'device' is missing" in said(capsys, "show", lab / "bad.yaml", status=2)
+
+
+@pytest.mark.parametrize("word", ["::error::x", "x\\n::error::x", "x\\e]0;x\\a", "##vso[x]"])
+def test_no_text_of_a_stranger_commands_a_terminal_or_who_runs_a_job(lab, capsys, word):
+    store(lab / "demo.yaml", 2)
+    sound = (lab / "demo.yaml").read_text()
+    other = lab.parent / "other"
+    other.mkdir()
+    (other / "demo.yaml").write_text(sound.replace("device: lab", "device: other"))
+    for old, new in (
+        ("a reason", word),
+        ("kernel: '6.1'", f'kernel: "{word}"'),
+        ("disk: A", f'disk: "{word}"'),
+        ("  a:", f'  "{word}":'),
+        ("read.iops", f'"{word}.read.iops"'),
+        ("2026-01-02T00:00:00Z-aaaa", word),
+        ("device: lab", f'device: "{word}"'),
+    ):
+        text = sound.replace(old, new if '"' in new else f'"{new}"')
+        assert text != sound
+        (lab / "demo.yaml").write_text(text)
+        (lab / "device.yaml").write_text(f'target: /tmp\nsuites: ["{word}"]\n')
+        for command in (
+            "baseline show baselines/lab/demo.yaml",
+            "baseline log lab",
+            "baseline merge baselines/lab/demo.yaml baselines/other/demo.yaml",
+            "baseline rename baselines/lab/demo.yaml",
+            "device list",
+            "device check lab",
+            "history",
+        ):
+            main(command.split())
+            said = "".join(capsys.readouterr())
+            assert said and not re.search(r"^\s*::|##vso\[|[\x1b\x07]", said, re.MULTILINE), command
 
 
 def test_a_workload_gets_another_name_and_keeps_its_place(lab, capsys):

@@ -8,6 +8,8 @@ from iogate.model import Device
 from iogate.plugin.coverage import (
     looks_like_suite,
     missing_suites,
+    refusal_text,
+    warnings_text,
     without_suite,
     without_workload,
 )
@@ -73,3 +75,9 @@ def test_only_collected_suites_are_asked_for_their_workloads(tmp_path):
     assert list(without_workload(folder, tmp_path, declared, stored)) == [
         "baselines/d/a.yaml: stored baselines whose workloads the suite does not declare: y"
     ]
+
+
+def test_no_line_of_a_warning_commands_who_runs_a_job():
+    gap = f"stored baselines whose workloads the suite does not declare: {'::error::x, ' * 40}"
+    for text in (warnings_text([gap]), refusal_text([gap, "::error::y"])):
+        assert "error" in text and not any(line.lstrip().startswith("::") for line in text.splitlines())

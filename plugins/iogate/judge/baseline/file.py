@@ -20,7 +20,7 @@ from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
 from iogate.judge.baseline.values import flat, usable
 from iogate.model import Baseline, Environment, Workload, hash_of, metric
-from iogate.units import plural, printable
+from iogate.units import one_line, plural, printable
 
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
@@ -91,7 +91,10 @@ def load_sessions(path: Path, suite: str = "") -> dict[str, Environment]:
 def environment_of(session: Mapping[str, Any]) -> Environment:
     """Return where a stored session ran."""
     environment = session.get("environment") or {}
-    identity, subject, state = (environment.get(part) or {} for part in ("identity", "subject", "state"))
+    identity, subject, state = (
+        {one_line(key): one_line(value) for key, value in (environment.get(part) or {}).items()}
+        for part in ("identity", "subject", "state")
+    )
     return Environment(identity, subject, state)
 
 

@@ -9,7 +9,7 @@ from iogate.model import PASSED
 from iogate.report.names import names_told_apart
 from iogate.report.results import Results
 from iogate.report.terminal import results_table, summary_lines
-from iogate.units import printable
+from iogate.units import no_commands
 
 
 def status(results: Results) -> int:
@@ -35,4 +35,4 @@ def text(results: Results, changed: Sequence[str], others: Sequence[str] = ()) -
         lines.append(f"changed since OLD: {'; '.join(changed)}")
     counts = Counter(workload.verdict for workload in results.workloads)
     lines.append(", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing to compare")
-    return printable("\n".join(lines))
+    return no_commands("\n".join(lines))

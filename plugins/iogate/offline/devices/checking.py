@@ -29,7 +29,7 @@ from iogate.remote.survey import link_now
 from iogate.target.places import USUAL, target_told
 from iogate.target.refusals import refusals
 from iogate.target.resolve import Target, resolve
-from iogate.units import format_quantity, plural, printable
+from iogate.units import format_quantity, no_commands, plural
 
 RefusedBy: TypeAlias = Callable[[Needs], Sequence[TargetError]]
 """Returns why a target refuses a workload."""
@@ -55,7 +55,7 @@ def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
     found = [_profile(device), *(_elsewhere if there else _machine)(device, project)]
     lines = []
     for item in found:
-        first, *rest = printable(item.text).splitlines()
+        first, *rest = no_commands(item.text).splitlines()
         lines.append(f"{'ok ' if item.good else 'NOT'}  {item.part:<10}  {first}")
         lines += [f"{'':17}{line}" for line in rest]
     return "\n".join(lines), int(any(not item.good for item in found))

@@ -10,7 +10,7 @@ from iogate.errors import IogateError
 from iogate.judge.baseline import load_baselines, load_sessions
 from iogate.judge.baseline.places import baseline_files
 from iogate.offline.ages import age_text, newest
-from iogate.units import plural, printable
+from iogate.units import no_commands, plural
 
 
 def listing(baselines: Path | None = None) -> tuple[str, int]:
@@ -24,7 +24,7 @@ def listing(baselines: Path | None = None) -> tuple[str, int]:
     rows = [_row(name, folder, problems) for name in known_devices(folder)]
     headers = ("device", "target", "suites", "baselines", "newest")
     table = tabulate(rows, headers, tablefmt="simple", disable_numparse=True)
-    return printable("\n".join([table, *(["", *problems] if problems else [])])), int(bool(problems))
+    return no_commands("\n".join([table, *(["", *problems] if problems else [])])), int(bool(problems))
 
 
 def _row(name: str, baselines: Path, problems: list[str]) -> tuple[str, ...]:

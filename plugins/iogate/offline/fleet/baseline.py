@@ -16,7 +16,7 @@ from iogate.model import Baseline, hash_of
 from iogate.offline.baseline_log import strength
 from iogate.offline.fleet.profile import Profile
 from iogate.offline.fleet.values import Fleet
-from iogate.units import plural, printable
+from iogate.units import no_commands, plural, printable
 
 
 def write_baseline(fleet: Fleet, name: str, baselines: Path | None = None, *, replace: bool = False) -> str:
@@ -52,7 +52,7 @@ def write_baseline(fleet: Fleet, name: str, baselines: Path | None = None, *, re
     for suite in found:
         file = folder / f"{suite}.yaml"
         lines += ["", strength(folder, suite, load_baselines(file, suite), project)]
-    return printable("\n".join(lines))
+    return no_commands("\n".join(lines))
 
 
 def _require_suite(suite: str) -> None:

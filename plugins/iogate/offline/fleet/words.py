@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from iogate.judge.fleet.spread import Interval
 from iogate.offline.fleet.values import DeviceEvidence, DeviceStanding, Fleet, FleetMetric
 from iogate.report.history.words import left_out_lines
-from iogate.units import format_change, format_quantity, format_share, plural, printable
+from iogate.units import format_change, format_quantity, format_share, no_commands, plural
 
 _LINE = 118
 _WORDS = {
@@ -29,7 +29,7 @@ def fleet_text(fleet: Fleet, *, by_device: bool = False) -> str:
     parts += ["\n".join(_said(one, fleet)) for one in fleet.evidence]
     notes = [line for text in (*fleet.notes, *left_out_lines(fleet.left_out)) for line in _wrap(text, "")]
     parts += ["\n".join(notes)] if notes else []
-    return printable("\n\n".join(parts))
+    return no_commands("\n\n".join(parts))
 
 
 def _head(fleet: Fleet) -> str:

@@ -19,7 +19,7 @@ from iogate.offline.published.context import Context
 from iogate.offline.published.findings import FigureFinding
 from iogate.offline.published.html_tables import read_html
 from iogate.offline.published.outputs import Machine, Piece
-from iogate.units import plural, printable
+from iogate.units import no_commands, plural
 
 __all__ = ["Machine", "Piece", "audit_files", "pieces"]
 
@@ -43,7 +43,7 @@ def audit_files(paths: Sequence[Path], machine: Machine = _UNKNOWN) -> tuple[str
         texts.append(report.text(str(path), found))
         if any(finding.severity == "invalid" for piece in found for finding in piece.findings):
             status = 1
-    return printable("\n\n".join(texts)), status
+    return no_commands("\n\n".join(texts)), status
 
 
 def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from iogate.judge.history import CHANCE, SHORTEST
 from iogate.report.history.values import Drift, LeftOut, LevelChange, MetricHistory
 from iogate.report.names import told_apart
-from iogate.units import format_change, format_quantity, format_share, plural, printable
+from iogate.units import format_change, format_quantity, format_share, no_commands, plural, printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 40
@@ -35,7 +35,7 @@ def history_text(
         parts += [sessions_table(one) for one in own] if by_session else []
     notes = [*_notes(histories), *left_out_lines(left_out)]
     parts += ["\n".join(_wrapped(notes))] if notes else []
-    return printable("\n\n".join(parts))
+    return no_commands("\n\n".join(parts))
 
 
 def sparkline(values: Sequence[float], width: int = _WIDTH, span: float = 0.0) -> str:

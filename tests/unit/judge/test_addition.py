@@ -79,7 +79,7 @@ def test_a_metric_that_the_baseline_lacks_may_be_added():
             "recorded",
             "appended as the 4th session of the baseline, undecided: the baseline has no log.",
         ),
-        (780.0, "regressed", "read.iops is 780 IOPS against 1.000 k IOPS, -22.0%"),
+        (780.0, "regressed", "read.iops is 780.0 IOPS against 1.000 k IOPS, -22.0%"),
         (30.0, "regressed", "read.iops is 30.00 IOPS against 1.000 k IOPS"),
     ],
 )

@@ -18,9 +18,9 @@ from iogate.formats.reading import hidden_behind_a_link
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
-from iogate.judge.baseline.values import flat, usable
+from iogate.judge.baseline.values import clean_text, flat, usable
 from iogate.model import Baseline, Environment, Workload, hash_of, metric
-from iogate.units import one_line, plural, printable
+from iogate.units import plural, printable
 
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
@@ -92,7 +92,7 @@ def environment_of(session: Mapping[str, Any]) -> Environment:
     """Return where a stored session ran."""
     environment = session.get("environment") or {}
     identity, subject, state = (
-        {one_line(key): one_line(value) for key, value in (environment.get(part) or {}).items()}
+        {clean_text(key): clean_text(value) for key, value in (environment.get(part) or {}).items()}
         for part in ("identity", "subject", "state")
     )
     return Environment(identity, subject, state)

@@ -31,6 +31,7 @@ OF_EACH = ("iops", "bandwidth", "lat.mean", "clat.p50", "clat.p99", "clat.p99.9"
 _TOGETHER = 1.25
 """How much longer than the shortest the longest of jobs may run, so that they still ran together."""
 _EDGE = 1.0  # s
+_CLOCK = 0.01  # s: how much earlier than its runtime a job may end by fio's clock
 _SHOWN = 600
 _WORD = re.compile(r"[A-Za-z]{2}")
 _MANY_BLOCKS = ("bsrange", "blocksize_range", "bssplit")
@@ -298,20 +299,23 @@ def _done(
         figures.side(job.data, direction, job.label, report, polled=_is_polled(one))
         for job, one in zip(jobs, stated, strict=True)
     ]
-    span = _span(sides, [_start(one) for one in stated], direction, report.name) if together else 0.0
+    span = _span(sides, stated, direction, report.name) if together else 0.0
     return sides, figures.merge(sides, report.name, sampled=sampled, span=span)
 
 
-def _span(sides: Sequence[figures.FioSide], starts: Sequence[float], direction: str, name: str) -> float:
+def _span(
+    sides: Sequence[figures.FioSide], stated: Sequence[Mapping[str, Any]], direction: str, name: str
+) -> float:
     """Return the seconds in which jobs did what they did: those of the longest, or from the first start to
-    the last end where their times have little in common. Raises ApartError if that is not for being short.
+    the last end where their times have little in common. Raises ApartError if that is not for being short, or
+    for their flushes.
     """
-    times = sorted(side.seconds for side in sides)
+    times, starts = sorted(side.seconds for side in sides), [_start(one) for one in stated]
     ends = [start + side.seconds for start, side in zip(starts, sides, strict=True)]
     whole, apart = max(ends) - min(starts), max(starts) - min(starts)
     if whole <= _TOGETHER * times[0]:
         return times[-1]
-    if whole - times[0] > _EDGE:
+    if whole - times[0] > _EDGE and (apart or not _differ_in_their_flush(times[0], stated)):
         began = f" and began up to {format_duration(apart)} apart" if apart else ""
         raise ApartError(
             f"{name}: {direction}: the jobs ran for {format_duration(times[0])} to "
@@ -320,6 +324,15 @@ def _span(sides: Sequence[figures.FioSide], starts: Sequence[float], direction: 
             "together",
         )
     return whole
+
+
+def _differ_in_their_flush(shortest: float, stated: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether jobs wrote for one and the same time, and what they took beyond it is a flush, which is
+    longer of a job that left more in the page cache.
+    """
+    limits = {_seconds(one.get("runtime", one.get("timeout", 0))) for one in stated}
+    flushed = all(str(one.get("end_fsync", "0")) != "0" for one in stated)
+    return flushed and len(limits) == 1 and 0 < limits.pop() <= shortest + _CLOCK
 
 
 def _start(stated: Mapping[str, Any]) -> float:

@@ -460,6 +460,41 @@ def test_rates_of_jobs_that_did_not_end_together_are_those_of_all_in_the_whole_t
 
 
 @pytest.mark.parametrize(
+    ("flushes", "runtimes", "seconds", "apart"),
+    [
+        (True, (30, 30), (30, 55), False),
+        (False, (30, 30), (30, 55), True),
+        (True, (30, 60), (30, 60), True),
+        (True, (30, 30), (10, 55), True),
+    ],
+)
+def test_buffered_writers_of_one_time_may_flush_for_different_times(
+    binned, flushes, runtimes, seconds, apart
+):
+    """A copy leaves more in the page cache than a log that syncs: it flushes longer at the end."""
+    copied = binned["jobs"][0]
+    copied["write"] = copied.pop("read")
+    copied["job options"].update(rw="write", direct="0", time_based="1")
+    log = copy.deepcopy(copied)
+    log["jobname"] = "log"
+    binned["jobs"].append(log)
+    for job, runtime, lasted in zip((log, copied), runtimes, seconds, strict=True):
+        side = job["write"]
+        job["job options"]["runtime"] = str(runtime)
+        if flushes:
+            job["job options"]["end_fsync"] = "1"
+        side["runtime"] = lasted * 1000
+        side["iops"] = side["total_ios"] / lasted
+        side["bw_bytes"] = round(side["io_bytes"] / lasted)
+    if apart:
+        with pytest.raises(OutputError, match="do not add up"):
+            parse(binned)
+        return
+    done = 2 * copied["write"]["io_bytes"]
+    assert parse(binned).metrics["write.bandwidth"] == pytest.approx(done / 55)
+
+
+@pytest.mark.parametrize(
     ("ioengine", "polls", "reason"),
     [("io_uring", "1", ""), ("io_uring", "0", "percentiles"), ("libaio", "1", "percentiles")],
 )

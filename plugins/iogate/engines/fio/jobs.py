@@ -23,7 +23,7 @@ LONGEST_LINE = 4000
 reads as the next line, which may be any option."""
 _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
-_WHERE = frozenset({"name", "filename", "directory", "offset", "fileoffset", "offset_increment"})
+_WHERE = frozenset({"name", "filename", "nrfiles", "directory", "offset", "fileoffset", "offset_increment"})
 _NO_PART = re.compile(r"[^A-Za-z0-9_-]")
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)%")
 
@@ -89,7 +89,8 @@ def region(size: int, mix: Mapping[str, int]) -> int:
 def _in_short(job: Mapping[str, Any]) -> str:
     own = {key: value for key, value in job.items() if key not in _WHERE}
     if isinstance(passed := own.pop("fio", None), Mapping):
-        own |= {f"fio.{key}": value for key, value in passed.items() if key not in _WHERE}
+        # what stands without a value fio's output does not say: no job is told apart by it
+        own |= {f"fio.{key}": value for key, value in passed.items() if value and key not in _WHERE}
     return json.dumps(own, sort_keys=True, default=str)
 
 

@@ -91,6 +91,8 @@ class TestPhases:
         for large, gating in (
             ("bs=4k", ("read.iops",)),
             ("bs=4k\noffset=1m", ("read.iops",)),
+            ("bs=4k\nnorandommap", ("read.iops",)),  # fio's output does not say it
+            ("bs=4k\nfilename=a:b", ("read.iops",)),
             ("bs=4k\niodepth=8\nioengine=libaio", ("read.iops", *each, "the_large.read.iops")),
             ("bs=1m", ("read.iops", *each, "the_large.read.bandwidth")),
             ("bs=1m\nrw=write", ("read.iops", "write.bandwidth")),

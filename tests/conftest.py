@@ -40,6 +40,8 @@ UNDISTURBED = tuple(
     )
 )
 """Tests of real engines that look at no figures that others would disturb."""
+DISTURBED = "unit/host/test_alternation.py"
+"""Tests without engines that do."""
 
 
 _CLONE_NEWNS, _MS_REC, _MS_SLAVE = 0x20000, 0x4000, 0x80000
@@ -82,7 +84,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def _measures(nodeid: str) -> bool:
     """Return True for a test whose figures others would disturb."""
     file = nodeid.partition("::")[0]
-    return "system/" in file and not file.endswith(UNDISTURBED)
+    return file.endswith(DISTURBED) or ("system/" in file and not file.endswith(UNDISTURBED))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -111,6 +111,18 @@ def test_a_fleet_does_not_lie_beside_what_a_single_device_measured(results, proj
     assert not file.exists()
 
 
+@pytest.mark.parametrize("options", [[], ["--replace"]])
+def test_a_fleet_does_not_take_the_place_of_what_a_single_device_measured(results, file, capsys, options):
+    file.parent.mkdir()
+    values = {"read_4k": (DEFINITION, {"read.iops": [1.0, 2.0]})}
+    update(file, "orin", "q", "s", environment(1), "as delivered", values, "replace")
+    before = file.read_text()
+    said = write(capsys, *options, *results, status=2)
+    assert "q.yaml is the baseline of a single device" in said
+    assert "choose another name" in said
+    assert file.read_text() == before
+
+
 def test_what_is_no_longer_in_a_baseline_that_is_replaced_is_told(project, file, capsys):
     results = fleet(project / "kept", names=("read_4k", "write_4k"))
     assert "no longer" not in write(capsys, *results)

@@ -57,19 +57,19 @@ def store_fleet(
 
 
 def require_room(path: Path, suite: str, *, replace: bool) -> None:
-    """Raise IogateError if a fleet's baseline may not be written there: another one is there, or those of a
-    single device are beside it.
+    """Raise IogateError if a fleet's baseline may not be written there: another fleet's is there, or one of a
+    single device, which no `replace` gives up, as its sessions may be kept nowhere else.
     """
     refuse_links(path, suite)
-    if path.exists() and not replace:
-        raise InputError(f"{path} is there already", remedy="another name, or --replace to write over it")
     folder = path.parents[suite.count("/")]
-    others = [file for file in single_files(folder) if file != path]
-    if others:
+    for file in single_files(folder):
+        where = "in its place" if file == path else "beside it"
         raise InputError(
-            f"{others[0]} is the baseline of a single device: that of a fleet does not belong beside it",
+            f"{file} is the baseline of a single device: that of a fleet does not belong {where}",
             remedy="choose another name",
         )
+    if path.exists() and not replace:
+        raise InputError(f"{path} is there already", remedy="another name, or --replace to write over it")
 
 
 def _contents(measured: FleetValues) -> dict[str, Any]:

@@ -115,8 +115,8 @@ def test_pytest_randomly_leaves_verdicts_and_rounds_as_they_are(judged):
 
 
 def stepwise(project, *arguments, factor=1.0):
-    """Run workloads until one fails."""
-    return project.run_apart("suites", "--device=lab", "--stepwise", *arguments, factor=factor)
+    """Run until one fails."""
+    return project.run_apart(".", "--device=lab", "--stepwise", *arguments, factor=factor)
 
 
 @pytest.fixture
@@ -137,3 +137,17 @@ def test_stepwise_with_pytest_randomly_passes_over_nothing_that_was_not_decided(
         result = stepwise(five, "-p", "randomly", f"--randomly-seed={seed}", "--io-strict")
         result.assert_outcomes(passed=5, deselected=0)
         cache.write_bytes(before)
+
+
+def test_stepwise_with_pytest_randomly_passes_over_no_suite_beside_tests_in_python(five):
+    """The first failure is that of the first test, whatever the seed, and all come after it."""
+    tests = "".join(
+        f"def test_{name}(measure):\n    measure(engine='fake', gate={{'read.iops': '5%'}})\n"
+        for name in "pq"
+    )
+    five.pytester.makepyfile(test_mine=tests, test_other=tests + "def test_no_figure(): pass\n")
+    five.run(".", "--device=lab", "--update-baselines").assert_outcomes(passed=10)
+    for first, then in ((1, 2), (2, 3), (3, 1), (4, 5)):
+        stepwise(five, "-p", "randomly", f"--randomly-seed={first}", factor=0.5).assert_outcomes(failed=1)
+        result = stepwise(five, "-p", "randomly", f"--randomly-seed={then}", "--io-strict")
+        result.assert_outcomes(passed=10, deselected=0)

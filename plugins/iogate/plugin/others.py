@@ -2,7 +2,7 @@
 
 - JUnit, pytest-json-report and others read user properties.
 - pytest-html shows a fragment of HTML below each test, Allure shows it as the test's description.
-- pytest-randomly shuffles tests; workloads go back into the order of their suites.
+- pytest-randomly shuffles tests; workloads go back into the order of their suites, with `--stepwise` all.
 - pytest-rerunfailures runs a test again: what is decided stays decided, as nothing is measured twice.
 - pytest-testmon leaves out what passed as long as its Python code is the same: that is told.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.plugin.python_tests import may_measure
 from iogate.units import printable
 
 if TYPE_CHECKING:
@@ -89,20 +90,30 @@ class SuiteOrder:
     def __init__(self, config: pytest.Config, modules: Sequence[SuiteModule]) -> None:
         self._config = config
         self._modules = modules
+        self._collected: dict[pytest.Item, int] = {}
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Note the place of a test, before anybody shuffles."""
+        self._collected.setdefault(item, len(self._collected))
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put workloads back into the order of their suites."""
-        _restore_order(self._config, items, self._modules)
+        """Put workloads back into the order of their suites, and with `--stepwise` each test into its place:
+        what stands before a failure in another order may never have run.
+        """
+        config = self._config
+        randomly = _has(config, "randomly", "pytest_randomly")
+        if not (randomly and config.getoption("randomly_reorganize", False)):
+            return
+        if not config.getoption("stepwise", False):
+            _restore_order(items, self._modules)
+        elif any(map(may_measure, items)):
+            items.sort(key=lambda item: self._collected.get(item, len(self._collected)))
 
 
-def _restore_order(config: pytest.Config, items: list[pytest.Item], modules: Sequence[SuiteModule]) -> None:
-    """Put workloads back into the order of their suites, where pytest-randomly has shuffled them: what was
-    measured before is a part of what is measured. Other tests stay shuffled, and suites in one piece.
+def _restore_order(items: list[pytest.Item], modules: Sequence[SuiteModule]) -> None:
+    """Put workloads back into the order of their suites: what was measured before is a part of what is
+    measured. Other tests stay shuffled, and suites in one piece.
     """
-    randomly = _has(config, "randomly", "pytest_randomly")
-    shuffled = randomly and config.getoption("randomly_reorganize", False)
-    if not shuffled or not any(isinstance(item, WorkloadItem) for item in items):
-        return
     place = {id(module): number for number, module in enumerate(modules)}
     blocks = [(parent, list(block)) for parent, block in itertools.groupby(items, lambda item: item.parent)]
     suites = [block for parent, block in blocks if isinstance(parent, SuiteModule)]

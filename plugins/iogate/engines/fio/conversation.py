@@ -19,10 +19,13 @@ _GOES_ON = 1
 _LARGEST = 2**24
 _QUIT, _JOB, _TEXT, _STATUS, _GROUP, _ASK_ETA, _ETA, _PROBE, _START, _STOP = 1, 3, 5, 6, 7, 8, 9, 10, 11, 12
 _DISKS, _SERVER_START, _ADD_JOB, _RUN, _LOG, _JOB_OPTION = 13, 14, 15, 16, 17, 22
-_JOB_STARTS = 8
+_JOB_STARTS, _TEXT_STARTS, _START_ENDS, _OPTION_STARTS = 8, 24, 8, 8
 _LOG_NAMES = (24, 28, 32, 36, 40)
 """Where the name of a log begins, in one version of fio or another."""
 _LOG_NAME = 256
+_LOG_TYPE_AT, _HISTOGRAM = 12, 6
+_MOST_JOBS = 4096
+"""Of one fio (its REAL_MAX_JOBS)."""
 
 
 def _anything(message: bytes) -> bool:
@@ -30,8 +33,28 @@ def _anything(message: bytes) -> bool:
 
 
 def _log_here(message: bytes) -> bool:
-    """Return whether a log has a name without a folder."""
+    """Return whether a log has a name without a folder, and has it whole: fio reads on behind its message,
+    and of histograms, which nobody asked for, writes there.
+    """
+    if len(message) < _LOG_NAMES[0] + _LOG_NAME or _number(message, _LOG_TYPE_AT) == _HISTOGRAM:
+        return False
     return not any(b"/" in _text(message[start : start + _LOG_NAME]) for start in _LOG_NAMES)
+
+
+def _number(message: bytes, at: int) -> int:
+    return int.from_bytes(message[at : at + 4], "little")
+
+
+def _said(message: bytes, at: int, starts: int) -> bytes | None:
+    """Return a message's text, whose length is said `at` a place; None if it would end behind the message:
+    fio writes a zero byte there, wherever that is.
+    """
+    length = _number(message, at)
+    return _text(message[starts : starts + length]) if starts + length <= len(message) else None
+
+
+def _text_whole(message: bytes) -> bool:
+    return _said(message, 4, _TEXT_STARTS) is not None
 
 
 def _text(data: bytes) -> bytes:
@@ -45,8 +68,9 @@ def _part(heard: bytearray, at: int) -> tuple[int, int, int]:
 
 
 _OF_SERVER: Mapping[int, Callable[[bytes], bool]] = {
-    **dict.fromkeys((_QUIT, _TEXT, _STATUS, _GROUP, _ETA, _PROBE, _START, _STOP), _anything),
-    **dict.fromkeys((_DISKS, _SERVER_START, _ADD_JOB, _RUN, _JOB_OPTION), _anything),
+    **dict.fromkeys((_QUIT, _STATUS, _GROUP, _ETA, _PROBE, _STOP), _anything),
+    **dict.fromkeys((_DISKS, _SERVER_START, _ADD_JOB, _RUN), _anything),
+    _TEXT: _text_whole,
     _LOG: _log_here,
 }
 
@@ -57,15 +81,33 @@ class FioConversation:
     def __init__(self, job: str) -> None:
         text = job.encode(errors="surrogateescape")
         of_client = dict.fromkeys((_QUIT, _ASK_ETA, _PROBE, _RUN), _anything)
-        of_client[_JOB] = lambda message: _text(message[_JOB_STARTS:]) == text
+        of_client[_JOB] = lambda message: _said(message, 0, _JOB_STARTS) == text
         self._to_server = _Messages("fio asked the server of another client for", of_client)
-        self._to_conductor = _Messages("its server asked fio for", _OF_SERVER)
+        jobs = _Jobs()
+        of_server = {**_OF_SERVER, _START: jobs.begin, _JOB_OPTION: jobs.has}
+        self._to_conductor = _Messages("its server asked fio for", of_server)
 
     def to_server(self, data: bytes) -> bytes:
         return self._to_server.whole(data)
 
     def to_conductor(self, data: bytes) -> bytes:
         return self._to_conductor.whole(data)
+
+
+class _Jobs:
+    """Those of a server: fio keeps a place for the options of each that it begins with, and trusts that it
+    has no options of others.
+    """
+
+    _count = 0
+
+    def begin(self, message: bytes) -> bool:
+        self._count = _number(message, 0)
+        return len(message) >= _START_ENDS and self._count <= _MOST_JOBS
+
+    def has(self, message: bytes) -> bool:
+        of_all = message[:2] != b"\0\0"
+        return len(message) >= _OPTION_STARTS and (of_all or _number(message, 4) < self._count)
 
 
 class _Messages:
@@ -102,6 +144,8 @@ class _Messages:
             return None
         part, flags, size = _part(self._heard, self._at)
         if self._opcode not in (0, part) or part not in self._allowed or len(self._message) + size > _LARGEST:
+            raise self._refusal(part)
+        if flags & _GOES_ON and not size:  # fio takes it for the end, and what follows for another message
             raise self._refusal(part)
         if len(self._heard) < begin + size:
             return None

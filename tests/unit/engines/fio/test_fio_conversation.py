@@ -9,7 +9,8 @@ from iogate.errors import MeasurementError
 from iogate.model import Command
 
 JOB = "[w]\nrw=randread\n"
-LOG, SEND_FILE, TRIGGER, QUIT, JOB_SENT, JOB_LINE, LOAD_FILE, RUN = 17, 21, 20, 1, 3, 4, 19, 16
+LOG, SEND_FILE, TRIGGER, QUIT, JOB_SENT, JOB_LINE, LOAD_FILE, RUN, TEXT = 17, 21, 20, 1, 3, 4, 19, 16, 5
+START, OPTION = 11, 22
 
 
 def message(opcode, content=b"", flags=0):
@@ -23,6 +24,10 @@ def job(text, rest=b"\0" * 20):
 
 def log(name, start=32):
     return b"\1\0\0\0" * (start // 4) + name.encode().ljust(256, b"\0") + b"/" * 40
+
+
+def text(said, length=None):
+    return struct.pack("<IIQQ", 0, len(said) if length is None else length, 0, 0) + said.encode()
 
 
 @pytest.fixture
@@ -55,6 +60,55 @@ def test_what_is_not_whole_is_not_passed_on(talk):
 def test_a_server_does_no_other_job_than_its_own(talk, said):
     with pytest.raises(MeasurementError, match="what is not its to ask for"):
         talk.to_server(said)
+
+
+def test_what_fio_takes_for_the_end_of_a_message_is_refused(talk):
+    """fio's `fio_net_recv_cmd` ends a message at a part without content, whatever its flags say."""
+    evil = job(JOB + "exec_prerun=reboot\n")
+    for first, then in (
+        (message(JOB_SENT, job(JOB), flags=1), message(JOB_SENT, evil)),
+        (b"", message(JOB_SENT, evil)),
+    ):
+        with pytest.raises(MeasurementError, match="message 3 "):
+            talk.to_server(first + message(JOB_SENT, b"", flags=1) + then)
+    with pytest.raises(MeasurementError, match="message 17 "):
+        talk.to_conductor(
+            message(LOG, log("a"), flags=1)
+            + message(LOG, b"", flags=1)
+            + message(LOG, log("/etc/logrotate.d/x"))
+        )
+
+
+def test_texts_end_in_their_messages(talk):
+    """fio writes a zero byte where a text is said to end: in its own memory, or within the declared job."""
+    assert talk.to_conductor(message(TEXT, text("fio: hello")))
+    for length in (11, 2**31, 2**32 - 1):
+        with pytest.raises(MeasurementError, match="message 5 "):
+            talk.to_conductor(message(TEXT, text("fio: hello", length)))
+    for length in (len(JOB) - 4, len(JOB) + 30, 2**32 - 8):
+        with pytest.raises(MeasurementError, match="message 3 "):
+            talk.to_server(message(JOB_SENT, struct.pack("<II", length, 1) + JOB.encode()))
+
+
+def test_the_name_of_a_log_is_in_its_message(talk):
+    """Else it would be what an earlier message left behind it in the memory of fio."""
+    with pytest.raises(MeasurementError, match="message 17 "):
+        talk.to_conductor(message(LOG, b"\1\0\0\0" * 8))
+
+
+def test_nothing_is_written_behind_what_fio_has_memory_for(talk):
+    option = [struct.pack("<HHI", *each) + b"bs".ljust(192, b"\0") for each in ((0, 0, 1), (1, 0, 2**32 - 1))]
+    begin = message(START, struct.pack("<II", 2, 1))
+    said = begin + message(OPTION, option[0]) + message(OPTION, option[1])
+    assert talk.to_conductor(said) == said
+    for jobs, at in ((2, 2), (1, 2**26), (0, 0), (2**31, 2**30)):
+        one = engine.conversation(Command(("fio",), 1.0, {"job.fio": JOB}, "output.json"))
+        with pytest.raises(MeasurementError, match=r"message (11|22) "):
+            one.to_conductor(
+                message(START, struct.pack("<II", jobs, 1)) + message(OPTION, struct.pack("<HHI", 0, 0, at))
+            )
+    with pytest.raises(MeasurementError, match="message 17 "):  # of a histogram
+        talk.to_conductor(message(LOG, struct.pack("<QII", 2**20, 1, 6) + b"\0" * 300))
 
 
 @pytest.mark.parametrize("start", [24, 28, 32, 36, 40])

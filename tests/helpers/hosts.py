@@ -145,7 +145,15 @@ def far_processes(tmp: Path) -> list[int]:
     """Processes whose folder for temporary files this is, which is not that of their test: the far side,
     its guards and engines.
     """
-    return [pid for pid, variables in _environments() if f"TMPDIR={tmp}".encode() in variables]
+    own, below = (
+        f"TMPDIR={tmp}".encode(),
+        f"XDG_CACHE_HOME={tmp}/".encode(),
+    )  # engines have a TMPDIR of theirs
+    return [
+        pid
+        for pid, variables in _environments()
+        if own in variables or any(each.startswith(below) for each in variables)
+    ]
 
 
 def far_python(tmp: Path) -> int | None:

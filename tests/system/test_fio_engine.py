@@ -194,3 +194,13 @@ def test_what_fio_refuses_is_told_at_its_workload():
 def test_one_mistake_in_a_matrix_of_thousands_is_told_once():
     found = [workload(line=7, rw="randread", iodepth=depth, fio={"bogus": 1}) for depth in range(1, 3000)]
     assert len(engine.check(found)) == 1
+
+
+def test_nobody_else_asks_fio_for_its_status(place, tmp_path, monkeypatch):
+    """fio looks for this file four times a second; that of another user in /tmp stays there for ever."""
+    asked = tmp_path / "fio-dump-status"
+    asked.touch()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    output = measure(workload(rw="read", bs="64k", runtime=1, time_based=True), place)
+    assert output.traffic["read"].seconds > 0.9
+    assert asked.exists()

@@ -96,7 +96,9 @@ class Program:
                     stdout=out,
                     stderr=err,
                     cwd=folder,
-                    env={**os.environ, **environment},
+                    # fio writes its status into its output once a file of a certain name is in TMPDIR:
+                    # anybody can make it in /tmp, and another user's stays there
+                    env={**os.environ, "TMPDIR": str(folder), **environment},
                     start_new_session=True,
                 )
         except OSError as error:

@@ -195,3 +195,12 @@ def test_the_guard_leaves_no_warning_when_python_ends(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
     done = subprocess.run(argv, check=False, capture_output=True, env=environment)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_program_s_temporary_files_are_its_own(tmp_path, monkeypatch):
+    """fio writes its status into its output once there is a file `fio-dump-status` in TMPDIR, or /tmp, where
+    anybody can make it; the output of a run is then that of several.
+    """
+    monkeypatch.setenv("TMPDIR", "/tmp")
+    done = run(["sh", "-c", 'echo "$TMPDIR"'], folder=tmp_path, timeout=30)
+    assert done.stdout == f"{tmp_path}\n"

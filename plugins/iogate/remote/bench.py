@@ -64,7 +64,7 @@ class FarCalls:
         try:
             check_target(target, figures)
         except ValueError as error:
-            raise self._not_understood(error) from None
+            raise self.not_understood(error) from None
 
     def close(self) -> None:
         post = self._connection.post
@@ -118,12 +118,12 @@ class FarCalls:
         except IogateError:
             raise
         except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-            raise self._not_understood(error) from None
+            raise self.not_understood(error) from None
         except BaseException:  # Ctrl-C, a time limit
             self._stop(number)
             raise
 
-    def _not_understood(self, error: Exception) -> MeasurementError:
+    def not_understood(self, error: Exception) -> MeasurementError:
         """End the connection, whose other side is not what it should be; return what to say of it."""
         self._connection.end(0)
         host = printable(self._connection.host)
@@ -177,7 +177,7 @@ class FarCalls:
         except Lost:
             raise MeasurementError(self._connection.why_lost()) from None
         except (TypeError, LookupError) as error:
-            raise self._not_understood(error) from None
+            raise self.not_understood(error) from None
 
     # ------------------------------------------------------------ what comes meanwhile
 
@@ -335,7 +335,7 @@ class RemoteBench(FarCalls):
         try:
             found = self._at_home(self._call(Repetition, method, asked))
         except ValueError as error:
-            raise self._not_understood(error) from None
+            raise self.not_understood(error) from None
         finally:
             self._within = PurePosixPath()
         self._check_kept()

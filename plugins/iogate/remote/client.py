@@ -122,7 +122,7 @@ class Client(RemoteBench):
             if PurePosixPath(found.output).name != found.output or found.output in ("", ".."):
                 raise ValueError(f"{found.output[:200]!r} is no raw file")
         except ValueError as error:
-            raise self._not_understood(error) from None
+            raise self.not_understood(error) from None
         return found
 
     def reason(self) -> IogateError:

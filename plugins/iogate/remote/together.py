@@ -37,7 +37,7 @@ class Together:
             versions = {name: client.version(self.workload.engine) for name, client in self.clients.items()}
             asked, commands = self._prepare()
             before = {name: client.ahead() for name, client in self.clients.items()}
-            talks = {name: self._engine.conversation(command) for name, command in commands.items()}
+            talks = {name: self._talk(self.clients[name], command) for name, command in commands.items()}
             conducted = _conduct(self.clients, asked, commands, talks)
             after = {name: client.ahead() for name, client in self.clients.items()}
         found = self._read(conducted, {name: (before[name][0] + after[name][0]) / 2 for name in self.clients})
@@ -82,6 +82,13 @@ class Together:
         for name, client in self.clients.items():
             client.prepare(asked[name])
         return asked, {name: client.prepared() for name, client in self.clients.items()}
+
+    def _talk(self, client: Client, command: Command) -> engines.Conversation:
+        """Return what its server may hear and say. Raises MeasurementError for a command that is none."""
+        try:
+            return self._engine.conversation(command)
+        except LookupError as error:
+            raise client.not_understood(error) from None
 
     def _read(self, conducted: Conducted, offsets: Mapping[str, float]) -> ClientOutputs:
         """Return what the raw files of the first client say. Raises OutputError."""

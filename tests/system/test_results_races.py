@@ -2,6 +2,7 @@
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
 import contextlib
+import os
 
 import pytest
 
@@ -137,3 +138,16 @@ def test_results_in_a_folder_that_is_replaced(session, victim, when):
         folder.write("results.json", "what was measured")
     folder.close()
     assert victim.read_text() == "what root has"
+
+
+def test_a_job_file_is_nobody_else_s_to_write_to(bench, session):
+    """It may run commands; the umask of some services and containers is none at all."""
+    before = os.umask(0)
+    try:
+        bench.repeat("id", READS["fio"], 1, ())
+    finally:
+        os.umask(before)
+    raw = session / folder_name("id") / "1"
+    assert {path.name for path in raw.iterdir()} == set(FILES)
+    for path in (raw.parent, raw, *raw.iterdir()):
+        assert not path.stat().st_mode & 0o022, path

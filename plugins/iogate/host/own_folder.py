@@ -1,5 +1,6 @@
 """Folders for what a run keeps, where others may rename and make things: made and reached without links, and
-held open. A name in such a folder cannot be anything that another user put there.
+held open. A name in such a folder cannot be anything that another user put there, and what is made in it only
+this user may write to, whatever the umask: a job file there may run commands, and outputs become figures.
 """
 
 from __future__ import annotations
@@ -38,9 +39,21 @@ def own_folder(folder: Path, within: Path) -> Iterator[Path]:
         os.close(held)
 
 
+def own_file(path: str, flags: int) -> int:
+    """Open a file in such a folder, as an `opener` of `open`. Raises OSError."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o644)
+
+
+def own_umask() -> int:
+    """Return the umask for programs that make files in such a folder."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask | 0o022
+
+
 def _enter(parent: int, name: str) -> int:
     with contextlib.suppress(FileExistsError):
-        os.mkdir(name, 0o777 if os.geteuid() else 0o755, dir_fd=parent)  # root's is for root to write to
+        os.mkdir(name, 0o755, dir_fd=parent)
     try:
         return os.open(name, _FOLDER, dir_fd=parent)
     except OSError as error:

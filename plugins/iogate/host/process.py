@@ -25,8 +25,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import BinaryIO
 
 from iogate.errors import EngineError
+from iogate.host.own_folder import own_file, own_umask
 
 _MARK = "IOGATE_ENGINE"
 _GRACE_SECONDS = 5.0
@@ -89,7 +91,7 @@ class Program:
         self._folder = folder
         self._timed_out = False
         try:
-            with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+            with _made(folder / "stdout") as out, _made(folder / "stderr") as err:
                 self.process = subprocess.Popen(
                     argv,
                     stdin=subprocess.DEVNULL,
@@ -100,6 +102,7 @@ class Program:
                     # anybody can make it in /tmp, and another user's stays there
                     env={**os.environ, "TMPDIR": str(folder), **environment},
                     start_new_session=True,
+                    umask=own_umask(),
                 )
         except OSError as error:
             where = os.path.realpath(folder)  # it may be given by what a process holds open
@@ -349,6 +352,10 @@ def _signal_group(group: int, number: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
+
+
+def _made(path: Path) -> BinaryIO:
+    return open(path, "wb", opener=own_file)
 
 
 def _read(path: Path) -> str:

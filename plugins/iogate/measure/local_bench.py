@@ -22,7 +22,7 @@ from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
-from iogate.host.own_folder import own_folder
+from iogate.host.own_folder import own_file, own_folder
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.invocation import Invocation
@@ -208,7 +208,8 @@ class LocalBench:
         try:
             held = self._held.enter_context(own_folder(folder, self._folder.parent))
             for name, text in files.items():
-                (held / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+                with open(held / name, "wb", opener=own_file) as stream:
+                    stream.write(text.encode(errors="surrogateescape"))
             return held
         except OSError as error:
             message = f"cannot keep raw files in {folder}: {error.strerror}"

@@ -14,7 +14,7 @@ from typing import Any
 from iogate import engines
 from iogate.errors import EngineError, InputError, InputErrors, IogateError, MeasurementError, TargetError
 from iogate.host.interrupts import heard
-from iogate.host.own_folder import own_folder
+from iogate.host.own_folder import own_file, own_folder
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.local_bench import folder_name
@@ -204,7 +204,7 @@ class FarCalls:
         try:
             with (
                 own_folder(path.parent, self._folder.parent) as held,
-                (held / path.name).open("wb" if first else "ab") as stream,
+                open(held / path.name, "wb" if first else "ab", opener=own_file) as stream,
             ):
                 stream.write(data)
         except OSError as error:

@@ -1,11 +1,14 @@
 """Folders for what a run keeps."""
 
 import os
+import stat
+from pathlib import Path
 
 import pytest
 
 from another_user import as_its_owner, directory  # noqa: F401 (fixture)
-from iogate.host.own_folder import own_folder
+from iogate.host.own_folder import own_file, own_folder, own_umask
+from iogate.host.process import run
 
 
 def test_it_is_made_and_reached_whatever_becomes_of_its_name(tmp_path):
@@ -65,3 +68,35 @@ def test_a_folder_of_another_user_is_refused_unless_all_that_is_made_there_is_th
         with pytest.raises(OSError, match="it belongs to user"), own_folder(tmp_path / "folder", tmp_path):
             pass
     assert os.listdir(tmp_path / "folder") == []
+
+
+@pytest.fixture(params=[0, 0o002])
+def open_umask(request):
+    """The umask of a shared place, or of a service that has none."""
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def for_others(*paths):
+    """Return those that others than their owner may write to."""
+    return [str(path) for path in map(Path, paths) if stat.S_IMODE(path.lstat().st_mode) & 0o022]
+
+
+def test_nobody_else_may_write_to_what_is_made_there_whatever_the_umask(open_umask, tmp_path):
+    with own_folder(tmp_path / "session/workload/1", tmp_path) as held:
+        with open(held / "job.fio", "wb", opener=own_file) as stream:
+            stream.write(b"[w]")
+        run(["sh", "-c", "echo > output.json"], folder=held, timeout=30)
+    made = list((tmp_path / "session").rglob("*"))
+    assert {path.name for path in made} == {"workload", "1", "job.fio", "output.json", "stdout", "stderr"}
+    assert for_others(tmp_path / "session", *made) == []
+
+
+def test_who_lets_nobody_read_goes_on_so():
+    before = os.umask(0o077)
+    try:
+        assert own_umask() == 0o077
+        assert os.umask(0o077) == 0o077
+    finally:
+        os.umask(before)

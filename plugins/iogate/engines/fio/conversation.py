@@ -20,12 +20,15 @@ _LARGEST = 2**24
 _QUIT, _JOB, _TEXT, _STATUS, _GROUP, _ASK_ETA, _ETA, _PROBE, _START, _STOP = 1, 3, 5, 6, 7, 8, 9, 10, 11, 12
 _DISKS, _SERVER_START, _ADD_JOB, _RUN, _LOG, _JOB_OPTION = 13, 14, 15, 16, 17, 22
 _JOB_STARTS, _TEXT_STARTS, _START_ENDS, _OPTION_STARTS = 8, 24, 8, 8
+_NAME_STARTS, _NAME = 8, 128
 _LOG_NAMES = (24, 28, 32, 36, 40)
 """Where the name of a log begins, in one version of fio or another."""
 _LOG_NAME = 256
 _LOG_TYPE_AT, _HISTOGRAM = 12, 6
 _MOST_JOBS = 4096
 """Of one fio (its REAL_MAX_JOBS)."""
+_LONGEST_STATE = 5 * _MOST_JOBS
+"""What fio has memory for of the text that ends a message of how far jobs are (its THREAD_RUNSTR_SZ)."""
 
 
 def _anything(message: bytes) -> bool:
@@ -53,6 +56,15 @@ def _said(message: bytes, at: int, starts: int) -> bytes | None:
     return _text(message[starts : starts + length]) if starts + length <= len(message) else None
 
 
+def _name_whole(message: bytes) -> bool:
+    """Return whether a server is asked by a name that ends: it has no memory for a longer one."""
+    return b"\0" in message[_NAME_STARTS : _NAME_STARTS + _NAME]
+
+
+def _state_fits(message: bytes) -> bool:
+    return len(message) <= _LONGEST_STATE and message.endswith(b"\0")
+
+
 def _text_whole(message: bytes) -> bool:
     return _said(message, 4, _TEXT_STARTS) is not None
 
@@ -68,8 +80,9 @@ def _part(heard: bytearray, at: int) -> tuple[int, int, int]:
 
 
 _OF_SERVER: Mapping[int, Callable[[bytes], bool]] = {
-    **dict.fromkeys((_QUIT, _STATUS, _GROUP, _ETA, _PROBE, _STOP), _anything),
+    **dict.fromkeys((_QUIT, _STATUS, _GROUP, _PROBE, _STOP), _anything),
     **dict.fromkeys((_DISKS, _SERVER_START, _ADD_JOB, _RUN), _anything),
+    _ETA: _state_fits,
     _TEXT: _text_whole,
     _LOG: _log_here,
 }
@@ -80,7 +93,8 @@ class FioConversation:
 
     def __init__(self, job: str) -> None:
         text = job.encode(errors="surrogateescape")
-        of_client = dict.fromkeys((_QUIT, _ASK_ETA, _PROBE, _RUN), _anything)
+        of_client = dict.fromkeys((_QUIT, _ASK_ETA, _RUN), _anything)
+        of_client[_PROBE] = _name_whole
         of_client[_JOB] = lambda message: _said(message, 0, _JOB_STARTS) == text
         self._to_server = _Messages("fio asked the server of another client for", of_client)
         jobs = _Jobs()

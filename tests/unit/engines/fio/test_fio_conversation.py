@@ -10,7 +10,7 @@ from iogate.model import Command
 
 JOB = "[w]\nrw=randread\n"
 LOG, SEND_FILE, TRIGGER, QUIT, JOB_SENT, JOB_LINE, LOAD_FILE, RUN, TEXT = 17, 21, 20, 1, 3, 4, 19, 16, 5
-START, OPTION = 11, 22
+START, OPTION, PROBE, ETA = 11, 22, 10, 9
 
 
 def message(opcode, content=b"", flags=0):
@@ -107,6 +107,16 @@ def test_nothing_is_written_behind_what_fio_has_memory_for(talk):
             one.to_conductor(
                 message(START, struct.pack("<II", jobs, 1)) + message(OPTION, struct.pack("<HHI", 0, 0, at))
             )
+    asked = message(PROBE, struct.pack("<Q", 0) + b"c1".ljust(128, b"\0"))
+    assert talk.to_server(asked) == asked
+    with pytest.raises(MeasurementError, match="message 10 "):
+        talk.to_server(message(PROBE, struct.pack("<Q", 0) + b"c" * 5000 + b"\0"))
+    told = message(ETA, b"\1" * 400 + b"R" * 32 + b"\0" * 8)
+    assert talk.to_conductor(told) == told
+    for text_of_jobs in (b"R" * 300_000 + b"\0", b"R" * 400):
+        one = engine.conversation(Command(("fio",), 1.0, {"job.fio": JOB}, "output.json"))
+        with pytest.raises(MeasurementError, match="message 9 "):
+            one.to_conductor(message(ETA, text_of_jobs))
     with pytest.raises(MeasurementError, match="message 17 "):  # of a histogram
         talk.to_conductor(message(LOG, struct.pack("<QII", 2**20, 1, 6) + b"\0" * 300))
 

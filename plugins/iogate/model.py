@@ -141,6 +141,11 @@ class Workload:
         return {"engine": self.engine, **options, **self.procedure}
 
     @property
+    def chosen_runtime(self) -> float | None:
+        """The seconds of a repetition that `runtime: auto` chose; None where they are declared."""
+        return float(self.options["runtime"]) if self.procedure.get("runtime") == "auto" else None
+
+    @property
     def definition_hash(self) -> str:
         """The hash of its definition."""
         return hash_of(self.definition)
@@ -405,7 +410,8 @@ class Baseline:
     published figures come from. `environment` is that of the newest session that says on which machine it
     was, with what those before it tell of that machine. `devices` are those of a fleet,
     one a session: what differs between sessions is then what differs between devices. `partial` has the
-    sessions of the metrics that were not measured in all of them.
+    sessions of the metrics that were not measured in all of them. `runtime` is how many seconds a repetition
+    lasted, where `runtime: auto` chose them (None: declared, or not known).
     """
 
     workload: str
@@ -416,6 +422,7 @@ class Baseline:
     environment: Environment = field(default_factory=Environment)
     devices: tuple[str, ...] = ()
     partial: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    runtime: float | None = None
 
     @property
     def published(self) -> bool:

@@ -108,3 +108,20 @@ def test_a_baseline_that_is_replaced_as_the_workload_is_another_one_is_told(proj
     project.run("suites").stdout.fnmatch_lines(["*no_baseline: *size was 1M, is 8k*"])
     told = project.run("suites", "--update-baselines=append")
     told.stdout.fnmatch_lines(["alpha*read.iops*replaced: *"])
+
+
+def test_a_device_that_slows_down_is_judged_over_the_seconds_of_its_baseline(project):
+    """Else what `--io-budget` makes shorter would be held against what was measured for longer."""
+    project.suite("defaults: {engine: fake, noise: 0.01, runtime: auto}\nworkloads:\n  a: {}\n")
+    project.run("suites", "--io-json=out.json").assert_outcomes(passed=1)
+    (recorded,) = results(project)
+    assert [item["folder"].rpartition("/")[2] for item in recorded["warmup"]] == ["pilot"]
+    baseline = project.path / "baselines/local/demo.yaml"
+    text, was = baseline.read_text(), f"runtime: {recorded['runtime']}"
+    assert was in text
+    baseline.write_text(text.replace(was, "runtime: 33.0"))
+    project.run("suites", "--io-json=out.json", "--io-budget=70s").assert_outcomes(passed=1)
+    (judged,) = results(project)
+    assert (judged["runtime"], judged["warmup"]) == (33.0, [])
+    result = project.run("suites", "--io-budget=30s")
+    result.stdout.fnmatch_lines(["*the device time of --io-budget does not suffice*"])

@@ -33,6 +33,7 @@ class Appender(Recorder):
         enough = Enough.of(workload, gating, gate_options, baseline.metrics)
         super().__init__(workload, gating, sessions=sessions, enough=enough)
         self.baseline = baseline
+        self.runtime = baseline.runtime
         self.against = f"{len(baseline.sessions) or 'published'} sessions, and appended"
         self._workload = workload
         self._gate_options = gate_options

@@ -108,6 +108,10 @@ class BaselineJudge:
         return self.baseline.newest
 
     @property
+    def runtime(self) -> float | None:
+        return self.baseline.runtime
+
+    @property
     def usual(self) -> int:
         return self.workload.repetitions or min(self.maximum, _USUAL)
 

@@ -75,6 +75,11 @@ class Judge(Protocol):
         ...
 
     @property
+    def runtime(self) -> float | None:
+        """The seconds that `runtime: auto` chose for what the workload is held against; None: none."""
+        ...
+
+    @property
     def effort(self) -> str:
         """What the number of repetitions depends on, for people; empty where it is as usual."""
         ...

@@ -31,6 +31,7 @@ class Learner:
         self.maximum = max(self._enough.most, judge.maximum)
         self.usual = self.minimum = self._enough.usual
         self.newest = judge.newest
+        self.runtime = judge.runtime
 
     @property
     def against(self) -> str:

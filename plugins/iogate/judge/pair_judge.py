@@ -36,6 +36,7 @@ class PairJudge:
     """
 
     newest = ""
+    runtime = None
 
     def __init__(
         self,

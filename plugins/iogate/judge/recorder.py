@@ -35,6 +35,7 @@ class Recorder:
         enough: Enough | None = None,
     ) -> None:
         self.newest = newest
+        self.runtime: float | None = None
         self._enough = enough or Enough(max(ENOUGH, workload.repetitions or 0))
         self.usual = self.minimum = self._enough.usual
         self.maximum = self._enough.most

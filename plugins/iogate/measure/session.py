@@ -149,6 +149,8 @@ class Session:
         if isinstance(judge, Verdict):
             return self._complete(trial, judge, None)
         trial.judge = judge
+        if judge.runtime:
+            trial.keep_length(judge.runtime)
         if trial.needs_pilot:
             trial.allowed = allowed_variance(trial.workload, trial.gating, self._judges.options)
         try:

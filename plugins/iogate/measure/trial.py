@@ -39,7 +39,8 @@ class Trial:
 
     `pilot` and `warmup` are kept and not judged: a first run to find the length of a repetition, and what was
     measured before the steady state. `preparation` are those that only brought the device to rest. `allowed`
-    is the variance between repetitions that its tolerances allow, by which that length is chosen.
+    is the variance between repetitions that its tolerances allow, by which that length is chosen; `chosen`
+    says that it is.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Trial:
     preparation: list[Repetition] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
     allowed: float = math.inf
+    chosen: bool = False
     result: WorkloadResult | None = None
 
     @property
@@ -134,7 +136,7 @@ class Trial:
     def needs_pilot(self) -> bool:
         """True while a first run is still to tell how long the others should be."""
         automatic = self.workload.procedure.get("runtime") == "auto"
-        return automatic and not self.pairing and self.pilot is None
+        return automatic and not self.pairing and not self.chosen
 
     @property
     def spent(self) -> float:
@@ -169,6 +171,20 @@ class Trial:
         else:
             self.repetitions.append(repetition)
 
+    def keep_length(self, seconds: float) -> None:
+        """Let repetitions last as long as those of the baseline did: a device that slows down as it works,
+        as one with a cache that fills, has another speed in others.
+        """
+        if self.needs_pilot:
+            self._last(seconds, f"{seconds:g} s, as those of the baseline")
+
+    def _last(self, seconds: float, reason: str) -> None:
+        self.chosen = True
+        self.notes.append(Finding("repetition_length", "note", f"repetitions of {reason}"))
+        options = {**self.workload.options, "runtime": seconds}
+        workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
+        self.arms = (replace(self.arm, workload=workload),)
+
     def _choose_length(self, pilot: Repetition, longest: float) -> None:
         """Let the seconds of a first repetition tell how long the others should be."""
         from iogate.judge.gate import repetition_length
@@ -181,10 +197,7 @@ class Trial:
             longest=max(SHORTEST, min(longest, LONGEST)),
             allowed=self.allowed,
         )
-        self.notes.append(Finding("repetition_length", "note", f"repetitions of {length.reason}"))
-        options = {**self.workload.options, "runtime": float(round(length.seconds))}
-        workload = replace(self.workload, options=engines.load(self.workload.engine).options(options))
-        self.arms = (replace(self.arm, workload=workload),)
+        self._last(float(round(length.seconds)), length.reason)
 
     def _settle(self, criterion: Criterion) -> None:
         tracked = [item.metrics.get(self.gating[0], 0.0) for item in self.warmup]

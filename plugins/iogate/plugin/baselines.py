@@ -73,6 +73,7 @@ def _write(
         reason=settings.reason,
         measured={result.workload.name: (result.workload.definition, _values(result)) for result in records},
         mode=settings.update or "append",
+        runtimes={one.workload.name: one.workload.chosen_runtime or 0.0 for one in records},
     )
     lost = any(change.note.startswith("replaced") for change in changed)
     if lost or (changes and any(change.old is not None for change in changed)):

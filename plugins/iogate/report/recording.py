@@ -113,6 +113,7 @@ def record_workload(result: WorkloadResult, gate_options: GateOptions) -> Worklo
         keep=verdict.keep,
         command=last.command if last else "",
         files=last.files if last else {},
+        runtime=workload.chosen_runtime if result.repetitions else None,
     )
 
 

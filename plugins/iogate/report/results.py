@@ -107,7 +107,8 @@ class WorkloadRecord:
     that count, `repetitions` of them, in `folders`; documents of older versions have none. `warmup` are
     those before the device was steady. `pair` says what arm A is, where there was one, `keep` that
     what was measured became a baseline, or part of it. `command` is the last that was run, as in a shell, and
-    `files` (name to text) what it read.
+    `files` (name to text) what it read. `runtime` is the seconds of a repetition, where `runtime: auto` chose
+    them.
     """
 
     id: str
@@ -132,6 +133,7 @@ class WorkloadRecord:
     keep: _Flag = False
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    runtime: _Seconds | None = None
 
     @property
     def gating(self) -> dict[str, MetricRecord]:

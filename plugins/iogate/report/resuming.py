@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -176,6 +176,8 @@ def require_same(results: Results, reasons: Iterator[str]) -> None:
 def restored(record: WorkloadRecord, workload: Workload, version: str) -> WorkloadResult:
     """Return the result that a record was made of; `version` is that of the engine."""
     metrics = tuple(_metric(name, item) for name, item in record.metrics.items())
+    if record.runtime and workload.chosen_runtime:
+        workload = replace(workload, options={**workload.options, "runtime": record.runtime})
     read_back = partial(_repetition, version=version, command=record.command, files=record.files)
     return WorkloadResult(
         record.id,

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from fake_bench import QUIET, READ, FakeBench, Unsure, enroll, figures, measure, reads, session_on
 from iogate.errors import MeasurementError
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.judge import GateOptions
 from iogate.judge.recorder import Recorder
 from iogate.measure.bench import Arm
 from iogate.measure.plan import expectations
 from iogate.measure.steady import Criterion, steadiness
 from iogate.measure.trial import Trial
-from iogate.model import Output, Repetition, Tolerance
+from iogate.model import Baseline, Output, Repetition, Tolerance
 
 STEADY = {"steady_state": {"rounds": 5, "range": 0.2, "slope": 0.1, "max_rounds": 8}}
 PRECONDITION = {"precondition": {"fill": 2, "random": True}}
@@ -97,6 +99,18 @@ def test_repetitions_are_as_long_as_a_declared_tolerance_needs():
 def test_repetitions_are_no_longer_than_the_device_time_allows():
     assert scattering(0.03, budget=100) == [16] * 5  # 20 s are the pilot's
     assert min(scattering(0.03)) > 16
+
+
+def test_what_is_judged_lasts_as_long_as_its_baseline_did():
+    bench = FakeBench()
+    declared = reads("a", seconds=20, procedure={"runtime": "auto"})
+    baseline = Baseline("a", declared.definition, {READ: QUIET}, ("s1", "s2", "s3"), runtime=42.0)
+    judge = BaselineJudge(declared, baseline, (READ,), GateOptions())
+    _, result = decided(bench, declared, a=judge, budget=100)
+    assert bench.labels("a") == [1, 2]
+    assert {ran.options["runtime"] for ran, _ in bench.ran} == {42.0}
+    assert result.workload.chosen_runtime == 42.0
+    assert result.verdict.findings[0].message == "repetitions of 42 s, as those of the baseline"
 
 
 def test_before_a_pilot_is_told_what_it_is_for():

@@ -236,6 +236,21 @@ class TestResultsFiles:
         assert status == INCONCLUSIVE
         assert "size was 1G, is 2G" in said
 
+    def test_repetitions_of_another_length_are_not_compared_where_it_was_chosen(self, compare, tmp_path):
+        def session(name, seconds):
+            one = record(noisy(2e9))
+            options, chosen = {**OPTIONS, "runtime": seconds}, {"runtime": "auto"}
+            return results(
+                tmp_path / name,
+                replace(one, workload=replace(one.workload, options=options, procedure=chosen)),
+            )
+
+        old, same, new = session("old.json", 5.0), session("same.json", 5.0), session("new.json", 20.0)
+        assert compare(old, same, "--tolerance", "5%")[0] == PASS
+        status, said = compare(old, new, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "runtime was 5.0, is 20.0" in said
+
     def test_an_old_session_that_does_not_fit_is_left_out_and_named(self, compare, old, tmp_path):
         other = results(tmp_path / "other.json", record(noisy(9e9), options={**OPTIONS, "size": "2G"}))
         new = results(tmp_path / "new.json", record(noisy(2e9, seed=9)))

@@ -53,6 +53,9 @@ class _Session(Schema):
 class _Entry(Schema):
     definition: dict[str, Any]
     hash: str = ""
+    runtime: float | None = Field(
+        None, ge=1, le=3600, description="seconds of a repetition, where runtime: auto chose them"
+    )
     sessions: tuple[_Word, ...] = ()
     source: str = ""
     metrics: Annotated[dict[str, Annotated[Any, _VALUES]], Field(min_length=1)]
@@ -252,6 +255,7 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
             for key, value in entry["metrics"].items()
             if ids and not all(value)
         },
+        runtime=entry.get("runtime"),
     )
 
 

@@ -73,6 +73,8 @@ def _entry(base: _Data | None, ours: _Data | None, theirs: _Data | None) -> _Dat
         raise _Conflict(f"the two sides measured different workloads (ours, theirs): {changes}")
     if ours.get("source") or theirs.get("source"):
         raise _Conflict("one side has published figures, and both changed it")
+    if ours.get("runtime") != theirs.get("runtime"):
+        raise _Conflict("repetitions are not of one length on the two sides, as runtime: auto chose it anew")
     same = base is not None and base.get("hash") == ours["hash"] and base.get("sessions")
     known = base if same else None
     sessions = _united(known["sessions"] if known else (), ours["sessions"], theirs["sessions"])

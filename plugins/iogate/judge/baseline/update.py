@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from iogate.errors import BaselineError
@@ -24,6 +25,8 @@ standard error of a standard deviation is 1/sqrt(2 (K - 1))), and few enough to 
 SessionValues = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Sequence[float]]]]
 """By workload: its definition, and the values of each metric, one a repetition."""
 
+_NOT_CHOSEN: Mapping[str, float] = MappingProxyType({})
+
 
 def update(
     path: Path,
@@ -36,6 +39,7 @@ def update(
     mode: UpdateMode,
     source: str = "",
     *,
+    runtimes: Mapping[str, float] = _NOT_CHOSEN,
     wait: float = 10.0,
 ) -> list[Change]:
     """Store what a session measured as the baseline of its workloads, and say what that changes.
@@ -43,7 +47,8 @@ def update(
     `replace` forgets what was known of these workloads; `append` adds the session to it, unless the
     workload changed or had published figures, and refuses if a session that stays in the file is of another
     machine; `force` adds it even then. Other workloads stay as they are. With a `source` the
-    medians are stored as published figures. A crash at any moment leaves the old or the new file whole; a
+    medians are stored as published figures. `runtimes` are the seconds of a repetition, by workload, where
+    `runtime: auto` chose them. A crash at any moment leaves the old or the new file whole; a
     second update waits `wait` seconds for the first. Raises BaselineError.
     """
     place = Path(device, f"{suite}.yaml")
@@ -53,7 +58,9 @@ def update(
         refuse_links(path, suite)
         with hold_lock(path, wait) as folder:
             refuse_fleet(path, suite)
-            return _update(path, folder, device, suite, session, environment, reason, measured, mode, source)
+            return _update(
+                path, folder, device, suite, session, environment, reason, measured, mode, source, runtimes
+            )
     except OSError as error:
         raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
 
@@ -69,6 +76,7 @@ def _update(
     measured: SessionValues,
     mode: str,
     source: str,
+    runtimes: Mapping[str, float],
 ) -> list[Change]:
     document = read(path, suite, folder)
     old = document.data if document else {}
@@ -76,10 +84,10 @@ def _update(
     changes = []
     for name, (definition, values) in measured.items():
         before = workloads.get(name)
-        entry = entry_of(name, definition, values, session, source)
+        entry = entry_of(name, definition, values, session, source, runtimes.get(name))
         note = _note(before, entry, mode)
         if note == "appended":
-            entry = _append(before or {}, entry)
+            entry = _append(name, before or {}, entry)
         workloads[name] = entry
         changes += _changes(name, before, entry, note, values if note == "appended" else {})
     names = order_names(list(old.get("workloads") or {}), list(measured))
@@ -109,6 +117,7 @@ def entry_of(
     values: Mapping[str, Sequence[float]],
     session: str,
     source: str,
+    runtime: float | None = None,
 ) -> dict[str, Any]:
     """Return what a session knows of a workload.
 
@@ -131,6 +140,7 @@ def entry_of(
             "source": clean_text(source),
             "metrics": {key: median(row) for key, row in rows.items()},
         }
+    head |= {"runtime": runtime} if runtime else {}
     return {**head, "sessions": [session], "metrics": {key: [row] for key, row in rows.items()}}
 
 
@@ -144,8 +154,16 @@ def _note(before: Mapping[str, Any] | None, entry: Mapping[str, Any], mode: str)
     return "appended" if mode != "replace" and entry.get("sessions") else "replaced"
 
 
-def _append(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `before` with the session of `entry` added, or put in its own place if it was there already."""
+def _append(name: str, before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `before` with the session of `entry` added, or put in its own place if it was there already.
+    Raises BaselineError if the repetitions of the two are not of one length.
+    """
+    lasted, lasts = before.get("runtime"), entry.get("runtime")
+    if lasted and lasts and lasted != lasts:
+        raise BaselineError(
+            f"{printable(name)} is not appended: its repetitions lasted {lasts:g} s, "
+            f"{lasted:g} s in the baseline"
+        )
     kept = [index for index, session in enumerate(before["sessions"]) if session not in entry["sessions"]]
     kept = kept[-(MAXIMUM_SESSIONS - 1) :]
     metrics = {}
@@ -155,7 +173,8 @@ def _append(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, An
         if any(rows):
             metrics[key] = rows
     sessions = [before["sessions"][index] for index in kept] + entry["sessions"]
-    return {**entry, "sessions": sessions, "metrics": metrics}
+    head = {key: before[key] for key in ("hash", "definition", "runtime") if key in before}
+    return {**head, "sessions": sessions, "metrics": metrics}
 
 
 def _changes(

@@ -85,6 +85,8 @@ def difference(old: StoredMeasurement, new: StoredMeasurement) -> str:
     before, after = old.workload.definition, new.workload.definition
     either = set(before) ^ set(after)
     unknown = either if not (old.whole and new.whole) else either & flags_of(new.workload.engine)
+    if "auto" in (before.get("runtime"), after.get("runtime")):
+        unknown |= {"runtime"}  # documents of older versions do not tell what was chosen
     return definition_changes(
         {key: value for key, value in before.items() if key not in unknown},
         {key: value for key, value in after.items() if key not in unknown},

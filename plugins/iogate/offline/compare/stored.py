@@ -29,6 +29,8 @@ def read_stored(data: bytes, file: str) -> StoredSession:
 
 def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasurement:
     options = {key: value for key, value in record.definition.items() if key != "engine"}
+    if record.runtime:
+        options["runtime"] = record.runtime
     refused = ""
     if record.pair:
         refused = (

@@ -100,6 +100,23 @@ class TestStoring:
         store(path, [2e9], "s1", mode="append")
         assert bandwidths(path) == ((2e9,),)
 
+    def test_the_length_that_was_chosen_is_that_of_all_sessions(self, path):
+        store(path, [1e9], runtimes={"seq": 17.0})
+        store(path, [1e9], "s2", mode="append", runtimes={"seq": 17.0})
+        store(path, [1e9], "s3", mode="append")
+        assert load_baselines(path)["seq"].runtime == 17.0
+        before = path.read_bytes()
+        with pytest.raises(BaselineError, match=r"seq is not appended: .* lasted 5 s, 17 s in the baseline"):
+            store(path, [1e9], "s4", mode="append", runtimes={"seq": 5.0})
+        assert path.read_bytes() == before
+        store(path, [1e9], "s4", runtimes={"seq": 5.0})
+        assert load_baselines(path)["seq"].runtime == 5.0
+
+    def test_a_length_that_older_sessions_do_not_tell_is_not_known(self, path):
+        store(path, [1e9])
+        store(path, [1e9], "s2", mode="append", runtimes={"seq": 5.0})
+        assert load_baselines(path)["seq"].runtime is None
+
     def test_force_adds_a_session_of_another_machine(self, path):
         store(path, [1e9])
         store(path, [2e9], "s2", mode="force", environment=Environment({"disk": "B"}))

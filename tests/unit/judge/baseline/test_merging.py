@@ -72,6 +72,13 @@ def test_sessions_of_both_sides_are_united_by_time():
     assert list(merged["sessions"]) == [session(day) for day in (1, 2, 4, 5)]
 
 
+def test_repetitions_of_two_lengths_are_a_conflict():
+    short, long = ({**entry([day]), "runtime": length} for day, length in ((1, 5.0), (2, 17.0)))
+    assert "a: repetitions are not of one length" in conflicts({}, file(a=short), file(a=long))
+    merged = checked({}, file(a=short), file(a={**entry([2]), "runtime": 5.0}))
+    assert merged["workloads"]["a"]["runtime"] == 5.0
+
+
 def test_a_file_that_is_new_on_both_sides_is_united():
     assert days(checked({}, file(a=[3]), file(a=[1]))) == [1, 3]
 

@@ -55,15 +55,16 @@ class Budget:
             return ""
         return "the device time of --io-budget is used up"
 
-    def longest(self, trial: Trial, trials: Sequence[Trial]) -> float:
-        """Return the seconds that a repetition of a trial may last after the one that it just had, so that it
-        and the others, as long as they are, get as many as usual; infinite without a budget.
+    def longest(self, trial: Trial, trials: Sequence[Trial], took: float) -> float:
+        """Return the seconds that a repetition of a trial may take after the one that it just had, which
+        `took` so many, so that it and the others, as long as they are, get as many as usual; infinite without
+        a budget.
         """
         if self.seconds is None:
             return math.inf
         others = [item for item in trials if item.result is None and item is not trial]
         kept = sum(max(0, item.usual - len(item.repetitions)) * _each(item) for item in others)
-        left = self.seconds - sum(item.spent for item in trials) - kept - _each(trial)
+        left = self.seconds - sum(item.spent for item in trials) - kept - took
         return left / max(1, trial.usual)
 
     def _share(self, suite: str, spent: float, trials: Sequence[Trial]) -> float:

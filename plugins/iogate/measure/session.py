@@ -194,7 +194,7 @@ class Session:
             for label, workload, arm in trial.preparations():
                 trial.preparation.append(self._repeat(trial, workload, label, arm))
             taken = self._block(trial) if trial.pairing else self._repeat(trial, trial.workload, trial.label)
-            trial.take(taken, self._budget.longest(trial, self.trials))
+            trial.take(taken, self._budget.longest(trial, self.trials, taken.seconds))
             if trial.sure:
                 trial.result = self._record(trial)
         except IogateError as error:

@@ -159,7 +159,7 @@ class Trial:
         return Criterion(asked["rounds"], asked["range"], asked["slope"], asked["max_rounds"])
 
     def take(self, repetition: Repetition, longest: float = LONGEST) -> None:
-        """Take a repetition in; those that follow a pilot last `longest` seconds at most. Raises
+        """Take a repetition in; those that follow a pilot take `longest` seconds at most. Raises
         MeasurementError if the device does not come to rest.
         """
         if self.needs_pilot:
@@ -189,12 +189,12 @@ class Trial:
         """Let the seconds of a first repetition tell how long the others should be."""
         from iogate.judge.gate import repetition_length
 
-        asked = float(self.workload.options["runtime"])
+        beside = pilot.seconds - float(self.workload.options["runtime"])  # to begin, to rest, and to end
         length = repetition_length(
             [pilot.series],
-            max(pilot.seconds - asked, 1.0),
+            max(beside, 1.0),
             shortest=SHORTEST,
-            longest=max(SHORTEST, min(longest, LONGEST)),
+            longest=max(SHORTEST, math.floor(min(longest - max(beside, 0.0), LONGEST))),
             allowed=self.allowed,
         )
         self._last(float(round(length.seconds)), length.reason)

@@ -113,6 +113,26 @@ def test_what_is_judged_lasts_as_long_as_its_baseline_did():
     assert result.verdict.findings[0].message == "repetitions of 42 s, as those of the baseline"
 
 
+def test_a_length_that_the_budget_bounds_leaves_time_to_begin_and_to_end():
+    """Nothing was measured: five repetitions of 22 s need 110, and 109.4 were left behind the first run."""
+    declared = reads("a", seconds=20, procedure={"runtime": "auto"})
+    rested = replace(declared, options={**declared.options, "startdelay": 5.0})
+    for workload, seconds in ((declared, 21), (rested, 15)):
+        _, result = decided(SlowToBegin(), workload, budget=130)
+        assert (result.verdict.verdict, len(result.repetitions)) == ("recorded", 5)
+        assert result.workload.chosen_runtime == seconds
+        assert result.device_seconds <= 130
+
+
+class SlowToBegin(FakeBench):
+    """A bench whose seconds differ, and whose repetitions take 0.6 s more than their engine runs."""
+
+    def repeat(self, id, workload, *arguments, **named):
+        found = super().repeat(id, workload, *arguments, **named)
+        series = tuple(figure * (1 if number < 10 else 2) for number, figure in enumerate(found.series))
+        return replace(found, series=series, seconds=found.seconds + workload.options["startdelay"] + 0.6)
+
+
 def test_before_a_pilot_is_told_what_it_is_for():
     declared = reads("a", seconds=20, procedure={"runtime": "auto"}, gate={READ: Tolerance(0.05)})
     text = expectations(enroll(session_on(FakeBench()), declared))

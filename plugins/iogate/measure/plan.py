@@ -189,14 +189,20 @@ def _in_a_line(items: Sequence[Expectation]) -> str:
 def _lengths(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:
     """Return where a first run is to tell how long the others should be."""
     waiting = dict.fromkeys(
-        (names[trial.id], trial.seconds, math.isfinite(trial.allowed))
+        (
+            names[trial.id],
+            trial.seconds,
+            math.isfinite(trial.allowed),
+            bool(trial.judge.expectations()),
+        )
         for trial in trials
         if trial.result is None and trial.needs_pilot
     )
     return [
         f"{name}: a first run of {format_duration(seconds)} tells how long the others are, {SHORTEST:.0f} to "
         f"{LONGEST:.0f} s{', by what the tolerance needs' if declared else ''}"
-        for name, seconds, declared in waiting
+        f"{': its baseline does not tell how long its own were' if judged else ''}"
+        for name, seconds, declared, judged in waiting
     ]
 
 

@@ -141,6 +141,17 @@ def test_before_a_pilot_is_told_what_it_is_for():
     )
 
 
+def test_a_baseline_that_does_not_tell_how_long_its_repetitions_were_is_told():
+    declared = reads("a", seconds=20, procedure={"runtime": "auto"})
+    baseline = Baseline("a", declared.definition, {READ: QUIET}, ("s1", "s2", "s3"))
+    for runtime, told in ((None, True), (42.0, False)):
+        known = replace(baseline, runtime=runtime)
+        judge = BaselineJudge(declared, known, (READ,), GateOptions())
+        text = expectations(enroll(session_on(FakeBench(), a=judge), declared))
+        assert ("a: a first run of 20 s" in text) is told
+        assert ("its baseline does not tell how long its own were" in text) is told
+
+
 def test_pilots_are_part_of_the_rounds():
     bench = FakeBench()
     session = session_on(bench)

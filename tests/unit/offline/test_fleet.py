@@ -123,6 +123,7 @@ def test_a_machine_under_two_names_counts_once(folder, capsys):
     assert (
         why == "orin-11 is orin-4 under another name: disk_serial is S4 in both; 1 session of it not counted"
     )
+    assert "left out: orin-11 is orin-4" in told(capsys, *folder.glob("orin-*"))
 
 
 def test_results_given_twice_count_once(folder, capsys):

@@ -150,8 +150,9 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> Iterator[str]:
     for item in left_out:
         by_reason.setdefault(item.why, []).append(item)
     for why, items in by_reason.items():
-        which = "" if items[0].file and items[0].file in why else f"{_which(items)}: "
-        yield printable(f"left out: {which}{why}")
+        named = bool(items[0].file) and items[0].file in why
+        which = "" if named else _which(items)
+        yield printable(": ".join(filter(None, ("left out", which, why))))
 
 
 def _which(items: Sequence[LeftOut]) -> str:

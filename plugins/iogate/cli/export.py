@@ -31,8 +31,12 @@ def add(commands: Commands) -> None:
     export.add_argument("results", nargs="+", type=Path, metavar="RESULTS")
     export.add_argument("--format", required=True, choices=formats)
     export.add_argument("--gating", action="store_true", help="the metrics that decide, and no others")
-    export.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
+    export.add_argument("-o", "--output", type=_file, metavar="FILE", help="default, and -: standard output")
     export.set_defaults(act=_act)
+
+
+def _file(name: str) -> Path | None:
+    return None if name == "-" else Path(name)
 
 
 def _act(given: argparse.Namespace) -> int:

@@ -253,6 +253,13 @@ def test_a_file_is_written_and_results_are_not_written_over(results, tmp_path, c
     assert "is not overwritten" in capsys.readouterr().err
 
 
+def test_a_dash_is_standard_output(results, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "--format=csv", "-o", "-", str(results)]) == 0
+    assert capsys.readouterr().out.replace("\r\n", "\n") == export([session()], "csv").replace("\r\n", "\n")
+    assert not (tmp_path / "-").exists()
+
+
 def test_nothing_that_is_there_is_written_over(results, tmp_path, capsys):
     suite, link, pipe = tmp_path / "suite.yaml", tmp_path / "link.csv", tmp_path / "pipe"
     suite.write_text("workloads: {}\n")

@@ -147,7 +147,6 @@ def test_stepwise_with_pytest_randomly_passes_over_no_suite_beside_tests_in_pyth
     )
     five.pytester.makepyfile(test_mine=tests, test_other=tests + "def test_no_figure(): pass\n")
     five.run(".", "--device=lab", "--update-baselines").assert_outcomes(passed=10)
-    for first, then in ((1, 2), (2, 3), (3, 1), (4, 5)):
-        stepwise(five, "-p", "randomly", f"--randomly-seed={first}", factor=0.5).assert_outcomes(failed=1)
-        result = stepwise(five, "-p", "randomly", f"--randomly-seed={then}", "--io-strict")
-        result.assert_outcomes(passed=10, deselected=0)
+    stepwise(five, "-p", "randomly", "--randomly-seed=3", factor=0.5).assert_outcomes(failed=1)
+    result = stepwise(five, "-p", "randomly", "--randomly-seed=1", "--io-strict")
+    result.assert_outcomes(passed=10, deselected=0)

@@ -84,6 +84,15 @@ def test_a_baseline_that_resolves_next_to_nothing_is_told_in_one_line_with_what_
     assert line.endswith("side by side does better: pytest suites/ --io-against=DIR|IMAGE|same")
 
 
+def test_a_plan_says_what_it_does_not_count(project):
+    project.suite(FAKE + "  a: {runtime: auto}\n  b: {steady_state: true, runtime: 10}\n")
+    found = project.run("suites", "--io-plan").stdout
+    found.fnmatch_lines(["not counted: the first run of 1 workload"])
+    found.fnmatch_lines(["not counted: what brings the device to rest before 1 workload"])
+    project.run("suites")
+    project.run("suites", "--io-plan").stdout.no_fnmatch_line("not counted: the first run*")
+
+
 def test_how_strong_a_baseline_is_is_told_after_an_update(project):
     result = project.run("suites", "--update-baselines")
     result.stdout.fnmatch_lines(

@@ -124,14 +124,17 @@ def _totals(wanted: Sequence[Trial], budget: float | None, target: Target) -> li
     unbounded = sum(_written(trial.arms) is None for trial in wanted)
     amounts = [f"about {format_quantity(written, 'B')}"] if written else []
     amounts += [f"what {plural(unbounded, 'workload')} may write in their time"] if unbounded else []
-    warmup = [trial for trial in wanted if trial.workload.procedure]
+    pilots = sum(trial.needs_pilot for trial in wanted)
+    resting = sum(bool(trial.workload.procedure.keys() - {"runtime"}) for trial in wanted)
     lines = [
         f"device time: about {format_duration(usual)}, at most {format_duration(most)}",
         f"space: {space}" + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
         f"written: {', and '.join(amounts) or 'nothing'}",
     ]
-    if warmup:
-        lines.append(f"not counted: what {plural(len(warmup), 'workload')} take to bring the device to rest")
+    if pilots:
+        lines.append(f"not counted: the first run of {plural(pilots, 'workload')}")
+    if resting:
+        lines.append(f"not counted: what brings the device to rest before {plural(resting, 'workload')}")
     if any(trial.pairing and trial.pairing.places == "images" for trial in wanted):
         lines.append("not counted: two slots for the images, written first, and when these change places")
     return lines

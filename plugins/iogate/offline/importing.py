@@ -87,10 +87,21 @@ def import_outputs(
         },
         mode=mode,
         source=source,
+        runtimes=_runtimes(assigned),
     )
     kind = "published figures" if source else "imported session"
     lines = [changes_table(changes), *judged, *_remarks(assigned, profile.link), f"{kind} written to {file}"]
     return no_commands("\n".join(lines))
+
+
+def _runtimes(assigned: Assigned) -> dict[str, float]:
+    """Return the seconds of a repetition where `runtime: auto` chooses them and all outputs state them."""
+    unstated = {workload.name for job, workload in assigned if "runtime" not in job.options}
+    return {
+        workload.name: workload.chosen_runtime
+        for _, workload in assigned
+        if workload.chosen_runtime and workload.name not in unstated
+    }
 
 
 def _suite_file(suite: str) -> Path:

@@ -85,6 +85,21 @@ def changed(path, to, options=None, **read):
     return to
 
 
+def tenfold(path, to):
+    """A copy of a real output of 2 s as if it were of 20."""
+    document = json.loads(path.read_text())
+    for job in document["jobs"]:
+        job["job options"].update(runtime="20", time_based="1")
+        job["job_runtime"] *= 10
+        for side in (job["read"], job["write"]):
+            for key in ("io_bytes", "io_kbytes", "runtime", "total_ios"):
+                side[key] *= 10
+            for kind in ("slat_ns", "clat_ns", "lat_ns"):
+                side[kind]["N"] *= 10
+    to.write_text(json.dumps(document))
+    return to
+
+
 class TestWhatIsStored:
     def test_each_output_becomes_the_workload_that_it_fits(self, place):
         status, said = place.take(MIXED, GROUPED, CLONES)
@@ -135,6 +150,31 @@ class TestWhatIsStored:
         for _ in range(2):
             assert place.take(again, "--append")[0] == 0
         assert place.baselines["database"].metrics["read.iops"] == ((pytest.approx(4588.71),), (4600,))
+
+    def test_figures_of_another_length_are_not_added_to_what_runtime_auto_chose(self, place):
+        place.suite(SUITE.replace("runtime: 2", "runtime: auto"))
+        output = tenfold(MIXED, place.folder / "long.json")
+        assert place.take(output)[0] == 0
+        known = place.baselines["database"]
+        assert known.runtime == 20.0
+        figures = {name: [1.001 * rows[0][0]] for name, rows in known.metrics.items()}
+        measured = {"database": (known.definition, figures)}
+        update(
+            place.file,
+            "orin",
+            "lab",
+            "s",
+            Environment(),
+            "",
+            measured,
+            "replace",
+            runtimes={"database": 17.0},
+        )
+        before = place.file.read_bytes()
+        status, said = place.take(output, "--append")
+        assert status == 2
+        assert "database is not appended: its repetitions lasted 20 s, 17 s in the baseline" in said
+        assert place.file.read_bytes() == before
 
     @pytest.mark.parametrize("mode", ["--append", "--force"])
     def test_what_another_session_holds_already_is_not_appended(self, place, mode):

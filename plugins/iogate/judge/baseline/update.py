@@ -173,7 +173,8 @@ def _append(name: str, before: Mapping[str, Any], entry: Mapping[str, Any]) -> d
         if any(rows):
             metrics[key] = rows
     sessions = [before["sessions"][index] for index in kept] + entry["sessions"]
-    head = {key: before[key] for key in ("hash", "definition", "runtime") if key in before}
+    head = {key: value for key, value in entry.items() if key != "runtime"}
+    head |= {"runtime": lasted} if lasted else {}
     return {**head, "sessions": sessions, "metrics": metrics}
 
 

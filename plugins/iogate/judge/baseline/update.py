@@ -162,7 +162,8 @@ def _append(name: str, before: Mapping[str, Any], entry: Mapping[str, Any]) -> d
     if lasted and lasts and lasted != lasts:
         raise BaselineError(
             f"{printable(name)} is not appended: its repetitions lasted {lasts:g} s, "
-            f"{lasted:g} s in the baseline"
+            f"{lasted:g} s in the baseline",
+            remedy="measure for as long, or replace the baseline",
         )
     kept = [index for index, session in enumerate(before["sessions"]) if session not in entry["sessions"]]
     kept = kept[-(MAXIMUM_SESSIONS - 1) :]

@@ -1,6 +1,13 @@
 """The exit status tells why a run failed, and keeps what pytest's own mean."""
 
+import os
+import shutil
+import subprocess
+import sys
+
 import pytest
+
+from places import PLUGINS, ROOT
 
 INCONCLUSIVE = "noise: 0.5, gate: {read.iops: 1%}"
 
@@ -96,3 +103,46 @@ def test_what_a_session_that_broke_off_did_not_decide_is_no_mere_doubt(known):
     assert status(known, select="good or unsure") == 1
     assert status(known, select="unsure or bad") == 1
     assert status(known, select="good") == 1
+
+
+FACTORS = ["1", "0.5", "0.5", "-1", "0.5", "0.5", "0.5"]
+"""How fast the image of each commit is; what one of them does cannot be believed."""
+
+
+def program(file, text):
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+def test_bisect_finds_the_commit_that_made_it_slower(project, tmp_path, monkeypatch):
+    project.device("lab-7", "target: .\n")
+    project.suite(suite(good="value: 1000"))
+    project.run("suites", "--device=lab-7", "--update-baselines").assert_outcomes(passed=1)
+    image, programs = tmp_path / "image", tmp_path / "programs"
+    image.mkdir(), programs.mkdir()
+    (tmp_path / "gate").symlink_to(project.path)
+    shutil.copy(ROOT / "docs/ci/bisect.sh", project.path)
+    program(image / "build-and-flash", "cp factor ../gate")
+    command = f"{sys.executable} -m pytest -p iogate.plugin"
+    program(programs / "pytest", f'IOGATE_FAKE_FACTOR=$(cat factor) exec {command} "$@"')
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    engines = ROOT / "tests/plugin/engines"
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(engines), str(PLUGINS)]))
+
+    def git(*arguments):
+        user = ("-c", "user.name=a", "-c", "user.email=a@b")
+        done = subprocess.run(
+            ["git", *user, *arguments], cwd=image, capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+
+    git("init", "-q")
+    for number, factor in enumerate(FACTORS):
+        (image / "factor").write_text(factor + "\n" * (number + 1))
+        git("add", ".")
+        git("commit", "-qm", f"image {number}")
+    git("bisect", "start", "HEAD", f"HEAD~{len(FACTORS) - 1}")
+    told = git("bisect", "run", "../gate/bisect.sh")
+    assert "image 3" in git("bisect", "log"), told
+    assert "is the first bad commit" in told, told
+    assert "    image 1" in told, told

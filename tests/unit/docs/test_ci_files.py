@@ -33,3 +33,7 @@ def test_the_page_shows_the_files_themselves():
     page = (ROOT / "docs/ci.md").read_text()
     shown = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert shown == [(ROOT / f"docs/ci/{name}.yml").read_text() for name in FILES]
+
+
+def test_the_page_shows_the_script_for_bisect():
+    assert f"```sh\n{(ROOT / 'docs/ci/bisect.sh').read_text()}```" in (ROOT / "docs/ci.md").read_text()

@@ -32,7 +32,8 @@ from iogate.model import (
 from iogate.units import format_change, format_quantity, format_share, plural
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Borrowed, Decision, Sensitivity
+    from iogate.judge.gate import Borrowed, Course, Decision, Sensitivity
+    from iogate.judge.gate.values import BaselineValues
 
 _NO_TOLERANCE = Tolerance()
 _MINIMUM = 2  # repetitions from which on the gate looks
@@ -68,6 +69,8 @@ class BaselineJudge:
     @property
     def maximum(self) -> int:
         """The most repetitions that this workload gets."""
+        if self._places:
+            return self.workload.repetitions or self._places
         return math.ceil(self._usual_maximum * max(self._efforts.values(), default=1.0))
 
     @property
@@ -90,8 +93,42 @@ class BaselineJudge:
             if name in metrics
         }
 
+    @cached_property
+    def _courses(self) -> Mapping[str, Course]:
+        """How each metric goes within the sessions of the baseline, where it is beyond chance: over as many
+        repetitions as all of them and this one have.
+        """
+        from iogate.judge.gate import course_of
+
+        metrics = self.baseline.metrics
+        known = {name: rows for name in self.gating if isinstance(rows := metrics.get(name), tuple)}
+        most = min([self._usual_maximum, *(len(row) for rows in known.values() for row in rows)])
+        found = {name: course_of(rows, most) for name, rows in known.items()}
+        return {name: course for name, course in found.items() if course}
+
+    @property
+    def _places(self) -> int:
+        """After how many repetitions it is judged, as speed depends on their place in a session; 0: it does
+        not.
+        """
+        return next((len(course.steps) for course in self._courses.values()), 0)
+
+    def _known(self, name: str) -> BaselineValues:
+        """Return the values of the baseline, without what their places in sessions make of them."""
+        from iogate.judge.gate import level
+
+        rows, course = self.baseline.metrics[name], self._courses.get(name)
+        return level(rows, course) if course and isinstance(rows, tuple) else rows
+
+    def _own(self, name: str, values: Sequence[float]) -> Sequence[float]:
+        """Return values of this session likewise: as many as places are known."""
+        course = self._courses.get(name)
+        return course.without(values) if course else values
+
     @property
     def effort(self) -> str:
+        if self._places:
+            return self._place_text
         if self.maximum == self._usual_maximum:
             return ""
         return (
@@ -100,8 +137,19 @@ class BaselineJudge:
         )
 
     @property
+    def _place_text(self) -> str:
+        """What it means that speed depends on the place in a session; empty where it does not."""
+        if not self._courses:
+            return ""
+        span = max(course.span for course in self._courses.values())
+        return (
+            f"repetitions of a session differ by {format_share(span)} for their place in it: judged after "
+            f"{self._places}, each held against those of its place (steady_state waits for a device at rest)"
+        )
+
+    @property
     def minimum(self) -> int:
-        return self.workload.repetitions or min(self.maximum, _MINIMUM)
+        return self.workload.repetitions or self._places or min(self.maximum, _MINIMUM)
 
     @property
     def newest(self) -> str:
@@ -113,7 +161,7 @@ class BaselineJudge:
 
     @property
     def usual(self) -> int:
-        return self.workload.repetitions or min(self.maximum, _USUAL)
+        return self.workload.repetitions or self._places or min(self.maximum, _USUAL)
 
     @property
     def against(self) -> str:
@@ -153,14 +201,14 @@ class BaselineJudge:
             if not measured or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
-        if len(repetitions) < (self.workload.repetitions or 0):
-            return False  # a protocol is judged when it is complete
+        if len(repetitions) < (self.workload.repetitions or self._places):
+            return False  # a protocol is judged when it is complete, and what has a course at one place of it
         for name in self.gating:
             known = self.decisions.get(name)
             if known and known.verdict != "continue":
                 continue
             values = [item.metrics[name] for item in repetitions]
-            self.decisions[name] = decide(self.baseline.metrics[name], values, **self._terms(name))
+            self.decisions[name] = decide(self._known(name), self._own(name, values), **self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
 
     def tolerance(self, name: str) -> Tolerance:
@@ -196,9 +244,9 @@ class BaselineJudge:
 
         found = []
         for name, values in measured.items():
-            known = self.baseline.metrics[name]
+            known = self._known(name)
             assert isinstance(known, tuple)
-            found.append(sensitivity((*known, values), **self._terms(name)))
+            found.append(sensitivity((*known, self._own(name, values)), **self._terms(name)))
         return [item for item in found if item]
 
     def expectations(self) -> Mapping[str, Expectation]:
@@ -209,7 +257,7 @@ class BaselineJudge:
             name: Expectation(
                 typical_value(self.baseline.metrics[name]),
                 self.tolerance(name).worse,
-                sensitivity(self.baseline.metrics[name], **self._terms(name)),
+                sensitivity(self._known(name), **self._terms(name)),
             )
             for name in self.gating
             if name in self.baseline.metrics
@@ -217,13 +265,15 @@ class BaselineJudge:
 
     def _terms(self, name: str) -> Terms:
         """On what terms the gate decides about a metric."""
+        course = self._courses.get(name)
+        places = len(course.steps) if course else 0
         return {
             "direction": metric(name).direction,
             "tolerance": self.tolerance(name).worse,
             "alpha": self.gate_options.alpha,
             "beta": self.gate_options.beta,
-            "first_look": self.minimum,
-            "max_repetitions": self.maximum,
+            "first_look": places or self.minimum,
+            "max_repetitions": places or self.maximum,
             "metrics": self.gate_options.metrics,
             "borrowed": self.gate_options.borrowed,
         }
@@ -267,6 +317,8 @@ class BaselineJudge:
         reason = decision.reason
         if decision.verdict == "continue":
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
+        if name in self._courses:
+            reason += f"; {self._place_text}"
         if named == "inconclusive" and not cut_short:
             reason += f"; {self._help(decision, repetitions)}"
         better = self.tolerance(name).better
@@ -307,7 +359,7 @@ class BaselineJudge:
             return False
         terms = self._terms(name)
         terms["borrowed"] = as_assumed(self.gate_options.borrowed)
-        return decide(self.baseline.metrics[name], values, **terms).verdict == "regressed"
+        return decide(self._known(name), self._own(name, values), **terms).verdict == "regressed"
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

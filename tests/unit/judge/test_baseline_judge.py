@@ -1,5 +1,8 @@
 """From decisions on metrics to the verdict on a workload."""
 
+import math
+import random
+
 import pytest
 
 from iogate.judge.baseline_judge import BaselineJudge
@@ -52,6 +55,44 @@ def both(iops, p99):
 def test_a_workload_is_what_its_worst_metric_is(iops, p99, verdict):
     one = judge({IOPS: Tolerance(0.05), P99: Tolerance(0.05)}, {IOPS: QUIET, P99: QUIET})
     assert decided(one, both(iops, p99))[0].verdict == verdict
+
+
+WARMING = tuple(1 - 0.25 * math.exp(-place / 2.5) for place in range(12))
+HEATING = tuple(0.8 + 0.2 * math.exp(-place / 5) for place in range(12))
+
+
+def sessions_of(course, seed, count=5):
+    source = random.Random(seed)
+    return tuple(tuple(2000 * place * source.gauss(1, 0.01) for place in course[:5]) for _ in range(count))
+
+
+@pytest.mark.parametrize("course", [WARMING, HEATING], ids=["warming up", "getting hot"])
+@pytest.mark.parametrize(("loss", "verdict"), [(0.0, "pass"), (0.075, "regressed")])
+def test_a_device_whose_speed_changes_within_a_session_is_judged_at_the_same_places(course, loss, verdict):
+    for seed in range(10):
+        one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(course, seed)})
+        source = random.Random(seed + 100)
+        measured = [2000 * (1 - loss) * place * source.gauss(1, 0.01) for place in course]
+        found, count = decided(one, repetitions(**{IOPS: measured}))
+        assert (found.verdict, count) == (verdict, 5)
+        assert "for their place in it: judged after 5" in found.reason
+        assert one.effort in found.reason
+        assert one.minimum == one.usual == one.maximum == 5
+
+
+def test_of_a_longer_session_the_places_that_the_baseline_has_count():
+    known = {IOPS: sessions_of(HEATING, 1)}
+    one = judge({IOPS: Tolerance(0.05)}, known, max_repetitions=12, extend=False)
+    assert one.look(repetitions(**{IOPS: [2000 * place for place in HEATING]}))
+    assert one.verdict(repetitions(**{IOPS: [2000 * place for place in HEATING]})).verdict == "pass"
+
+
+def test_a_shorter_protocol_is_held_against_as_many_places():
+    short = workload("fio", options={}, gate={IOPS: Tolerance(0.05)}, repetitions=3)
+    baseline = Baseline("w", {}, {IOPS: sessions_of(WARMING, 1)}, sessions=tuple("abcde"))
+    one = BaselineJudge(short, baseline, (IOPS,), GateOptions())
+    found, count = decided(one, repetitions(**{IOPS: [2000 * place for place in WARMING]}))
+    assert (found.verdict, count) == ("pass", 3)
 
 
 def test_a_metric_once_decided_stays_decided():

@@ -2,11 +2,13 @@
 
 `decide` judges, `sensitivity` says beforehand what a baseline can resolve, `repetition_length` how long one
 repetition should be for what variance it may have, `allowed_variance`, and `effort` how many there should be.
+`course_of` is how speed goes within sessions, and `level` takes it out.
 docs/gate.md explains the procedure.
 """
 
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.borrowing import as_assumed, borrow
+from iogate.judge.gate.course import Course, course_of, level
 from iogate.judge.gate.decision import Decision, DecisionVerdict, decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
@@ -15,6 +17,7 @@ from iogate.judge.gate.sensitivity import Sensitivity, sensitivity
 __all__ = [
     "MOST_EFFORT",
     "Borrowed",
+    "Course",
     "Decision",
     "DecisionVerdict",
     "RepetitionLength",
@@ -22,8 +25,10 @@ __all__ = [
     "allowed_variance",
     "as_assumed",
     "borrow",
+    "course_of",
     "decide",
     "effort",
+    "level",
     "repetition_length",
     "sensitivity",
 ]

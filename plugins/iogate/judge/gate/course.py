@@ -1,0 +1,78 @@
+"""How a device's speed goes within each of its sessions: it warms up, or slows down as it gets hot or as a
+cache fills.
+
+Values of different places in a session are then not those of one speed: the mean of two repetitions is not to
+be held against that of five. What places differ by is told from noise by all sessions together (two-way
+layout without interaction; Scheffé, The Analysis of Variance, 1959, ch. 4), and taken out where it is beyond
+chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iogate.judge.gate.distributions import variance_ratio_bound
+from iogate.judge.gate.noise import NOISE_FLOOR, YOUNG
+from iogate.judge.gate.values import BaselineValues, Unusable, read_sessions
+
+_BEYOND_CHANCE = 0.99
+
+
+@dataclass(frozen=True)
+class Course:
+    """By how much each place in a session differs from its mean: `steps`, logarithms whose sum is 0."""
+
+    steps: tuple[float, ...]
+
+    @property
+    def span(self) -> float:
+        """How much faster or slower the fastest place is than the slowest, relative."""
+        return math.expm1(max(self.steps) - min(self.steps))
+
+    def without(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return the values of a session as if all its places were alike; it ends with the last known one."""
+        return tuple(value / math.exp(step) for value, step in zip(values, self.steps, strict=False))
+
+
+def course_of(baseline: BaselineValues, most: int) -> Course | None:
+    """Return the course of the first `most` repetitions that all sessions have; None where sessions show
+    none, or are too few to show one.
+    """
+    try:
+        sessions = read_sessions(baseline)
+    except Unusable:
+        return None
+    places, count = min(most, *map(len, sessions)), len(sessions)
+    if count < YOUNG or places < 2:
+        return None
+    rows = [_centred([math.log(value) for value in session[:places]]) for session in sessions]
+    steps = [math.fsum(column) / count for column in zip(*rows, strict=True)]
+    rest = math.fsum((value - step) ** 2 for row in rows for value, step in zip(row, steps, strict=True))
+    degrees, known = places - 1, (places - 1) * (count - 1)
+    between = count * math.fsum(step**2 for step in steps) / degrees
+    noise = max(rest / known, NOISE_FLOOR**2)
+    beyond = between > noise * variance_ratio_bound(degrees, known, _BEYOND_CHANCE)
+    return Course(tuple(steps)) if beyond else None
+
+
+def level(sessions: Sequence[Sequence[float]], course: Course) -> tuple[tuple[float, ...], ...]:
+    """Return the sessions of a baseline without the course that was learnt from them.
+
+    What it was learnt from lies closer to it than what comes: values are drawn apart by as much, so that
+    their noise is not told too small.
+    """
+    count = len(sessions)
+    wider = math.sqrt(count / (count - 1))
+    found = []
+    for session in sessions:
+        logs = [math.log(value) for value in course.without(session)]
+        mean = math.fsum(logs) / len(logs)
+        found.append(tuple(math.exp(mean + wider * (value - mean)) for value in logs))
+    return tuple(found)
+
+
+def _centred(values: Sequence[float]) -> list[float]:
+    mean = math.fsum(values) / len(values)
+    return [value - mean for value in values]

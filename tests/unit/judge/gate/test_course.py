@@ -1,0 +1,64 @@
+"""How speed goes within the sessions of a baseline."""
+
+import random
+import statistics
+
+import pytest
+
+from iogate.judge.gate import course_of, level
+
+WARMING = (0.75, 0.92, 0.97, 0.99, 1.0)
+
+
+def drawn(places, sessions=5, seed=1, noise=0.01):
+    source = random.Random(seed)
+    return tuple(tuple(2000 * place * source.gauss(1, noise) for place in places) for _ in range(sessions))
+
+
+def test_what_all_sessions_do_alike_is_their_course():
+    course = course_of(drawn(WARMING), 12)
+    assert course.span == pytest.approx(1 / 0.75 - 1, abs=0.05)
+    assert sum(course.steps) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "sessions",
+    [
+        drawn((1.0,) * 5),
+        drawn(WARMING, sessions=2),  # too few to tell a course from noise
+        tuple(row[::-1] if number % 2 else row for number, row in enumerate(drawn(WARMING, sessions=6))),
+        ((2000.0, 2001.0, 2000.0),) * 3,  # nobody measures storage better than 0.1%
+        tuple((row[0],) for row in drawn(WARMING)),
+    ],
+    ids=["noise", "two sessions", "now so, now so", "without noise", "single repetitions"],
+)
+def test_what_may_be_chance_is_none(sessions):
+    assert course_of(sessions, 12) is None
+
+
+def test_chance_makes_a_course_in_one_baseline_of_a_hundred():
+    found = sum(course_of(drawn((1.0,) * 5, 3, seed), 12) is not None for seed in range(2000))
+    assert 5 <= found <= 40
+
+
+def test_it_ends_with_the_shortest_session_and_where_no_more_are_measured():
+    sessions = drawn(WARMING)
+    assert len(course_of((*sessions, sessions[0][:3]), 12).steps) == 3
+    assert len(course_of(sessions, 4).steps) == 4
+
+
+def test_without_it_the_noise_of_repetitions_is_left():
+    apart = [
+        statistics.stdev(row)
+        for seed in range(200)
+        for row in [[value / 2000 for value in row] for row in drawn(WARMING, 3, seed)][:1]
+    ]
+    assert statistics.fmean(apart) > 0.08
+    left = []
+    for seed in range(200):
+        sessions = drawn(WARMING, 3, seed)
+        level_ones = level(sessions, course_of(sessions, 12))
+        left += [statistics.variance(row) / statistics.fmean(row) ** 2 for row in level_ones]
+        for row, levelled in zip(sessions, level_ones, strict=True):
+            assert statistics.geometric_mean(levelled) == pytest.approx(statistics.geometric_mean(row))
+    assert statistics.fmean(left) == pytest.approx(0.01**2, rel=0.1)

@@ -54,7 +54,7 @@ class NoiseModel:
 
 def noise_model(noise: Array, levels: int, spikes: Spikes) -> NoiseModel:
     """Return a model of what is left of a series without its levels and spikes, of one variance."""
-    correlation = _correlation(noise, levels)
+    correlation = correlation_of(noise, levels)
     fresh = noise.copy()
     fresh[1:] -= correlation * noise[:-1]
     fresh[0] *= math.sqrt(1 - correlation**2)
@@ -93,7 +93,7 @@ def _likelihood(shares: Array) -> Array:
     return likelihood
 
 
-def _correlation(noise: Array, levels: int) -> float:
+def correlation_of(noise: Array, levels: int) -> float:
     """Return an upper bound of the correlation of neighbours in noise around so many levels.
 
     Each level that was taken away takes some of it: Marriott & Pope (1954), Biometrika 41.

@@ -18,6 +18,7 @@ from iogate.judge.history.fit import PRICE, best_edges, noise_of, price_to_descr
 from iogate.judge.history.levels import Levels, best_place, levels_between, noise_around
 from iogate.judge.history.scan import SHORTEST, Array, Stretch
 from iogate.judge.history.spikes import FLOOR, scale_of, spike_limit, without_spikes
+from iogate.judge.history.trend import has_trend
 
 CHANCE = 1 / 4000
 """How often, at most, a series without a change is said to have one, at each look at it."""
@@ -59,16 +60,18 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
     points = _change_points(calm[::turn], weights[::turn], noise, allowed)
     if turn < 0:
         points = {len(calm) - place: points[place] for place in sorted(points, reverse=True)}
-    spread = noise_around(calm, weights, list(points))
     around = calm + centre, weights
-    described = _described(calm[::turn], weights[::turn], scale)[::turn] if points else []
+    trend = not points and has_trend(calm[::turn], weights[::turn], allowed)
+    described = _described(calm[::turn], weights[::turn], scale)[::turn] if points or trend else []
     described = [place if turn > 0 else len(calm) - place for place in described]
+    spread = noise_around(calm, weights, described if trend else list(points))
     return Levels(
         levels_between(*around, points, spread, noise.correlation),
         levels_between(*around, dict.fromkeys(described, 1.0), spread, noise.correlation),
         spread,
         noise.correlation,
         tuple(int(index) for index in np.flatnonzero(calm != plain)),
+        trend,
     )
 
 

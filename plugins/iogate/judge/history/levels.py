@@ -36,8 +36,8 @@ class Levels:
     """What a series is made of; `noise` is the standard deviation of a session around its level, and
     `correlation` an upper bound of that of neighbours. `spikes` are sessions that stand out alone.
 
-    `described` are the levels that fit a series best which has changed: they tell what its changes add up to,
-    and no one of them by itself is beyond chance.
+    `described` are the levels that fit a series best which has changed, or has a `trend` beyond chance: they
+    tell what its changes add up to, and no one of them by itself is beyond chance.
     """
 
     levels: tuple[Level, ...]
@@ -45,6 +45,7 @@ class Levels:
     noise: float = 0.0
     correlation: float = 0.0
     spikes: tuple[int, ...] = ()
+    trend: bool = False
 
     @property
     def change_points(self) -> tuple[int, ...]:

@@ -38,10 +38,10 @@ def changes_of(
 
 def drift_of(found: Found, direction: Direction, tolerance: float) -> Drift | None:
     """Return what several changes for the worse add up to, if that is more than the tolerance, and no one of
-    them is: that a single comparison sees.
+    them is: that a single comparison sees. Of what goes one way all the time none is seen.
     """
-    levels = found.levels.described
-    if not found.changes or len(levels) < 3:
+    levels, trend = found.levels.described, found.levels.trend
+    if not (found.changes or trend) or len(levels) < (2 if trend else 3):
         return None
     sign = 1 if direction == "higher" else -1
     best = max(range(len(levels)), key=lambda index: sign * levels[index].mean)
@@ -49,7 +49,9 @@ def drift_of(found: Found, direction: Direction, tolerance: float) -> Drift | No
     steps = [math.expm1(b.mean - a.mean) for a, b in itertools.pairwise(since)]
     worse = [abs(step) for step in steps if sign * step < 0]
     change, interval = _between(since[0], since[-1])
-    if len(worse) < 2 or max(worse) >= tolerance or -sign * change < tolerance:
+    if not worse or -sign * change < tolerance:
+        return None
+    if not trend and (len(worse) < 2 or max(worse) >= tolerance):
         return None
     return Drift(
         since=found.points[since[0].stop].date,

@@ -84,7 +84,8 @@ class LevelChange:
 class Drift:
     """Changes for the worse that add up to a loss: `change`, with its 95% interval, from the best level that
     was held to the last one, over `steps` changes since `since`. The `largest` of them is within the
-    tolerance. Together they are beyond chance; each by itself need not be.
+    tolerance, but where it goes one way all the time. Together they are beyond chance; each by itself need
+    not be.
     """
 
     since: str
@@ -124,6 +125,16 @@ class MetricHistory:
         """The values that it held, the oldest first."""
         first = [change.before for change in self.changes[:1]]
         return (*first, *(change.after for change in self.changes)) or (self.typical,)
+
+    @property
+    def first(self) -> float:
+        """The value that it held at first; of what goes one way all the time the best that it held."""
+        return self.drift.before if self.drift and not self.changes else self.levels[0]
+
+    @property
+    def last(self) -> float:
+        """The value that it holds now."""
+        return self.drift.after if self.drift and not self.changes else self.levels[-1]
 
     @property
     def typical(self) -> float:

@@ -79,7 +79,7 @@ def _table(histories: Sequence[MetricHistory]) -> str:
 
     rows, before = [], None
     for one in histories:
-        first, last = one.levels[0], one.levels[-1]
+        first, last = one.first, one.last
         name = (one.suite, one.workload)
         rows.append(
             (
@@ -88,7 +88,7 @@ def _table(histories: Sequence[MetricHistory]) -> str:
                 str(len(one.points)),
                 format_quantity(first, one.unit),
                 format_quantity(last, one.unit),
-                format_change(last / first - 1) if one.changes else "",
+                format_change(last / first - 1) if one.changes or one.drift else "",
                 format_share(one.noise) if len(one.points) > 1 else "",
                 sparkline([math.log(point.value) for point in one.points], span=_SPAN * one.noise),
             )
@@ -124,7 +124,7 @@ def _drift_text(drift: Drift, history: MetricHistory) -> str:
     low, high = drift.interval
     moved = f"{format_change(drift.change)} [{format_change(low)}, {format_change(high)}]"
     before, after = (format_quantity(value, history.unit) for value in (drift.before, drift.after))
-    text = f"{drift.steps} changes since {drift.since} add up to {moved}: {before} -> {after}"
+    text = f"{plural(drift.steps, 'change')} since {drift.since} add up to {moved}: {before} -> {after}"
     if drift.largest >= drift.tolerance:
         return text
     within = f"within the tolerance of {format_share(drift.tolerance)}"

@@ -45,9 +45,10 @@ def _lost(history: MetricHistory) -> bool:
 def _view(history: MetricHistory, id: str) -> HistoryView:
     last = history.points[-1]
     moved = f"{plural(len(history.changes), 'change')}, " if history.changes else "no change, "
+    moved = "" if history.drift and not history.changes else moved
     summary = (
         f"{plural(len(history.points), 'session')}, {history.points[0].date} to {last.date}: {moved}"
-        f"now {format_quantity(history.levels[-1], history.unit)}; sessions scatter by "
+        f"now {format_quantity(history.last, history.unit)}; sessions scatter by "
         f"{format_share(history.noise)}"
     )
     return HistoryView(
@@ -69,7 +70,7 @@ def _change(change: LevelChange, unit: str) -> str:
 
 
 def _drift(drift: Drift, unit: str) -> str:
-    text = f"{drift.steps} changes since {drift.since} add up: {_moved(drift, unit)}"
+    text = f"{plural(drift.steps, 'change')} since {drift.since} add up: {_moved(drift, unit)}"
     if drift.largest >= drift.tolerance:
         return text
     within = f"the tolerance of {format_share(drift.tolerance)}"

@@ -28,6 +28,29 @@ def test_a_step_of_five_per_cent_is_found_where_it_is():
     assert after.chance <= CHANCE
 
 
+@pytest.mark.parametrize("each", [0.01, 0.02])
+@pytest.mark.parametrize("count", [10, 15, 20])
+def test_what_goes_one_way_all_the_time_is_told_although_no_step_stands_out(each, count):
+    values = noise(4, count, 0.004) - each * np.arange(count)
+    found = find_levels(values)
+    assert found.trend
+    assert not found.change_points
+    assert found.described[-1].mean - found.described[0].mean < -each * count / 2
+    assert found.noise < each * 1.5
+    assert find_levels(values[::-1]).trend
+
+
+def test_what_wanders_goes_no_way_all_the_time():
+    told = 0
+    for seed in range(60):
+        values = noise(seed, 40)
+        values[1:] *= math.sqrt(0.75)
+        for index in range(1, 40):
+            values[index] += 0.5 * values[index - 1]
+        told += sum(find_levels(values[:count]).trend for count in (8, 12, 20, 40))
+    assert told <= 1
+
+
 def test_a_step_that_was_taken_back_is_two():
     values = noise(2, 60)
     values[30:40] -= 0.05

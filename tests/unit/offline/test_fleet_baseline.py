@@ -51,6 +51,23 @@ def workload(**more):
     return workloads.workload("fio", options=options, name="read_4k", suite="q", **more)
 
 
+def test_a_new_device_is_measured_for_as_long_as_those_of_the_fleet(project, file, capsys):
+    results = fleet(project / "kept", runtime=20.0)
+    assert "lasted" not in write(capsys, *results)
+    assert load_baselines(file)["read_4k"].runtime == 20.0
+
+
+def test_lengths_that_differ_are_told_and_none_is_kept(project, file, capsys):
+    folder = project / "kept"
+    fleet(folder, runtime=20.0)
+    measure(folder, 3, 90, 20_000, runtime=5.0)
+    said = write(capsys, *sorted(folder.glob("orin-*")))
+    assert load_baselines(file)["read_4k"].runtime is None
+    assert main(["fleet", *map(str, sorted(folder.glob("orin-*")))]) == 0
+    assert "lasted 5 s on orin-3; 20 s on orin-1, " in " ".join(capsys.readouterr().out.split())
+    assert "repetitions of read_4k do not all last as long" in said
+
+
 def test_each_device_is_a_session_whichever_number_it_has(results, file, capsys):
     said = write(capsys, *results)
     assert "baselines/orin/q.yaml: 1 workload of 10 devices; one session each, the newest" in said

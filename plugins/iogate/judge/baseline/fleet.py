@@ -27,12 +27,15 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class DeviceSession:
-    """What a session of a device measured of a workload: values by metric, one a repetition."""
+    """What a session of a device measured of a workload: values by metric, one a repetition, which lasted
+    `runtime` seconds where `runtime: auto` chose that.
+    """
 
     device: str
     session: str
     environment: Environment
     values: Mapping[str, Sequence[float]]
+    runtime: float | None = None
 
 
 FleetValues = Mapping[str, tuple[Mapping[str, Any], Sequence[DeviceSession]]]
@@ -83,8 +86,10 @@ def _contents(measured: FleetValues) -> dict[str, Any]:
         ordered = sorted(devices, key=lambda one: (one.session, one.device))
         names = [_name(one, owners) for one in ordered]
         sessions.update(zip(names, map(_session, ordered), strict=True))
+        lengths = {one.runtime for one in devices}
+        length = lengths.pop() if len(lengths) == 1 else None  # what comes lasts as long, if all did
         entries = [
-            entry_of(workload, definition, one.values, name, "")
+            entry_of(workload, definition, one.values, name, "", length)
             for name, one in zip(names, ordered, strict=True)
         ]
         keys = sorted({key for entry in entries for key in entry["metrics"]})

@@ -71,13 +71,20 @@ def _suites(fleet: Fleet, slower: list[str]) -> tuple[Mapping[str, FleetValues],
     for (suite, workload), own in fleet.kept.items():
         newest = {device: items[-1] for device, items in own.items() if device not in slower}
         sessions = [
-            DeviceSession(_stored(device), item.session.id, item.session.environment, item.values)
+            DeviceSession(
+                _stored(device), item.session.id, item.session.environment, item.values, item.runtime
+            )
             for device, item in newest.items()
             if item.values
         ]
         if len(sessions) < FEWEST:
             said.append(f"{workload} is not in it: {plural(len(sessions), 'device')} of at least {FEWEST}")
             continue
+        if len({one.runtime for one in sessions}) > 1:
+            said.append(
+                f"repetitions of {workload} do not all last as long, as runtime: auto chose: a new device's "
+                "are chosen anew; give runtime in seconds"
+            )
         definition = next(iter(newest.values())).definition
         found.setdefault(suite, {})[workload] = (definition, sessions)
     if not found:

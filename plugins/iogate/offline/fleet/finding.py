@@ -63,7 +63,7 @@ def fleet_of(
         tuple(_evidence(found, newest)),
         ALPHA,
         tuple(dict.fromkeys(said)),
-        tuple(_notes(found)),
+        (*_lengths(kept), *_notes(found)),
         collection.unreadable,
         kept,
     )
@@ -206,6 +206,22 @@ def _evidence(metrics: Sequence[FleetMetric], newest: Mapping[str, Measured]) ->
         facts = facts or ("nothing that is known of its machine and software differs from the others",)
         age = ages(own.id, [one.id for one in others])
         yield DeviceEvidence(name, mean[name], len(losses[name]), named[name], (*facts, age))
+
+
+def _lengths(kept: Mapping[tuple[str, str], Kept]) -> Iterator[str]:
+    """Yield where `runtime: auto` chose unlike lengths, which speak of unlike things on some devices."""
+    for (_, workload), own in kept.items():
+        by_length: dict[float, list[str]] = {}
+        for name, each in own.items():
+            for length in {item.runtime for item in each if item.runtime}:
+                by_length.setdefault(length, []).append(name)
+        if len(by_length) > 1:
+            said = (f"{length:g} s on {', '.join(names)}" for length, names in sorted(by_length.items()))
+            yield (
+                f"repetitions of {printable(workload)} lasted {printable('; '.join(said))}, as runtime: auto "
+                "chose: with a cache that fills, or credit for bursts, equal devices differ by that alone; "
+                "give runtime in seconds"
+            )
 
 
 def _notes(metrics: Sequence[FleetMetric]) -> Iterator[str]:

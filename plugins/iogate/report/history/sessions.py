@@ -26,7 +26,8 @@ _TIMED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ.*")
 @dataclass(frozen=True)
 class Measured:
     """What a session measured of a workload: values by metric, one a repetition. `gating` are the metrics
-    that decide (None: not known, as of a baseline), `tolerances` what each may lose.
+    that decide (None: not known, as of a baseline), `tolerances` what each may lose. `runtime` is the seconds
+    of a repetition, where `runtime: auto` chose them.
     """
 
     session: KnownSession
@@ -38,6 +39,7 @@ class Measured:
     kinds: Mapping[str, tuple[str, Direction]]
     gating: tuple[str, ...] | None = None
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    runtime: float | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def _of_results(results: Results, file: Path, said: list[LeftOut]) -> Iterator[M
             {name: (record.metrics[name].unit, record.metrics[name].direction) for name in sound},
             tuple(record.gating),
             _tolerances(record),
+            record.runtime,
         )
 
 
@@ -166,4 +169,5 @@ def _of_baseline(file: Path, suite: str, device: str, said: list[LeftOut]) -> It
                     if rows[index]
                 },
                 {key: (metric(key).unit, metric(key).direction) for key in entry["metrics"]},
+                runtime=entry.get("runtime"),
             )

@@ -108,22 +108,26 @@ class BaselineJudge:
 
     @property
     def _places(self) -> int:
-        """After how many repetitions it is judged, as speed depends on their place in a session; 0: it does
-        not.
+        """How many repetitions there are to compare with, as speed depends on their place in a session; 0: it
+        does not.
         """
         return next((len(course.steps) for course in self._courses.values()), 0)
 
-    def _known(self, name: str) -> BaselineValues:
-        """Return the values of the baseline, without what their places in sessions make of them."""
+    def _known(self, name: str, count: int | None = None) -> BaselineValues:
+        """Return the values of the baseline that `count` of a session are held against (None: all that are
+        known): those of the same places, without what these make of them.
+        """
         from iogate.judge.gate import level
 
         rows, course = self.baseline.metrics[name], self._courses.get(name)
-        return level(rows, course) if course and isinstance(rows, tuple) else rows
+        return (
+            level(rows, course.first(count or self._places)) if course and isinstance(rows, tuple) else rows
+        )
 
     def _own(self, name: str, values: Sequence[float]) -> Sequence[float]:
         """Return values of this session likewise: as many as places are known."""
         course = self._courses.get(name)
-        return course.without(values) if course else values
+        return course.first(len(values)).without(values) if course else values
 
     @property
     def effort(self) -> str:
@@ -143,13 +147,13 @@ class BaselineJudge:
             return ""
         span = max(course.span for course in self._courses.values())
         return (
-            f"repetitions of a session differ by {format_share(span)} for their place in it: judged after "
-            f"{self._places}, each held against those of its place (steady_state waits for a device at rest)"
+            f"repetitions of a session differ by {format_share(span)} for their place in it: each is held "
+            f"against those of its place, up to {self._places} (steady_state waits for a device at rest)"
         )
 
     @property
     def minimum(self) -> int:
-        return self.workload.repetitions or self._places or min(self.maximum, _MINIMUM)
+        return self.workload.repetitions or min(self.maximum, _MINIMUM)
 
     @property
     def newest(self) -> str:
@@ -161,7 +165,7 @@ class BaselineJudge:
 
     @property
     def usual(self) -> int:
-        return self.workload.repetitions or self._places or min(self.maximum, _USUAL)
+        return self.workload.repetitions or min(self.maximum, _USUAL)
 
     @property
     def against(self) -> str:
@@ -201,14 +205,16 @@ class BaselineJudge:
             if not measured or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
-        if len(repetitions) < (self.workload.repetitions or self._places):
-            return False  # a protocol is judged when it is complete, and what has a course at one place of it
+        if len(repetitions) < (self.workload.repetitions or 0):
+            return False  # a protocol is judged when it is complete
         for name in self.gating:
             known = self.decisions.get(name)
             if known and known.verdict != "continue":
                 continue
             values = [item.metrics[name] for item in repetitions]
-            self.decisions[name] = decide(self._known(name), self._own(name, values), **self._terms(name))
+            self.decisions[name] = decide(
+                self._known(name, len(values)), self._own(name, values), **self._terms(name)
+            )
         return all(decision.verdict != "continue" for decision in self.decisions.values())
 
     def tolerance(self, name: str) -> Tolerance:
@@ -272,7 +278,7 @@ class BaselineJudge:
             "tolerance": self.tolerance(name).worse,
             "alpha": self.gate_options.alpha,
             "beta": self.gate_options.beta,
-            "first_look": places or self.minimum,
+            "first_look": min(places, self.minimum) if places else self.minimum,
             "max_repetitions": places or self.maximum,
             "metrics": self.gate_options.metrics,
             "borrowed": self.gate_options.borrowed,
@@ -359,7 +365,7 @@ class BaselineJudge:
             return False
         terms = self._terms(name)
         terms["borrowed"] = as_assumed(self.gate_options.borrowed)
-        return decide(self._known(name), self._own(name, values), **terms).verdict == "regressed"
+        return decide(self._known(name, len(values)), self._own(name, values), **terms).verdict == "regressed"
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

@@ -74,10 +74,10 @@ def test_a_device_whose_speed_changes_within_a_session_is_judged_at_the_same_pla
         source = random.Random(seed + 100)
         measured = [2000 * (1 - loss) * place * source.gauss(1, 0.01) for place in course]
         found, count = decided(one, repetitions(**{IOPS: measured}))
-        assert (found.verdict, count) == (verdict, 5)
-        assert "for their place in it: judged after 5" in found.reason
+        assert found.verdict == verdict
+        assert count <= one.maximum == 5
+        assert "for their place in it: each is held against those of its place, up to 5" in found.reason
         assert one.effort in found.reason
-        assert one.minimum == one.usual == one.maximum == 5
 
 
 def test_of_a_longer_session_the_places_that_the_baseline_has_count():

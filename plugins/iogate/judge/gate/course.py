@@ -31,6 +31,10 @@ class Course:
         """How much faster or slower the fastest place is than the slowest, relative."""
         return math.expm1(max(self.steps) - min(self.steps))
 
+    def first(self, places: int) -> Course:
+        """Return the course of the first so many places."""
+        return Course(tuple(_centred(self.steps[:places])))
+
     def without(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return the values of a session as if all its places were alike; it ends with the last known one."""
         return tuple(value / math.exp(step) for value, step in zip(values, self.steps, strict=False))

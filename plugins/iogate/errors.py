@@ -116,3 +116,7 @@ class ApartError(OutputError):
 
 class MeasurementError(IogateError):
     """The measurement was made and cannot be trusted."""
+
+
+class LostError(MeasurementError):
+    """The host was lost while it measured: what it was at is not decided."""

@@ -120,9 +120,9 @@ def test_a_host_for_once_keeps_the_same_files_as_at_home(project, tmp, target):
     nothing_left(project, target, tmp)
 
 
-def start_long(project, host, target):
+def start_long(project, host, target, suite=LONG):
     """A run in its long workload, whose short one is decided."""
-    project.suite(LONG)
+    project.suite(suite)
     run = project.start("suites", f"--io-host={host}", f"--io-target={target}")
     eventually(lambda: far_job(target))
     return run
@@ -156,6 +156,23 @@ def test_a_connection_that_is_killed_leaves_nothing(project, ssh, tmp, target, v
     assert "the connection to bench broke" in result.text
     plain(result.text)
     assert result.seconds < 40
+    nothing_left(project, target, tmp)
+
+
+def test_what_a_lost_connection_left_undecided_is_gone_on_with(project, tmp, target):
+    """As the message says: what was decided is not measured a second time, a regression neither."""
+    run = start_long(project, popen(tmp), target, LONG.replace("runtime: 50", "runtime: 2"))
+    os.kill(far_python(tmp), signal.SIGKILL)
+    lost = project.finish(run)
+    assert lost.verdicts == {"short": "recorded", "long": "invalid"}, lost.text
+    assert "1 workload not decided, 1 of them begun" in lost.text
+    assert "--io-resume goes on from there" in lost.text
+    measured = lost.workload("short")["measured"]
+    result = project.run("suites", f"--io-host={popen(tmp)}", f"--io-target={target}", "--io-resume")
+    assert result.verdicts == {"short": "recorded", "long": "recorded"}, result.text
+    assert "1 of 2 workloads are decided" in result.text
+    assert result.results["session"] == lost.results["session"]
+    assert result.workload("short")["measured"] == measured
     nothing_left(project, target, tmp)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from iogate.declare.project import Project, find_project, folders_of
-from iogate.errors import InputError, IogateError, raise_together
+from iogate.errors import InputError, IogateError, LostError, TargetError, raise_together
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Device, Workload, WorkloadResult
 from iogate.plugin import coverage
@@ -260,10 +260,13 @@ class PytestRun:
     def _run_record(self) -> RunRecord:
         from iogate.report.results import RunRecord
 
-        known, trials = self._kept.knows, self.session.trials
-        left = (trial.id for trial in trials if trial.result is None or not known(trial.id))
+        left = (trial.id for trial in self.session.trials if self._is_open(trial))
         tests, commit = dict(self.python_tests.ended), self._commit or ""
         return RunRecord(self._selection, tuple(left), self._options, self._ended, commit, tests=tests)
+
+    def _is_open(self, trial: Trial) -> bool:
+        """Return whether a workload is not decided, or not reported; `--io-resume` measures it."""
+        return trial.result is None or _is_lost(trial.result.failure) or not self._kept.knows(trial.id)
 
     @property
     def _records(self) -> list[WorkloadRecord]:
@@ -500,3 +503,8 @@ def _failures(*steps: Callable[[], None]) -> list[IogateError]:
         except IogateError as error:
             failed.append(error)
     return failed
+
+
+def _is_lost(failure: IogateError | None) -> bool:
+    """Return whether a workload failed as its host was lost: while it was measured, or before its turn."""
+    return isinstance(failure, LostError) or (isinstance(failure, TargetError) and failure.rule == "host")

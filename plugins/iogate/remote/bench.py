@@ -12,7 +12,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iogate import engines
-from iogate.errors import EngineError, InputError, InputErrors, IogateError, MeasurementError, TargetError
+from iogate.errors import (
+    EngineError,
+    InputError,
+    InputErrors,
+    IogateError,
+    LostError,
+    MeasurementError,
+    TargetError,
+)
 from iogate.host.interrupts import heard
 from iogate.host.own_folder import own_file, own_folder
 from iogate.host.process import Completed
@@ -84,7 +92,7 @@ class FarCalls:
 
     def _call(self, kind: Any, method: str, asked: Any = None) -> Any:
         """Let the far side do something, and return what it says. Raises IogateError as it does, and
-        MeasurementError if it is lost.
+        LostError if it is lost.
         """
         return self._finish(kind, self._begin(method, asked))
 
@@ -111,7 +119,7 @@ class FarCalls:
                     raise self._failure(unpacked(IogateError, rest[1], foreign=True))
                 self._hear(word, rest)
         except Lost:
-            raise MeasurementError(
+            raise LostError(
                 self._connection.why_lost(),
                 remedy="what was measured before is kept: --io-resume goes on from there",
             ) from None

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from iogate.judge.gate.values import BaselineValues
 
 _NO_TOLERANCE = Tolerance()
+_MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 _MINIMUM = 2  # repetitions from which on the gate looks
 _USUAL = 3  # repetitions that a quiet device takes
 
@@ -95,16 +96,21 @@ class BaselineJudge:
 
     @cached_property
     def _courses(self) -> Mapping[str, Course]:
-        """How each metric goes within the sessions of the baseline, where it is beyond chance: over as many
-        repetitions as all of them and this one have.
+        """How each metric goes within the sessions of the baseline, where that is beyond chance and matters
+        beside its tolerance: over as many repetitions as most sessions, and this one, have.
         """
-        from iogate.judge.gate import course_of
+        from iogate.judge.gate import SMALLEST_TOLERANCE, course_of
 
         metrics = self.baseline.metrics
         known = {name: rows for name in self.gating if isinstance(rows := metrics.get(name), tuple)}
-        most = min([self._usual_maximum, *(len(row) for rows in known.values() for row in rows)])
+        usual = (statistics.median_low(map(len, rows)) for rows in known.values())
+        most = min([self._usual_maximum, *usual])
         found = {name: course_of(rows, most) for name, rows in known.items()}
-        return {name: course for name, course in found.items() if course}
+        return {
+            name: course
+            for name, course in found.items()
+            if course and course.span >= _MATTERS * (self.tolerance(name).worse or SMALLEST_TOLERANCE)
+        }
 
     @property
     def _places(self) -> int:
@@ -132,23 +138,15 @@ class BaselineJudge:
     @property
     def effort(self) -> str:
         if self._places:
-            return self._place_text
+            return (
+                f"repetitions differ for their place in a session: each is held against those of its place, "
+                f"up to {self._places} (steady_state waits for a device at rest)"
+            )
         if self.maximum == self._usual_maximum:
             return ""
         return (
             f"repetitions differ by more than the tolerance bears: up to {self.maximum} of them instead of "
             f"{self._usual_maximum} (--io-max-repetitions)"
-        )
-
-    @property
-    def _place_text(self) -> str:
-        """What it means that speed depends on the place in a session; empty where it does not."""
-        if not self._courses:
-            return ""
-        span = max(course.span for course in self._courses.values())
-        return (
-            f"repetitions of a session differ by {format_share(span)} for their place in it: each is held "
-            f"against those of its place, up to {self._places} (steady_state waits for a device at rest)"
         )
 
     @property
@@ -324,7 +322,10 @@ class BaselineJudge:
         if decision.verdict == "continue":
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         if name in self._courses:
-            reason += f"; {self._place_text}"
+            span = format_share(self._courses[name].span)
+            reason += (
+                f"; repetitions differ by {span} for their place in a session: like is held against like"
+            )
         if named == "inconclusive" and not cut_short:
             reason += f"; {self._help(decision, repetitions)}"
         better = self.tolerance(name).better

@@ -76,8 +76,8 @@ def test_a_device_whose_speed_changes_within_a_session_is_judged_at_the_same_pla
         found, count = decided(one, repetitions(**{IOPS: measured}))
         assert found.verdict == verdict
         assert count <= one.maximum == 5
-        assert "for their place in it: each is held against those of its place, up to 5" in found.reason
-        assert one.effort in found.reason
+        assert "for their place in a session: like is held against like" in found.reason
+        assert "each is held against those of its place, up to 5" in one.effort
 
 
 def test_of_a_longer_session_the_places_that_the_baseline_has_count():
@@ -85,6 +85,24 @@ def test_of_a_longer_session_the_places_that_the_baseline_has_count():
     one = judge({IOPS: Tolerance(0.05)}, known, max_repetitions=12, extend=False)
     assert one.look(repetitions(**{IOPS: [2000 * place for place in HEATING]}))
     assert one.verdict(repetitions(**{IOPS: [2000 * place for place in HEATING]})).verdict == "pass"
+
+
+def test_a_course_that_is_nothing_beside_the_tolerance_is_left():
+    slight = tuple(1 - 0.006 * math.exp(-place) for place in range(12))
+    quiet = tuple(tuple(2000 * place * (1 + 1e-4 * number) for place in slight[:5]) for number in range(5))
+    assert judge({IOPS: Tolerance(0.05)}, {IOPS: quiet}).effort == ""
+    assert "of its place" in judge({IOPS: Tolerance(0.01)}, {IOPS: quiet}).effort
+
+
+def test_one_short_session_among_others_shortens_none_of_them():
+    known = sessions_of(WARMING, 1)
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: (known[0][:2], *known[1:])})
+    assert one.maximum == 5
+    source = random.Random(100)
+    found, _ = decided(
+        one, repetitions(**{IOPS: [2000 * place * source.gauss(1, 0.01) for place in WARMING]})
+    )
+    assert found.verdict == "pass"
 
 
 def test_a_shorter_protocol_is_held_against_as_many_places():

@@ -12,10 +12,12 @@ from iogate.judge.gate.course import Course, course_of, level
 from iogate.judge.gate.decision import Decision, DecisionVerdict, decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
+from iogate.judge.gate.looks import SMALLEST_TOLERANCE
 from iogate.judge.gate.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "MOST_EFFORT",
+    "SMALLEST_TOLERANCE",
     "Borrowed",
     "Course",
     "Decision",

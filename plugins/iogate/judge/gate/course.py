@@ -10,6 +10,7 @@ chance.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,22 +37,26 @@ class Course:
         return Course(tuple(_centred(self.steps[:places])))
 
     def without(self, values: Sequence[float]) -> tuple[float, ...]:
-        """Return the values of a session as if all its places were alike; it ends with the last known one."""
+        """Return the values of a session as if all its places were alike, so that one of fewer repetitions is
+        as fast as if it had all; it ends with the last place that is known.
+        """
         return tuple(value / math.exp(step) for value, step in zip(values, self.steps, strict=False))
 
 
 def course_of(baseline: BaselineValues, most: int) -> Course | None:
-    """Return the course of the first `most` repetitions that all sessions have; None where sessions show
-    none, or are too few to show one.
+    """Return the course of the first `most` repetitions, or of fewer, which half of the sessions have; None
+    where sessions show none, or are too few to show one.
     """
     try:
         sessions = read_sessions(baseline)
     except Unusable:
         return None
-    places, count = min(most, *map(len, sessions)), len(sessions)
+    places = min(most, statistics.median_low(map(len, sessions)))
+    whole = [session for session in sessions if len(session) >= places]
+    count = len(whole)
     if count < YOUNG or places < 2:
         return None
-    rows = [_centred([math.log(value) for value in session[:places]]) for session in sessions]
+    rows = [_centred([math.log(value) for value in session[:places]]) for session in whole]
     steps = [math.fsum(column) / count for column in zip(*rows, strict=True)]
     rest = math.fsum((value - step) ** 2 for row in rows for value, step in zip(row, steps, strict=True))
     degrees, known = places - 1, (places - 1) * (count - 1)

@@ -41,9 +41,10 @@ def test_chance_makes_a_course_in_one_baseline_of_a_hundred():
     assert 5 <= found <= 40
 
 
-def test_it_ends_with_the_shortest_session_and_where_no_more_are_measured():
+def test_it_ends_where_half_of_the_sessions_do_and_where_no_more_are_measured():
     sessions = drawn(WARMING)
-    assert len(course_of((*sessions, sessions[0][:3]), 12).steps) == 3
+    assert len(course_of((*sessions, sessions[0][:3]), 12).steps) == 5
+    assert len(course_of((*sessions, *[session[:3] for session in sessions]), 12).steps) == 3
     assert len(course_of(sessions, 4).steps) == 4
 
 

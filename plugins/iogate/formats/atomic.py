@@ -35,9 +35,9 @@ def write_atomically(path: Path, content: str | bytes, look: Callable[[Path], ob
         ) from error
 
 
-def write_within(folder: int, name: str, content: str | bytes) -> None:
+def write_within(folder: int, name: str, content: str | bytes, most: int = 0o777) -> None:
     """Replace a file in an open folder, as `write_atomically` does; a link of that name is replaced, not
-    followed. Raises OSError.
+    followed. Its mode has no bits but those of `most`. Raises OSError.
     """
     new = f".{name}.{secrets.token_hex(4)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -46,7 +46,9 @@ def write_within(folder: int, name: str, content: str | bytes) -> None:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
-            os.fchmod(descriptor, _mode(folder, name))  # by what is held: its name may lead elsewhere by now
+            os.fchmod(
+                descriptor, most & _mode(folder, name)
+            )  # by what is held: its name may lead elsewhere by now
             os.fsync(descriptor)
         os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:

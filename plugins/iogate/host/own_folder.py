@@ -1,6 +1,7 @@
 """Folders for what a run keeps, where others may rename and make things: made and reached without links, and
 held open. A name in such a folder cannot be anything that another user put there, and what is made in it only
-this user may write to, whatever the umask: a job file there may run commands, and outputs become figures.
+this user may write to, whatever the umask and the access lists that folders hand down: a job file there may
+run commands, and outputs become figures.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import contextlib
 import errno
 import os
 import secrets
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,9 @@ from iogate.formats.held import held_folder
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
+_HANDED_DOWN = "system.posix_acl_default"
+_HEAD, _ENTRY = 4, "<HHI"  # Linux, posix_acl_xattr.h: a version, then tag, permissions and id of each entry
+_OWNER, _WRITE = 0x01, 0x02
 
 
 @contextlib.contextmanager
@@ -52,14 +57,33 @@ def own_umask() -> int:
 
 
 def _enter(parent: int, name: str) -> int:
+    made = False
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o755, dir_fd=parent)
+        made = True
     try:
-        return os.open(name, _FOLDER, dir_fd=parent)
+        folder = os.open(name, _FOLDER, dir_fd=parent)
     except OSError as error:
         if error.errno in _IN_THE_WAY:
             raise OSError(error.errno, f"a link or a file is in the way ({name})") from error
         raise
+    if made:
+        _hand_down_no_right_to_write(folder)
+    return folder
+
+
+def _hand_down_no_right_to_write(folder: int) -> None:
+    """Let only its owner write to what is made in a new folder: where it has a default access list of the one
+    above, the kernel goes by that list and by no umask.
+    """
+    with contextlib.suppress(OSError):  # it has none
+        listed = os.getxattr(folder, _HANDED_DOWN)
+        head, entries = listed[:_HEAD], struct.iter_unpack(_ENTRY, listed[_HEAD:])
+        kept = (
+            struct.pack(_ENTRY, tag, rights if tag == _OWNER else rights & ~_WRITE, number)
+            for tag, rights, number in entries
+        )
+        os.setxattr(folder, _HANDED_DOWN, b"".join((head, *kept)))
 
 
 def _check_own(folder: int) -> None:

@@ -30,6 +30,7 @@ _SESSION = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ-[0-9a-f]{4}")
 _SECOND = len("2026-01-01T00:00:00Z")  # of a session's name
 _WORKLOAD = re.compile(r".+-[0-9a-f]{8}")
 _RESULTS = "results.json"
+_MODE = 0o644  # nobody else may change what a run found
 _LABEL = re.compile(r"\d+|pilot|([AB]-)?(round|fill|random)-\d+")
 _SLACK = 2.0  # seconds by which times of files may be off
 _DEEPEST = 16  # folders within one another, more than any run makes
@@ -57,9 +58,9 @@ class SessionFolder:
         try:
             if self._held is None or _is_removed(self._held):
                 with own_folder(self.path, self.path.parent) as held:
-                    write_within(int(held.name), name, content)
+                    write_within(int(held.name), name, content, _MODE)
             elif _leads_to(self.path, self._held):
-                write_within(self._held, name, content)
+                write_within(self._held, name, content, _MODE)
             else:
                 message = f"cannot write {self.path / name}: somebody renamed or replaced its folder"
                 raise IogateError(

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import struct
 from pathlib import Path
 
 import pytest
@@ -83,14 +84,33 @@ def for_others(*paths):
     return [str(path) for path in map(Path, paths) if stat.S_IMODE(path.lstat().st_mode) & 0o022]
 
 
-def test_nobody_else_may_write_to_what_is_made_there_whatever_the_umask(open_umask, tmp_path):
+def make_as_a_run_does(tmp_path):
+    """Make the folders of a repetition, and what is in them; return all of it."""
     with own_folder(tmp_path / "session/workload/1", tmp_path) as held:
         with open(held / "job.fio", "wb", opener=own_file) as stream:
             stream.write(b"[w]")
         run(["sh", "-c", "echo > output.json"], folder=held, timeout=30)
     made = list((tmp_path / "session").rglob("*"))
     assert {path.name for path in made} == {"workload", "1", "job.fio", "output.json", "stdout", "stderr"}
-    assert for_others(tmp_path / "session", *made) == []
+    return tmp_path / "session", *made
+
+
+def test_nobody_else_may_write_to_what_is_made_there_whatever_the_umask(open_umask, tmp_path):
+    assert for_others(*make_as_a_run_does(tmp_path)) == []
+
+
+def test_nor_who_is_in_the_access_list_that_the_folder_above_hands_down(tmp_path):
+    all_rights, nobody = 7, 0xFFFFFFFF
+    entries = [(1, 7, nobody), (2, 7, 65534), (4, 7, nobody), (16, all_rights, nobody), (32, 5, nobody)]
+    listed = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_default", listed)
+    except OSError:
+        pytest.skip("needs a file system with access lists")
+    made = make_as_a_run_does(tmp_path)
+    assert for_others(*made) == []  # the bits of the group stand for all in the list
+    reading = struct.pack("<HHI", 2, 5, 65534)  # as they may read, they go on so
+    assert all(reading in os.getxattr(path, "system.posix_acl_default") for path in made if path.is_dir())
 
 
 def test_who_lets_nobody_read_goes_on_so():

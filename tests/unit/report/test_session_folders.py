@@ -257,3 +257,15 @@ def test_what_another_user_has_in_a_session_is_not_read(tmp_path, wrong):
     os.chown(tmp_path if wrong == "folder" else file, 12345, 12345)
     with pytest.raises(PermissionError):
         read_own(tmp_path, file.name, 2)
+
+
+def test_nobody_else_may_write_to_results_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        folder = SessionFolder(tmp_path / "session")
+        for text in ("{}", "[]"):  # also where there are some
+            folder.write("results.json", text)
+            assert (tmp_path / "session/results.json").stat().st_mode & 0o777 == 0o644
+    finally:
+        os.umask(before)
+        folder.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,14 @@ def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
     """Return the other processes that have files below a folder open."""
     prefix = f"{folder}/"
     return list(_openers(lambda link, name: name.startswith(prefix), proc))
+
+
+def user_of(pid: int, proc: Path = PROC) -> int | None:
+    """Return the user that a process is of; None if it is gone. What runs with root's rights by its
+    set-user-id bit (su, which waits for a password) is of the one who started it.
+    """
+    match = re.search(r"^Uid:\s*(\d+)", sysfs.text(proc / str(pid) / "status"), re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:

@@ -27,7 +27,7 @@ from iogate.errors import TargetError
 from iogate.host import sysfs
 from iogate.host.flock import lock, unlock
 from iogate.host.mounts import PROC
-from iogate.host.openers import openers_of_file, process_text
+from iogate.host.openers import openers_of_file, process_text, user_of
 from iogate.units import format_duration
 
 ROOTS_OWN = Path("/run/iogate")
@@ -188,7 +188,7 @@ def _give_way(descriptor: int, message: str, heed: bool, notice: Notice) -> None
     and go on, unless such locks are to be heeded as well.
     """
     pid = holder(descriptor)
-    user = _user(pid) if pid else None
+    user = user_of(pid) if pid else None
     who = _text(pid, user)
     if os.geteuid() == 0 and _is_nobodys(descriptor):
         user, who = -1, f"nobody has it open (process {pid} took the lock and handed it on)"
@@ -212,7 +212,7 @@ def holder(descriptor: int) -> int | None:
     found = openers_of_file(descriptor)
     if named in (*found, os.getpid()):
         return named
-    return next((pid for pid in found if _user(pid) == 0), None) or next(iter(found), named)
+    return next((pid for pid in found if user_of(pid) == 0), None) or next(iter(found), named)
 
 
 def _is_nobodys(descriptor: int) -> bool:
@@ -235,14 +235,6 @@ def _taker(descriptor: int, proc: Path = PROC) -> int | None:
                     found[where] = int(fields[4])
     # btrfs shows files another device number; a process of another container has no number here, or 0
     return (found.get(device) or next(iter(found.values()), None)) or None
-
-
-def _user(pid: int) -> int | None:
-    """Return the user that a process runs as; None if it is gone."""
-    try:
-        return (PROC / str(pid)).stat().st_uid
-    except OSError:
-        return None
 
 
 def _text(pid: int | None, user: int | None) -> str:

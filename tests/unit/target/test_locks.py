@@ -22,10 +22,14 @@ from iogate.target.locks import hold_disks, until_free
 NUMBER = "4095:77"
 LOCK = """
 import fcntl, os, sys
-os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[2]))
+os.setgroups([]); os.setgid(int(sys.argv[2]))
+if "set-user-id" in sys.argv:
+    os.setresuid(int(sys.argv[2]), 0, 0)  # as who starts su, and leaves it waiting for a password
+else:
+    os.setuid(int(sys.argv[2]))
 file = os.open(sys.argv[1], os.O_RDONLY)
 fcntl.flock(file, fcntl.LOCK_EX)
-if len(sys.argv) > 3 and os.fork():
+if "fork" in sys.argv and os.fork():
     os._exit(0)  # who took it is gone, and its child has it
 print("locked", os.getpid(), flush=True)
 sys.stdin.read()
@@ -48,9 +52,9 @@ def shared(tmp_path, monkeypatch):
 
 
 @contextlib.contextmanager
-def another(file, user=65534, *forks):
+def another(file, user=65534, *how):
     """A process of another user that holds the lock of a file, perhaps as a child of who took it."""
-    argv = [sys.executable, "-c", LOCK, str(file), str(user), *forks]
+    argv = [sys.executable, "-c", LOCK, str(file), str(user), *how]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         word, process.holder = process.stdout.readline().split()
         assert word == b"locked"
@@ -71,10 +75,10 @@ def lock_file(folder):
     return os.path.join(folder, f"iogate-{NUMBER.replace(':', '-')}.lock")
 
 
-@pytest.mark.parametrize("forks", [(), ("fork",)])
-def test_root_is_told_of_another_users_lock_and_goes_on(shared, forks):
+@pytest.mark.parametrize("how", [(), ("fork",), ("set-user-id",)])
+def test_root_is_told_of_another_users_lock_and_goes_on(shared, how):
     said = []
-    with another(lock_file(shared), 65534, *forks) as other, hold_disks([NUMBER], False, said.append):
+    with another(lock_file(shared), 65534, *how) as other, hold_disks([NUMBER], False, said.append):
         assert len(said) == 1
         assert f"pid {other.holder} (" in said[0] and "of nobody" in said[0] and "import fcntl" in said[0]
 

@@ -20,9 +20,12 @@ folder where it begins, nor from that of `chdir`: these may be another user's.
 
 
 def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
-    """Return the other processes that have files below a folder open."""
+    """Return the other processes, of this user and of root, that have files below a folder open. Those of
+    others may have what only seems to lie there: in a mount namespace of theirs any file has any name.
+    """
     prefix = f"{folder}/"
-    return list(_openers(lambda link, name: name.startswith(prefix), proc))
+    found = _openers(lambda link, name: name.startswith(prefix), proc)
+    return [pid for pid in found if user_of(pid, proc) in (0, os.geteuid())]
 
 
 def user_of(pid: int, proc: Path = PROC) -> int | None:

@@ -86,8 +86,18 @@ def _openers(matches: Callable[[Path, str], bool], proc: Path) -> Iterator[int]:
     """Yield the processes with a matching link. Names are read first: to follow a link may hang (NFS)."""
     for process in proc.glob("[0-9]*"):
         pid = int(process.name)
-        if pid != os.getpid() and any(matches(link, name) for link, name in _links(process / "fd")):
+        if pid != os.getpid() and any(
+            matches(link, name) and _is_open(link) for link, name in _links(process / "fd")
+        ):
             yield pid
+
+
+def _is_open(link: Path) -> bool:
+    """Return False for a descriptor that is a place and no open file (O_PATH): it reads and writes nothing,
+    and anybody can have one of any file, whatever rights it takes to open that.
+    """
+    match = re.search(r"^flags:\s*([0-7]+)", sysfs.text(link.parents[1] / "fdinfo" / link.name), re.MULTILINE)
+    return not match or not int(match[1], 8) & os.O_PATH
 
 
 def _namespace(process: Path) -> str:

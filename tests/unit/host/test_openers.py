@@ -1,6 +1,8 @@
 """Who has something open, as a made /proc says it."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,29 @@ def test_a_process_is_of_who_started_it(proc):
     assert user_of(11, proc) == ANOTHER
     assert user_of(12, proc) is None
     assert user_of(os.getpid()) == os.getuid()
+
+
+def test_a_place_that_is_held_is_no_open_file(proc):
+    process(proc, 11, "/dev/null")
+    process(proc, 12, "/dev/null", flags=os.O_PATH)
+    process(proc, 13, "/dev/null", flags=os.O_RDWR | os.O_CLOEXEC)
+    assert openers_of(frozenset(), proc) == []
+    assert openers_below(Path("/dev"), proc) == [11, 13]
+
+
+def test_a_device_that_another_may_not_even_read_is_not_open_in_their_process(tmp_path):
+    if os.geteuid():
+        pytest.skip("needs root")
+    node = Path("/dev/loop0")
+    if not node.is_block_device():
+        pytest.skip("needs a block device")
+    number = frozenset([f"{os.major(node.stat().st_rdev)}:{os.minor(node.stat().st_rdev)}"])
+    wait = (
+        "import os, sys; os.setuid(65534); file = os.open(sys.argv[1], os.O_PATH); print(); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", wait, node], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout.readline() == b"\n"
+        assert other.pid not in openers_of(number)
+        other.stdin.close()

@@ -9,14 +9,14 @@ _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 _UNABLE = {errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}  # NFS on a directory
 
 
-def lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Lock an open file for this process alone; return False if another has it.
+def lock(descriptor: int) -> bool:
+    """Lock an open file for this process alone; return False if another has it: nobody waits for it here, as
+    anybody can lock what anybody can open, and for ever.
 
-    With `wait` it comes back when the other has let go. Where the file system knows no locks the answer is
-    True. Raises OSError for anything else.
+    Where the file system knows no locks the answer is True. Raises OSError for anything else.
     """
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _BUSY:
             return False

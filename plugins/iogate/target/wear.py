@@ -18,12 +18,16 @@ from iogate.errors import TargetError
 from iogate.formats.atomic import write_within
 from iogate.formats.held import held_folder, read_within
 from iogate.host.flock import lock
+from iogate.host.openers import process_text, user_of
 from iogate.model import Device
+from iogate.target.locks import holder
 from iogate.units import format_quantity
 
 _KEPT = 31  # days, and sessions
 _SESSION = "session "
 _LARGEST = 2**20  # bytes of a count, which has a line a day
+_PATIENCE = 10.0  # seconds that another count, which takes milliseconds, may take
+_POLL_SECONDS = 0.02
 
 
 class Wear:
@@ -37,6 +41,7 @@ class Wear:
         self._folder = folder
         self._session = f"{_SESSION}{session}" if session and "session" in device.wear else ""
         self._unnamed = 0
+        self._patience = _PATIENCE
 
     @property
     def limited(self) -> bool:
@@ -100,10 +105,26 @@ class Wear:
         with held_folder(self._file.parent, make=True) as folder:
             descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
             try:
-                lock(descriptor, wait=True)
+                self._lock(descriptor)
                 yield folder
             finally:
                 os.close(descriptor)
+
+    def _lock(self, folder: int) -> None:
+        """Lock the open folder. Another user, who may do so for ever where they can list it, is waited for
+        once, and keeps nobody from counting. Raises TargetError (`wear`) for a process of this user, or of
+        root, that does not let go, and OSError.
+        """
+        deadline = time.monotonic() + self._patience
+        while not lock(folder):
+            if time.monotonic() > deadline:
+                pid = holder(folder)
+                if pid and user_of(pid) in (0, os.geteuid()):
+                    message = f"the count of bytes written to {self._name} is locked by {process_text(pid)}"
+                    raise TargetError(message, rule="wear", remedy="end that process, or wait for it")
+                self._patience = 0.0
+                return
+            time.sleep(_POLL_SECONDS)
 
     def _so_far(self) -> int:
         """Return what this session has written. Raises TargetError as `_days` does."""

@@ -1,8 +1,14 @@
 """Bytes written are counted against the limits of a device."""
 
+import contextlib
 import json
 import os
+import subprocess
+import sys
+import tempfile
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
@@ -197,3 +203,42 @@ def test_data_that_are_laid_out_first_count_too(tmp_path):
     assert "0 B are written and 11.00 GiB more" in refused(account, 5 * GIB, 6 * GIB)
     account.check(None, 9 * GIB)
     refused(account, None, 10 * GIB)
+
+
+@contextlib.contextmanager
+def locking(folder, user):
+    """A process of a user that has the folder locked for as long as it likes."""
+    code = (
+        "import fcntl, os, sys; os.setuid(int(sys.argv[2])); file = os.open(sys.argv[1], os.O_RDONLY); "
+        "fcntl.flock(file, fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"
+    )
+    argv = [sys.executable, "-c", code, str(folder), str(user)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"\n"
+        yield process
+        process.stdin.close()
+
+
+def test_another_users_lock_keeps_nobody_from_counting(monkeypatch):
+    if os.geteuid():
+        pytest.skip("needs root")
+    monkeypatch.setattr(wear, "_PATIENCE", 1.0)
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        account = Wear(limited(day=10 * GIB), Path(folder))
+        with locking(folder, 65534):
+            before = time.monotonic()
+            for _ in range(20):
+                account.record(GIB // 4)
+            assert time.monotonic() - before < 15  # it is waited for once
+        assert "5.000 GiB are written" in refused(account, 6 * GIB)
+
+
+def test_a_run_of_this_user_that_stands_still_while_it_counts_is_not_waited_for_without_end(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(wear, "_PATIENCE", 0.2)
+    account = Wear(limited(day=10 * GIB), tmp_path)
+    with locking(tmp_path, os.geteuid()) as other:
+        assert f"is locked by pid {other.pid} (" in refused(account, GIB)
+    account.check(GIB)

@@ -11,10 +11,13 @@ import errno
 import os
 import secrets
 import struct
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from iogate.formats.atomic import write_within
 from iogate.formats.held import held_folder
+from iogate.host.exposure import safe_temporary_folder
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _IN_THE_WAY = {errno.ENOTDIR, errno.ELOOP}
@@ -42,6 +45,31 @@ def own_folder(folder: Path, within: Path) -> Iterator[Path]:
         yield Path(f"/proc/{os.getpid()}/fd/{held}")
     finally:
         os.close(held)
+
+
+@contextlib.contextmanager
+def engine_folder(folder: Path, within: Path) -> Iterator[Path]:
+    """Make and hold a folder for an engine, as `own_folder` does. Where others may write to whatever is made
+    there, as on file systems and shares that give it to everybody, or to another user, the engine gets a
+    folder for temporary files instead, whose files are copied at the end. Raises OSError.
+    """
+    with own_folder(folder, within) as held:
+        status = _status_of_new(int(held.name))
+        if status.st_uid == os.geteuid() and not status.st_mode & 0o022:
+            yield held
+            return
+        with tempfile.TemporaryDirectory(prefix="iogate-", dir=safe_temporary_folder()) as private:
+            try:
+                yield Path(private)
+            finally:
+                _copy_files(Path(private), int(held.name))
+
+
+def _copy_files(source: Path, folder: int) -> None:
+    with contextlib.suppress(OSError):  # they were read already; a full disk shows where something matters
+        for file in source.iterdir():
+            if file.is_file() and not file.is_symlink():
+                write_within(folder, file.name, file.read_bytes(), 0o644)
 
 
 def own_file(path: str, flags: int) -> int:
@@ -91,15 +119,17 @@ def _check_own(folder: int) -> None:
     one (NFS, FAT), that one's is as good.
     """
     owner = os.fstat(folder).st_uid
-    if owner != os.geteuid() and owner != _owner_of_new(folder):
+    if owner != os.geteuid() and owner != _status_of_new(folder).st_uid:
         raise OSError(errno.EPERM, f"it belongs to user {owner}")
 
 
-def _owner_of_new(folder: int) -> int:
+def _status_of_new(folder: int) -> os.stat_result:
+    """Return what a file is that is made in an open folder, for this user alone to write to."""
     name = f".{secrets.token_hex(8)}"
-    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.open(name, flags, 0o644, dir_fd=folder)
     try:
-        return os.fstat(file).st_uid
+        return os.fstat(file)
     finally:
         os.close(file)
         os.unlink(name, dir_fd=folder)

@@ -22,7 +22,7 @@ from iogate.host.alternation import Call, TooFewSlices, Turns, alternate
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.environment import identity_mismatch, observe
 from iogate.host.meter import Meter
-from iogate.host.own_folder import own_file, own_folder
+from iogate.host.own_folder import engine_folder, own_file
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.invocation import Invocation
@@ -206,13 +206,13 @@ class LocalBench:
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
         """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
         try:
-            held = self._held.enter_context(own_folder(folder, self._folder.parent))
+            held = self._held.enter_context(engine_folder(folder, self._folder.parent))
             for name, text in files.items():
                 with open(held / name, "wb", opener=own_file) as stream:
                     stream.write(text.encode(errors="surrogateescape"))
             return held
         except OSError as error:
-            message = f"cannot keep raw files in {folder}: {error.strerror}"
+            message = f"cannot keep raw files in {folder}: {error.strerror or error}"
             raise EngineError(message, remedy=self._more_room) from error
 
     def _run(self, run: Invocation) -> Repetition:

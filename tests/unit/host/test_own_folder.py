@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from another_user import as_its_owner, directory  # noqa: F401 (fixture)
-from iogate.host.own_folder import own_file, own_folder, own_umask
+from iogate.host.own_folder import engine_folder, own_file, own_folder, own_umask
 from iogate.host.process import run
 
 
@@ -120,3 +120,41 @@ def test_who_lets_nobody_read_goes_on_so():
         assert os.umask(0o077) == 0o077
     finally:
         os.umask(before)
+
+
+def test_an_engine_works_where_its_files_are_kept(tmp_path):
+    with engine_folder(tmp_path / "session/1", tmp_path) as held:
+        assert os.path.samefile(held, tmp_path / "session/1")
+        assert os.listdir(held) == []
+
+
+@pytest.mark.parametrize("given_to", ["everybody", "another user"])
+def test_an_engine_works_elsewhere_where_files_are_given_to_others(given_to, tmp_path, monkeypatch):
+    """As where ntfs-3g or a share mounts all as 0777, or gives what root makes to another user."""
+    real = os.fstat
+
+    def of_others(descriptor):
+        status = list(real(descriptor))
+        if not stat.S_ISDIR(status[0]):
+            if given_to == "everybody":
+                status[0] |= 0o777
+            else:
+                status[4] = os.geteuid() + 1
+        return os.stat_result(status)
+
+    monkeypatch.setattr(os, "fstat", of_others)
+    (tmp_path / "victim").write_text("what root has")
+    kept = tmp_path / "session/1"
+    with pytest.raises(KeyboardInterrupt), engine_folder(kept, tmp_path) as folder:  # whatever ends it
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (kept / "output.json").symlink_to(tmp_path / "victim")
+        (kept / "job.fio").write_text("exec_prerun=id")
+        for name in ("job.fio", "output.json"):
+            (folder / name).write_text(name)
+        raise KeyboardInterrupt
+    assert not folder.exists()
+    assert {path.name: path.read_text() for path in kept.iterdir()} == {
+        "job.fio": "job.fio",
+        "output.json": "output.json",
+    }
+    assert (tmp_path / "victim").read_text() == "what root has"

@@ -73,8 +73,10 @@ def _copy_files(source: Path, folder: int) -> None:
 
 
 def own_file(path: str, flags: int) -> int:
-    """Open a file in such a folder, as an `opener` of `open`. Raises OSError."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o644)
+    """Open a file in such a folder, as an `opener` of `open`. Raises OSError, also for a link, which others
+    can put there where a file system lets everybody write to all of it.
+    """
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
 
 
 def own_umask() -> int:

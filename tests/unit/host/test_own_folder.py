@@ -128,6 +128,17 @@ def test_an_engine_works_where_its_files_are_kept(tmp_path):
         assert os.listdir(held) == []
 
 
+def test_a_link_that_others_put_there_is_not_written_through(tmp_path):
+    (tmp_path / "victim").write_text("what root has")
+    with own_folder(tmp_path / "session", tmp_path) as held:
+        (held / "stderr").symlink_to(tmp_path / "victim")
+        for mode in ("wb", "ab"):
+            refused = pytest.raises(OSError, match="symbolic links")
+            with refused, open(held / "stderr", mode, opener=own_file):
+                pass
+    assert (tmp_path / "victim").read_text() == "what root has"
+
+
 @pytest.mark.parametrize("given_to", ["everybody", "another user"])
 def test_an_engine_works_elsewhere_where_files_are_given_to_others(given_to, tmp_path, monkeypatch):
     """As where ntfs-3g or a share mounts all as 0777, or gives what root makes to another user."""

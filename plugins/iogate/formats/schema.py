@@ -135,7 +135,8 @@ def _fields_at(shape: type[BaseModel], path: Path_) -> list[str]:
 
 def _model_in(annotation: Any) -> Any:
     """Return the model that an annotation such as `dict[str, Model] | None` holds, or None."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    found = [_model_in(part) for part in getattr(annotation, "__args__", ())]
+    parts = getattr(annotation, "__args__", ())
+    if not parts and isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation  # to Python 3.10 `dict[str, Model]` is a type, too, and no class
+    found = [_model_in(part) for part in parts]
     return next((model for model in found if model), None)

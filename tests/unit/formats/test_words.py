@@ -56,6 +56,22 @@ def test_a_gate_of_nothing_is_told_in_yaml_s_words():
     assert messages(WorkloadEntry, {"gate": [None]}) == ["gate: unknown metric 'empty'"]
 
 
+class AsOf310:
+    """`dict[str, Model]` as Python 3.10 has it: an instance of `type` that is no class."""
+
+    __class__ = type
+
+    def __init__(self, *parts):
+        self.__args__ = parts
+
+
+def test_an_unknown_key_amid_a_mapping_is_told_by_each_python(monkeypatch):
+    field = BaselineFile.model_fields["sessions"]
+    monkeypatch.setattr(field, "annotation", AsOf310(*field.annotation.__args__))
+    data = {"schema": 1, "device": "d", "suite": "s", "sessions": {"a": {"raeson": "x"}}, "workloads": {}}
+    assert "unknown key 'raeson', did you mean 'reason'?" in messages(BaselineFile, data)
+
+
 @given(st.sampled_from(SHAPES), VALUES, st.data())
 def test_no_word_of_python_is_said_of_any_value(shape, value, data):
     key = data.draw(st.sampled_from([None, *shape.model_fields]))

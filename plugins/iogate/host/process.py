@@ -197,6 +197,7 @@ def _keeping_to(processors: Collection[int]) -> Iterator[None]:
             os.sched_setaffinity(0, usual)
 
 
+_SHELL = "/bin/sh"
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
 # what was started while it looked is found then.
 _GUARD = f"""
@@ -213,16 +214,22 @@ done
 @cache
 def _guard() -> subprocess.Popen[bytes]:
     """Return a shell that waits for the end of this process: what is killed by SIGKILL cannot clean up
-    itself.
+    itself. Raises EngineError if there is none.
     """
-    guard = subprocess.Popen(
-        ["/bin/sh", "-c", _GUARD],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        bufsize=0,
-    )
+    try:
+        guard = subprocess.Popen(
+            [_SHELL, "-c", _GUARD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        raise EngineError(
+            f"cannot start {_SHELL}, which ends engines if this process is killed: {error.strerror}",
+            remedy="a machine that measures needs a shell, that of busybox will do",
+        ) from error
     atexit.register(_dismiss, guard)
     return guard
 

@@ -197,6 +197,14 @@ def test_the_guard_leaves_no_warning_when_python_ends(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_machine_without_a_shell_is_told_what_it_lacks(tmp_path, monkeypatch):
+    """As a container of Python and fio alone may be."""
+    monkeypatch.setattr(process, "_SHELL", str(tmp_path / "none"))
+    monkeypatch.setattr(process, "_guard", process._guard.__wrapped__)
+    with pytest.raises(EngineError, match=r"(?s)cannot start .*none, .*: No such file.*needs a shell"):
+        run(["true"], folder=tmp_path, timeout=30)
+
+
 def test_a_program_s_temporary_files_are_its_own(tmp_path, monkeypatch):
     """fio writes its status into its output once there is a file `fio-dump-status` in TMPDIR, or /tmp, where
     anybody can make it; the output of a run is then that of several.

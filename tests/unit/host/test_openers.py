@@ -60,7 +60,8 @@ def test_a_device_that_another_may_not_even_read_is_not_open_in_their_process(tm
         pytest.skip("needs a block device")
     number = frozenset([f"{os.major(node.stat().st_rdev)}:{os.minor(node.stat().st_rdev)}"])
     wait = (
-        "import os, sys; os.setuid(65534); file = os.open(sys.argv[1], os.O_PATH); print(); sys.stdin.read()"
+        "import os, sys; os.setuid(65534); file = os.open(sys.argv[1], os.O_PATH)\n"
+        "print(flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", wait, node], stdin=subprocess.PIPE, stdout=subprocess.PIPE

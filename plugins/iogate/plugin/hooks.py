@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(run.junit, "iogate.junit")
     if len(device_names(config)) == 1:
         try:
-            _ = run.device
+            _ = run.subject.device
         except IogateError as error:
             raise pytest.UsageError(str(error)) from None
     _refuse_parallel(config)
@@ -109,7 +109,7 @@ def _parallel(config: pytest.Config) -> str:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say which baselines are used, where there are any or will be."""
     run = config.stash.get(RUN, None)
-    return run.header if run else None
+    return run.subject.header if run else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -131,17 +131,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if printable(file_path.name) != file_path.name:
         raise parent.CollectError(printable(f"{file_path}: this name is not plain text in UTF-8: rename it"))
     try:
-        suite = run.suite_of(file_path)
-        overrides = run.overrides(suite)
+        suite = run.subject.suite_of(file_path)
+        overrides = run.subject.overrides(suite)
     except IogateError as error:
         raise parent.CollectError(str(error)) from None
     module: SuiteModule = SuiteModule.from_parent(
         parent,
         path=file_path,
         overrides=overrides,
-        cli_overrides=run.cli_overrides,
+        cli_overrides=run.subject.cli_overrides,
         allow_exec=run.settings.allow_exec,
-        ask_engines=not config.option.io_plan and not run.elsewhere,
+        ask_engines=not config.option.io_plan and not run.subject.elsewhere,
         suite=suite,
         shown=shown(file_path, config.rootpath),
     )
@@ -163,9 +163,9 @@ def pytest_ignore_collect(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the suites that do not apply to the device, unless they were asked for by name."""
     workloads = [item for item in items if isinstance(item, WorkloadItem)]
-    if not workloads or not config.stash[RUN].device.suites:
+    if not workloads or not config.stash[RUN].subject.device.suites:
         return
-    applicable = config.stash[RUN].device.suites
+    applicable = config.stash[RUN].subject.device.suites
     named = {(config.invocation_params.dir / argument.split("::")[0]).resolve() for argument in config.args}
     left_out = [
         item
@@ -178,7 +178,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if id(item) not in ids]
         run = config.stash[RUN]
         found = [item.workload for item in left_out]
-        run.gaps.deselected.append(deselected_text(run.device, found, run.settings.root))
+        run.gaps.deselected.append(deselected_text(run.subject.device, found, run.settings.root))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -312,7 +312,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
     with run.gate.checking_rest():
         yield
     if run.python_tests.passed == item.nodeid:
-        run.gaps.note_unmeasured(run.device, item)
+        run.gaps.note_unmeasured(run.subject.device, item)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.declare.project import Project, find_project, folders_of
 from iogate.errors import InputError, IogateError, LostError, TargetError, raise_together
 from iogate.host.interrupts import Interrupts
-from iogate.model import Baseline, Device, Workload, WorkloadResult
+from iogate.model import Baseline, Workload, WorkloadResult
 from iogate.plugin import coverage
-from iogate.plugin.benches import bench_of, is_elsewhere
+from iogate.plugin.benches import bench_of
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.gaps import Gaps
 from iogate.plugin.items import SuiteModule, WorkloadItem, refuse_shared_ids
@@ -26,10 +25,10 @@ from iogate.plugin.keeping import Keeping
 from iogate.plugin.outcome import Gate
 from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.status import FailureStatus
-from iogate.units import plural, printable
+from iogate.plugin.subject import Subject
+from iogate.units import plural
 
 if TYPE_CHECKING:
-    from iogate.declare.overrides import Overrides
     from iogate.judge.appointment import BaselineJudges
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
@@ -48,7 +47,8 @@ class PytestRun:
     def __init__(self, config: pytest.Config, settings: Settings, json_path: Path | None) -> None:
         self.config = config
         self.settings = settings
-        self.gate = Gate(settings.inconclusive, lambda: self._missing)
+        self.subject = Subject(config, settings)
+        self.gate = Gate(settings.inconclusive, lambda: self.subject.missing)
         self.json_path = json_path
         self.changes: list[str] = []
         self.status = FailureStatus()
@@ -56,11 +56,10 @@ class PytestRun:
         self.junit = JUnitNotes(config)
         self.modules: list[SuiteModule] = []
         self.python_tests = PythonTests(self._names_stored)
-        self.gaps = Gaps(config, settings, self._project, self.python_tests)
+        self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
         self.notice = ""
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
-        self._device: Device | None = None
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
         self._trials: dict[str, Trial] = {}
@@ -68,67 +67,6 @@ class PytestRun:
         self._before: dict[str, float] = {}
         self._resumed: Resumption | None = None
         self._ended = False
-
-    @property
-    def device(self) -> Device:
-        """The device under test. Raises InputError if there is none of that name, or its profile is wrong."""
-        if self._device is None:
-            from iogate.declare.device import load_device
-
-            self._device = load_device(self.settings.device, self.settings.baselines)
-        return self._device
-
-    @property
-    def elsewhere(self) -> bool:
-        """True for a device that is not this machine. Raises InputError as `device` does."""
-        return is_elsewhere(self.settings, self.device)
-
-    @property
-    def _missing(self) -> str:
-        """What a workload without a baseline means: the command line says it, or the device's profile."""
-        missing = self.settings.missing or self.device.missing
-        return "fail" if self.settings.strict and missing == "record" else missing
-
-    @property
-    def header(self) -> str | None:
-        """Which baselines are used, if there are any, or suites that could have some."""
-        folder, suites = self.settings.baselines, (self.settings.root / name for name in self._folders)
-        if not folder.is_dir() and not any(path.is_dir() for path in suites):
-            return None
-        return printable(f"iogate: baselines in {folder}" + ("" if folder.is_dir() else " (new)"))
-
-    def suite_of(self, file: Path) -> str:
-        """Return what a suite is called. Raises InputError if another one has that name, or if it is of
-        another project than this run.
-        """
-        root = self.settings.root
-        own = find_project(file, self.config.rootpath, self._folders)
-        if own.root != root:
-            raise InputError(
-                printable(f"{file} belongs to the project {own.root}, and this run to {root}"),
-                remedy="run it alone: whose baselines it is held against would depend on where it is run",
-            )
-        return own.name(file)
-
-    @property
-    def _project(self) -> Project:
-        return Project(self.settings.root, self._folders)
-
-    @property
-    def _folders(self) -> tuple[str, ...]:
-        return folders_of(self.config.getini("io_suites"))
-
-    def overrides(self, suite: str) -> Overrides:
-        """Return the engine options that the device's profile sets for a suite."""
-        from iogate.declare.overrides import overrides_of
-
-        return overrides_of(self.device, suite)
-
-    @property
-    def cli_overrides(self) -> dict[str, Any]:
-        """The engine options that the command line sets."""
-        given = {"size": self.settings.size, "runtime": self.settings.runtime}
-        return {key: value for key, value in given.items() if value is not None}
 
     @property
     def session(self) -> Session:
@@ -155,7 +93,7 @@ class PytestRun:
         settings = replace(self.settings, session=id)
         progress = progress_of(self.config)
         folder = settings.results / id
-        bench = bench_of(self.config, settings, self.device, folder, progress, self._items)
+        bench = bench_of(self.config, settings, self.subject.device, folder, progress, self._items)
         budget = settings.budget
         if budget is not None and self._resumed:
             budget -= self._resumed.spent
@@ -170,18 +108,18 @@ class PytestRun:
         from iogate.judge.appointment import BaselineJudges
 
         return BaselineJudges(
-            self.settings.baselines / self.device.name,
+            self.settings.baselines / self.subject.device.name,
             self.settings.gate_options,
             update=self.settings.update,
             exists=self._has,
-            record_missing=self._missing == "record",
-            learn=self.device.learn and not self.settings.strict,
+            record_missing=self.subject.missing == "record",
+            learn=self.subject.device.learn and not self.settings.strict,
         )
 
     def _has(self, suite: str, workload: str) -> bool:
         """Return whether there is such a workload; without a name, such a suite."""
         if not workload:
-            return self._project.has(suite)
+            return self.subject.project.has(suite)
         loaded = [module.loaded for module in self.modules if module.suite == suite and module.loaded]
         return any(item.name == workload for each in loaded for item in each.workloads)
 
@@ -189,7 +127,7 @@ class PytestRun:
         """Find what the collected suites would leave out in silence, or, if anything `measures`, make up.
         Raises IogateError.
         """
-        self.gaps.find(self.device, self.modules, self._judges, measures=measures)
+        self.gaps.find(self.subject.device, self.modules, self._judges, measures=measures)
 
     @property
     def silent(self) -> list[str]:
@@ -225,7 +163,7 @@ class PytestRun:
         from iogate.plugin.resume import session_to_resume
         from iogate.report.resuming import Selection
 
-        asked = Selection(self.device.name, ids, self.python_tests.ended)
+        asked = Selection(self.subject.device.name, ids, self.python_tests.ended)
         self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit)
         if self._resumed:
             self._kept.hold(self._resumed.folder)
@@ -254,7 +192,7 @@ class PytestRun:
     def _options(self) -> dict[str, str]:
         from iogate.plugin.resume import deciding_options
 
-        return deciding_options(self.settings, self._missing)
+        return deciding_options(self.settings, self.subject.missing)
 
     @property
     def _run_record(self) -> RunRecord:
@@ -288,13 +226,13 @@ class PytestRun:
         undecided = [trial for trial in trials if trial.result is None]
         recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
-            require_writable(self.settings.baselines / self.device.name / f"{suite}.yaml", suite)
+            require_writable(self.settings.baselines / self.subject.device.name / f"{suite}.yaml", suite)
 
     def _ask_engines_there(self, workloads: Sequence[Workload]) -> None:
         """Raise IogateError for what the engines of a device elsewhere would refuse, as here `collect` does;
         in a plan they are not asked.
         """
-        if self.elsewhere and not self.config.option.io_plan:
+        if self.subject.elsewhere and not self.config.option.io_plan:
             from iogate.remote.bench import RemoteBench
             from iogate.remote.clients import ClientsBench
 
@@ -390,9 +328,9 @@ class PytestRun:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
         from iogate.report.resuming import declaration_hash
 
-        suite = self._project.name(item.path)
-        overrides, allow_exec = self.overrides(suite), self.settings.allow_exec
-        workload = declared(item, name, declaration, suite, overrides, self.cli_overrides, allow_exec)
+        suite = self.subject.project.name(item.path)
+        overrides, allow_exec = self.subject.overrides(suite), self.settings.allow_exec
+        workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._selection.setdefault(id, declaration_hash(trial.workload))
@@ -410,8 +348,10 @@ class PytestRun:
     def _names_stored(self, module: Path) -> Collection[str]:
         """Return the workloads of a module of tests that have a baseline; a test hears why one is no good."""
         with contextlib.suppress(IogateError):
-            suite = self._project.name(module)
-            if (self.settings.baselines / self.device.name / f"{suite}.yaml").exists():  # else it takes time
+            suite = self.subject.project.name(module)
+            if (
+                self.settings.baselines / self.subject.device.name / f"{suite}.yaml"
+            ).exists():  # else it takes time
                 (names,) = self._judges.stored([suite]).values()
                 return names
         return ()
@@ -429,7 +369,7 @@ class PytestRun:
         before = self._resumed.engine_versions if self._resumed else {}
         return sealed(
             results_of(
-                self.device.name,
+                self.subject.device.name,
                 self._session.id,
                 self._session.environment,
                 self._records,
@@ -489,7 +429,7 @@ class PytestRun:
         from iogate.plugin.baselines import write_baselines
 
         changes = bool(self.settings.update) or self.config.getoption("verbose", 0) > 0
-        kept, judges, device = self._kept.results, self._judges, self.device.name
+        kept, judges, device = self._kept.results, self._judges, self.subject.device.name
         texts = write_baselines(kept, self.session, self.settings, judges, device, changes=changes)
         self.changes += filter(None, texts)
 

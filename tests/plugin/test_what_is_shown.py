@@ -54,6 +54,15 @@ def test_quiet_is_one_line(known):
     assert "storage performance" not in result.stdout.str()
 
 
+def test_quiet_tells_what_became_of_a_session_that_was_appended(known):
+    tolerant = "  alpha: {value: 1000, noise: 0.1, gate: {read.iops: 1%}}\n"
+    known.suite(f"defaults: {{engine: fake}}\nworkloads:\n{tolerant}")
+    known.run("suites", "--update-baselines")
+    result = known.run("suites", "-q", "--update-baselines=append", "--device=local")
+    result.stdout.fnmatch_lines(["local: 1 recorded; *", "alpha: appended as the 2nd session*undecided*"])
+    assert "repetition noise" not in result.stdout.str()
+
+
 def test_verbose_has_all_metrics(known):
     known.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n")
     usual, verbose = (known.run("suites", *more).stdout.str() for more in ((), ("-v",)))

@@ -32,11 +32,12 @@ def write_baselines(
     judges: BaselineJudges,
     device: str,
     *,
-    changes: bool,
+    verbosity: int = 0,
 ) -> Iterator[str]:
-    """Write what was recorded into the baseline files, and yield what each of them is now, for people; with
-    `changes` what the session changes in it, too, as is told of whatever it replaces. What could not be
-    written is raised when all others are. Raises IogateError.
+    """Write what was recorded into the baseline files, and yield what each of them is now, for people; what
+    the session changes in it, too, where it replaces something, or somebody updates, or `verbosity` is above
+    0; below 0 only what became of sessions. What could not be written is raised when all others are. Raises
+    IogateError.
     """
     recorded = [result for result in results if result.verdict.keep]
     errors = []
@@ -44,7 +45,7 @@ def write_baselines(
         records = [result for result in recorded if result.workload.suite == suite]
         path = settings.baselines / device / f"{suite}.yaml"
         try:
-            yield from _write(path, device, suite, records, session, settings, judges, changes=changes)
+            yield from _write(path, device, suite, records, session, settings, judges, verbosity)
         except IogateError as error:
             errors.append(error)
     raise_together(errors)
@@ -58,8 +59,7 @@ def _write(
     session: Session,
     settings: Settings,
     judges: BaselineJudges,
-    *,
-    changes: bool,
+    verbosity: int,
 ) -> Iterator[str]:
     """Write what was recorded of a suite, and yield what its baseline is now."""
     from iogate.judge.baseline import changes_table, update
@@ -75,13 +75,16 @@ def _write(
         mode=settings.update or "append",
         runtimes={one.workload.name: one.workload.chosen_runtime or 0.0 for one in records},
     )
+    if verbosity < 0:
+        yield _told([(result.workload.name, text) for result in records for text in _fate(result)])
+        return
     lost = any(change.note.startswith("replaced") for change in changed)
-    if lost or (changes and any(change.old is not None for change in changed)):
+    if lost or ((settings.update or verbosity > 0) and any(change.old is not None for change in changed)):
         yield changes_table(changed)
     known = judges.sensitivities([result.workload for result in records])
     text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
     yield printable(text) + ", which now resolves\n\n" + strength_table(known)
-    yield printable("\n".join(_remarks(records)))
+    yield _told([(result.workload.name, text) for result in records for text in _said(result)])
 
 
 def baseline_of(judge: Judge) -> Baseline | None:
@@ -114,17 +117,26 @@ def _figures(known: Sensitivity | None) -> tuple[str, str, str]:
     )
 
 
-def _remarks(records: Sequence[WorkloadResult]) -> Iterator[str]:
-    """Yield what became of the sessions of workloads, and what should be known of them."""
+def _told(said: Sequence[tuple[str, str]]) -> str:
+    """Return what is said of workloads, each thing once."""
     from iogate.report.alike import told_once
 
-    said = [(result.workload.name, text) for result in records for text in _said(result)]
-    for who, text in told_once(said):
-        yield textwrap.fill(f"{who}: {text}", _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+    return printable(
+        "\n".join(
+            textwrap.fill(f"{who}: {text}", _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+            for who, text in told_once(said)
+        )
+    )
+
+
+def _fate(result: WorkloadResult) -> Iterator[str]:
+    """Yield what became of the session of a workload."""
+    yield from (line for line in result.verdict.reason.splitlines() if line.startswith(_KEPT))
 
 
 def _said(result: WorkloadResult) -> Iterator[str]:
-    yield from (line for line in result.verdict.reason.splitlines() if line.startswith(_KEPT))
+    """Yield that, and what should be known of it."""
+    yield from _fate(result)
     yield from result.workload.notes
     doubts = {item.check for item in result.verdict.findings if item.severity == "suspect"}
     if doubts:

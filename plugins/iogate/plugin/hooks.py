@@ -359,10 +359,9 @@ def pytest_terminal_summary(
         look = Look(width, terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED)
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
-    told = [text for text in run.changes if verbosity >= 0 or text.startswith("ERROR")]
     concerned = run.modules or run.gaps.left_out or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
-    for text in (*told, *gaps, *run.gaps.deselected):
+    for text in (*run.changes, *gaps, *run.gaps.deselected):
         terminalreporter.write_line("")
         terminalreporter.write_line(text)

@@ -428,9 +428,9 @@ class PytestRun:
     def _write_baselines(self) -> None:
         from iogate.plugin.baselines import write_baselines
 
-        changes = bool(self.settings.update) or self.config.getoption("verbose", 0) > 0
+        verbosity = self.config.getoption("verbose", 0)
         kept, judges, device = self._kept.results, self._judges, self.subject.device.name
-        texts = write_baselines(kept, self.session, self.settings, judges, device, changes=changes)
+        texts = write_baselines(kept, self.session, self.settings, judges, device, verbosity=verbosity)
         self.changes += filter(None, texts)
 
 

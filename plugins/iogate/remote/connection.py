@@ -38,6 +38,7 @@ from iogate.units import one_line, printable
 _STARTING = 60.0
 _ENDING = 5.0
 _OLDEST = "3.10"
+_ISOLATED = "-I"  # else Python 3.13 takes modules from the folder where it begins before any of our words
 _KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
 
 
@@ -252,12 +253,13 @@ def _argv(spec: XSpec) -> list[str]:
     """Return the command that leads to Python there; its last word says to people there who runs it."""
     if spec.popen:
         spec.python = spec.python or shlex.quote(sys.executable)
-        *argv, _ = popen_args(spec)
-        return [*argv, FAR, _runner()]
+        *argv, flag, _ = popen_args(spec)
+        return [*argv, _ISOLATED, flag, FAR, _runner()]
     spec.python = spec.python or "python3"
     spec.ssh = f"-o BatchMode=yes {spec.ssh}"
     *argv, line = ssh_args(spec)
-    return [*argv, f"{line.replace(popen_bootstrapline, FAR)} {shlex.quote(_runner())}"]
+    line = line.replace(f'-c "{popen_bootstrapline}"', f'{_ISOLATED} -c "{FAR}"')
+    return [*argv, f"{line} {shlex.quote(_runner())}"]
 
 
 def _runner() -> str:

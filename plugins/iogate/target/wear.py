@@ -41,7 +41,7 @@ class Wear:
         self._folder = folder
         self._session = f"{_SESSION}{session}" if session and "session" in device.wear else ""
         self._unnamed = 0
-        self._patience = _PATIENCE
+        self._passed_over = False
 
     @property
     def limited(self) -> bool:
@@ -115,15 +115,17 @@ class Wear:
         once, and keeps nobody from counting. Raises TargetError (`wear`) for a process of this user, or of
         root, that does not let go, and OSError.
         """
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + _PATIENCE
         while not lock(folder):
-            if time.monotonic() > deadline:
+            late = time.monotonic() > deadline
+            if late or self._passed_over:
                 pid = holder(folder)
-                if pid and user_of(pid) in (0, os.geteuid()):
+                if not pid or user_of(pid) not in (0, os.geteuid()):
+                    self._passed_over = True
+                    return
+                if late:
                     message = f"the count of bytes written to {self._name} is locked by {process_text(pid)}"
                     raise TargetError(message, rule="wear", remedy="end that process, or wait for it")
-                self._patience = 0.0
-                return
             time.sleep(_POLL_SECONDS)
 
     def _so_far(self) -> int:

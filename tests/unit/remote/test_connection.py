@@ -69,13 +69,13 @@ def test_no_module_is_taken_from_the_folder_where_python_is_there(tmp_path, monk
 
 
 def test_ssh_begins_without_that_folder_too():
-    assert f'python3 -c "{FAR}"' in _argv(specification("ssh=orin"))[-1]
+    assert f'python3 -I -c "{FAR}"' in _argv(specification("ssh=orin"))[-1]
 
 
 def test_ssh_asks_for_nothing_and_the_users_options_hold():
     argv = _argv(specification("ssh=-p 2222 root@orin.lab//python=/opt/python3.12"))
     assert argv[:-1] == ["ssh", "-C", "-o", "BatchMode=yes", "-p", "2222", "root@orin.lab"]
-    assert argv[-1].startswith("/opt/python3.12 -c ")
+    assert argv[-1].startswith("/opt/python3.12 -I -c ")
 
 
 def test_who_runs_it_can_be_seen_there(monkeypatch, tmp_path):

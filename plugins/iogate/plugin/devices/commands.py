@@ -80,6 +80,8 @@ def _pytest() -> tuple[str, ...]:
     """
     if {"", os.getcwd()} & set(sys.path):
         return (sys.executable, "-m", "pytest")
+    if sys.version_info >= (3, 11):  # 3.13 takes modules from there before the first word of `-c`
+        return (sys.executable, "-P", "-m", "pytest")
     return (sys.executable, "-c", _PYTEST)
 
 

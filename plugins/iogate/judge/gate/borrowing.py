@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from iogate.judge.borrowed import Borrowed
+from iogate.judge.gate.course import course_of, level
 from iogate.judge.gate.gamma import digamma, inverse_trigamma, trigamma
 from iogate.judge.gate.noise import (
     ASSUMED_DEGREES,
@@ -83,10 +84,15 @@ def as_assumed(borrowed: Borrowed) -> Borrowed:
 
 
 def _read(baseline: BaselineValues) -> Components | None:
+    """Return what a baseline's values say of their noise: what its repetitions differ by for their place in a
+    session is none, and the values that it is lent to are judged without.
+    """
     try:
         sessions = read_sessions(baseline)
     except Unusable:
         return None
+    course = course_of(sessions, max(map(len, sessions)))
+    sessions = level(sessions, course) if course else sessions
     scale = Scale(reference_of(sessions), "higher")
     return components(tuple(tuple(map(scale.worse, session)) for session in sessions))
 

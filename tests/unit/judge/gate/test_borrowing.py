@@ -134,3 +134,17 @@ def test_forty_workloads_do_not_make_the_far_tail_known():
     baselines, _ = device(random.Random(8), sessions=8, workloads=40)
     own = tuple(tuple(-math.log(value) for value in row) for row in baselines[0])
     assert baseline_noise(own, None, borrow(baselines)).doubted_degrees == 7
+
+
+def test_what_repetitions_differ_by_for_their_place_is_no_noise_of_theirs():
+    plain = device(random.Random(6), sessions=5, repetition=0.01)[0]
+    warming = [
+        [
+            [value * place for value, place in zip(row, (0.75, 0.92, 0.97, 0.99, 1.0), strict=True)]
+            for row in rows
+        ]
+        for rows in plain
+    ]
+    found = borrow(warming)
+    assert math.sqrt(found.repetition) == pytest.approx(0.01, rel=0.15)
+    assert found.session == pytest.approx(borrow(plain).session, rel=0.15)

@@ -97,15 +97,15 @@ class BaselineJudge:
     @cached_property
     def _courses(self) -> Mapping[str, Course]:
         """How each metric goes within the sessions of the baseline, where that is beyond chance and matters
-        beside its tolerance: over as many repetitions as most sessions, and this one, have.
+        beside its tolerance: over as many repetitions as most sessions have, however few this one gets, as
+        these would be held against all of them.
         """
         from iogate.judge.gate import SMALLEST_TOLERANCE, course_of
 
         metrics = self.baseline.metrics
         known = {name: rows for name in self.gating if isinstance(rows := metrics.get(name), tuple)}
-        usual = (statistics.median_low(map(len, rows)) for rows in known.values())
-        most = min([self._usual_maximum, *usual])
-        found = {name: course_of(rows, most) for name, rows in known.items()}
+        usual = min((statistics.median_low(map(len, rows)) for rows in known.values()), default=0)
+        found = {name: course_of(rows, usual) for name, rows in known.items()}
         return {
             name: course
             for name, course in found.items()
@@ -117,7 +117,13 @@ class BaselineJudge:
         """How many repetitions there are to compare with, as speed depends on their place in a session; 0: it
         does not.
         """
-        return next((len(course.steps) for course in self._courses.values()), 0)
+        known = next((len(course.steps) for course in self._courses.values()), 0)
+        return min(known, self._usual_maximum)
+
+    def _course(self, name: str, count: int) -> Course | None:
+        """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""
+        course = self._courses.get(name)
+        return course.first(min(count, self._places)) if course else None
 
     def _known(self, name: str, count: int | None = None) -> BaselineValues:
         """Return the values of the baseline that `count` of a session are held against (None: all that are
@@ -125,15 +131,13 @@ class BaselineJudge:
         """
         from iogate.judge.gate import level
 
-        rows, course = self.baseline.metrics[name], self._courses.get(name)
-        return (
-            level(rows, course.first(count or self._places)) if course and isinstance(rows, tuple) else rows
-        )
+        rows, course = self.baseline.metrics[name], self._course(name, count or self._places)
+        return level(rows, course) if course and isinstance(rows, tuple) else rows
 
     def _own(self, name: str, values: Sequence[float]) -> Sequence[float]:
         """Return values of this session likewise: as many as places are known."""
-        course = self._courses.get(name)
-        return course.first(len(values)).without(values) if course else values
+        course = self._course(name, len(values))
+        return course.without(values) if course else values
 
     @property
     def effort(self) -> str:
@@ -269,8 +273,7 @@ class BaselineJudge:
 
     def _terms(self, name: str) -> Terms:
         """On what terms the gate decides about a metric."""
-        course = self._courses.get(name)
-        places = len(course.steps) if course else 0
+        places = self._places if name in self._courses else 0
         return {
             "direction": metric(name).direction,
             "tolerance": self.tolerance(name).worse,

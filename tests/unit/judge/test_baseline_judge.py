@@ -113,6 +113,20 @@ def test_a_shorter_protocol_is_held_against_as_many_places():
     assert (found.verdict, count) == ("pass", 3)
 
 
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("course", [WARMING, HEATING], ids=["warming up", "getting hot"])
+@pytest.mark.parametrize(("loss", "verdicts"), [(0.0, {"pass", "improved", "drift"}), (0.1, {"regressed"})])
+def test_of_however_few_repetitions_the_places_count(count, course, loss, verdicts):
+    for seed in range(10):
+        short = workload("fio", options={}, gate={IOPS: Tolerance(0.05)}, repetitions=count)
+        baseline = Baseline("w", {}, {IOPS: sessions_of(course, seed)}, sessions=tuple("abcde"))
+        one = BaselineJudge(short, baseline, (IOPS,), GateOptions())
+        source = random.Random(seed + 100)
+        measured = [2000 * (1 - loss) * place * source.gauss(1, 0.002) for place in course[:count]]
+        found, measured_count = decided(one, repetitions(**{IOPS: measured}))
+        assert (found.verdict in verdicts, measured_count, one.maximum) == (True, count, count)
+
+
 def test_a_metric_once_decided_stays_decided():
     one = judge({IOPS: Tolerance(0.05), P99: Tolerance(0.05)}, {IOPS: QUIET, P99: QUIET}, max_repetitions=6)
     later_worse = [1000.0, 1000.0, 600.0, 600.0, 600.0, 600.0]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 
+from iogate.judge.gate import course_of
 from iogate.judge.gate.noise import components, sum_of_squares
 from iogate.report.history.sessions import Measured
 from iogate.report.history.values import SessionValue
@@ -17,7 +19,7 @@ def points_of(items: Sequence[Measured], name: str) -> tuple[SessionValue, ...]:
     """Return what sessions say of a metric. A value is a robust mean of the logarithms of its repetitions, as
     the gate takes it; its error is by the noise of repetitions, its own moderated by that of all sessions.
     """
-    logs = tuple(tuple(map(math.log, item.values[name])) for item in items)
+    logs = tuple(tuple(map(math.log, values)) for values in _alike([item.values[name] for item in items]))
     found = components(logs)
     pooled = found.repetition
     points = []
@@ -30,8 +32,21 @@ def points_of(items: Sequence[Measured], name: str) -> tuple[SessionValue, ...]:
                 item.session.date,
                 math.exp(centre),
                 math.sqrt(variance / len(values)),
-                len(values),
+                len(item.values[name]),
                 item.session.file,
             )
         )
     return tuple(points)
+
+
+def _alike(sessions: Sequence[Sequence[float]]) -> Sequence[Sequence[float]]:
+    """Return the values of sessions at the places that most of them have, without what these differ by, where
+    longer sessions show that beyond chance: two repetitions of a device that warms up are slower than five.
+    """
+    lengths = [*map(len, sessions)]
+    longer = [values for values in sessions if len(values) > min(lengths)]
+    course = course_of(longer, max(lengths))
+    if not course:
+        return sessions
+    course = course.first(statistics.median_low(lengths))
+    return [course.without(values) for values in sessions]

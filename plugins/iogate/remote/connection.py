@@ -166,14 +166,14 @@ class Connection:
         if isinstance(error, AssertionError) or not (said or self._process.popen.returncode):
             remedy = "what is said at the beginning of a session (.bashrc, a banner) must go to stderr"
             return self._trouble("it said something else than Python would", remedy)
-        if "Traceback" in said or "SyntaxError" in said:
+        if any(word in said for word in ("Traceback", "SyntaxError", f"Unknown option: {_ISOLATED}")):
             return self._too_old(self._version())
         return self._trouble(*explained(said, self._process.popen.returncode))
 
     def _version(self) -> str:
         """Return what Python says its version is, asked once more: the one that failed could not say."""
-        if "-u" in self._argv:  # python -u -c ... and who this is
-            argv = [*self._argv[:-4], "--version"]
+        if "-u" in self._argv:  # python -u -I -c ... and who this is
+            argv = [*self._argv[:-5], "--version"]
         else:
             argv = [*self._argv[:-1], self._argv[-1].split(" -c ")[0] + " --version"]
         try:

@@ -61,6 +61,9 @@ def test_quiet_tells_what_became_of_a_session_that_was_appended(known):
     result = known.run("suites", "-q", "--update-baselines=append", "--device=local")
     result.stdout.fnmatch_lines(["local: 1 recorded; *", "alpha: appended as the 2nd session*undecided*"])
     assert "repetition noise" not in result.stdout.str()
+    known.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000}\n")
+    result = known.run("suites", "-q", "--update-baselines=append", "--device=local")
+    result.stdout.fnmatch_lines(["local: 1 recorded; *", "alpha *replaced: *"])
 
 
 def test_verbose_has_all_metrics(known):

@@ -36,8 +36,8 @@ def write_baselines(
 ) -> Iterator[str]:
     """Write what was recorded into the baseline files, and yield what each of them is now, for people; what
     the session changes in it, too, where it replaces something, or somebody updates, or `verbosity` is above
-    0; below 0 only what became of sessions. What could not be written is raised when all others are. Raises
-    IogateError.
+    0; below 0 only that, and what became of sessions. What could not be written is raised when all others
+    are. Raises IogateError.
     """
     recorded = [result for result in results if result.verdict.keep]
     errors = []
@@ -75,12 +75,13 @@ def _write(
         mode=settings.update or "append",
         runtimes={one.workload.name: one.workload.chosen_runtime or 0.0 for one in records},
     )
+    lost = any(change.note.startswith("replaced") for change in changed)
+    asked = verbosity > 0 or (settings.update and verbosity == 0)
+    if lost or (asked and any(change.old is not None for change in changed)):
+        yield changes_table(changed)
     if verbosity < 0:
         yield _told([(result.workload.name, text) for result in records for text in _fate(result)])
         return
-    lost = any(change.note.startswith("replaced") for change in changed)
-    if lost or ((settings.update or verbosity > 0) and any(change.old is not None for change in changed)):
-        yield changes_table(changed)
     known = judges.sensitivities([result.workload for result in records])
     text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
     yield printable(text) + ", which now resolves\n\n" + strength_table(known)

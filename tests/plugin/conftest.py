@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy  # noqa: F401  # pytester forgets what a run imports, and numpy cannot be imported twice
 import pytest
 import rich.cells  # noqa: F401  # what each run would import again
-import tabulate  # noqa: F401
+import tabulate  # noqa: F401  # likewise
 import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 
 import iogate

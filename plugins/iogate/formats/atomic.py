@@ -46,9 +46,8 @@ def write_within(folder: int, name: str, content: str | bytes, most: int = 0o777
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
-            os.fchmod(
-                descriptor, most & _mode(folder, name)
-            )  # by what is held: its name may lead elsewhere by now
+            mode = most & _mode(folder, name)
+            os.fchmod(descriptor, mode)  # by what is held: its name may lead elsewhere by now
             os.fsync(descriptor)
         os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:

@@ -44,8 +44,10 @@ def _lost(history: MetricHistory) -> bool:
 
 def _view(history: MetricHistory, id: str) -> HistoryView:
     last = history.points[-1]
-    moved = f"{plural(len(history.changes), 'change')}, " if history.changes else "no change, "
-    moved = "" if history.drift and not history.changes else moved
+    if history.changes:
+        moved = f"{plural(len(history.changes), 'change')}, "
+    else:
+        moved = "" if history.drift else "no change, "
     summary = (
         f"{plural(len(history.points), 'session')}, {history.points[0].date} to {last.date}: {moved}"
         f"now {format_quantity(history.last, history.unit)}; sessions scatter by "

@@ -17,6 +17,8 @@ from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics, worst_of
+from iogate.judge.places import Places
+from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
     Direction,
@@ -29,14 +31,12 @@ from iogate.model import (
     Workload,
     metric,
 )
-from iogate.units import format_change, format_quantity, format_share, plural
+from iogate.units import format_share, plural
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Borrowed, Course, Decision, Sensitivity
-    from iogate.judge.gate.values import BaselineValues
+    from iogate.judge.gate import Borrowed, Decision, Sensitivity
 
 _NO_TOLERANCE = Tolerance()
-_MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 _MINIMUM = 2  # repetitions from which on the gate looks
 _USUAL = 3  # repetitions that a quiet device takes
 
@@ -70,13 +70,18 @@ class BaselineJudge:
     @property
     def maximum(self) -> int:
         """The most repetitions that this workload gets."""
-        if self._places:
-            return self.workload.repetitions or self._places
+        if self._places.count:
+            return self.workload.repetitions or self._places.count
         return math.ceil(self._usual_maximum * max(self._efforts.values(), default=1.0))
 
     @property
     def _usual_maximum(self) -> int:
         return self.workload.repetitions or self.workload.max_repetitions or self.gate_options.max_repetitions
+
+    @cached_property
+    def _places(self) -> Places:
+        tolerances = {name: self.tolerance(name).worse for name in self.gating}
+        return Places(self.baseline.metrics, tolerances, self._usual_maximum)
 
     @cached_property
     def _efforts(self) -> dict[str, float]:
@@ -94,57 +99,12 @@ class BaselineJudge:
             if name in metrics
         }
 
-    @cached_property
-    def _courses(self) -> Mapping[str, Course]:
-        """How each metric goes within the sessions of the baseline, where that is beyond chance and matters
-        beside its tolerance: over as many repetitions as most sessions have, however few this one gets, as
-        these would be held against all of them.
-        """
-        from iogate.judge.gate import SMALLEST_TOLERANCE, course_of
-
-        metrics = self.baseline.metrics
-        known = {name: rows for name in self.gating if isinstance(rows := metrics.get(name), tuple)}
-        usual = min((statistics.median_low(map(len, rows)) for rows in known.values()), default=0)
-        found = {name: course_of(rows, usual) for name, rows in known.items()}
-        return {
-            name: course
-            for name, course in found.items()
-            if course and course.span >= _MATTERS * (self.tolerance(name).worse or SMALLEST_TOLERANCE)
-        }
-
-    @property
-    def _places(self) -> int:
-        """How many repetitions there are to compare with, as speed depends on their place in a session; 0: it
-        does not.
-        """
-        known = next((len(course.steps) for course in self._courses.values()), 0)
-        return min(known, self._usual_maximum)
-
-    def _course(self, name: str, count: int) -> Course | None:
-        """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""
-        course = self._courses.get(name)
-        return course.first(min(count, self._places)) if course else None
-
-    def _known(self, name: str, count: int | None = None) -> BaselineValues:
-        """Return the values of the baseline that `count` of a session are held against (None: all that are
-        known): those of the same places, without what these make of them.
-        """
-        from iogate.judge.gate import level
-
-        rows, course = self.baseline.metrics[name], self._course(name, count or self._places)
-        return level(rows, course) if course and isinstance(rows, tuple) else rows
-
-    def _own(self, name: str, values: Sequence[float]) -> Sequence[float]:
-        """Return values of this session likewise: as many as places are known."""
-        course = self._course(name, len(values))
-        return course.without(values) if course else values
-
     @property
     def effort(self) -> str:
-        if self._places:
+        if self._places.count:
             return (
                 f"repetitions differ for their place in a session: each is held against those of its place, "
-                f"up to {self._places} (steady_state waits for a device at rest)"
+                f"up to {self._places.count} (steady_state waits for a device at rest)"
             )
         if self.maximum == self._usual_maximum:
             return ""
@@ -200,8 +160,6 @@ class BaselineJudge:
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
-        from iogate.judge.gate import decide
-
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -214,10 +172,14 @@ class BaselineJudge:
             if known and known.verdict != "continue":
                 continue
             values = [item.metrics[name] for item in repetitions]
-            self.decisions[name] = decide(
-                self._known(name, len(values)), self._own(name, values), **self._terms(name)
-            )
+            self.decisions[name] = self._decide(name, values, self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
+
+    def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
+        """Ask the gate about the values of a metric, and those of the same places in its baseline."""
+        from iogate.judge.gate import decide
+
+        return decide(self._places.known(name, len(values)), self._places.own(name, values), **terms)
 
     def tolerance(self, name: str) -> Tolerance:
         """Return the tolerance that applies to a gating metric: the command line's, or the suite's."""
@@ -252,9 +214,9 @@ class BaselineJudge:
 
         found = []
         for name, values in measured.items():
-            known = self._known(name)
+            known = self._places.known(name)
             assert isinstance(known, tuple)
-            found.append(sensitivity((*known, self._own(name, values)), **self._terms(name)))
+            found.append(sensitivity((*known, self._places.own(name, values)), **self._terms(name)))
         return [item for item in found if item]
 
     def expectations(self) -> Mapping[str, Expectation]:
@@ -265,7 +227,7 @@ class BaselineJudge:
             name: Expectation(
                 typical_value(self.baseline.metrics[name]),
                 self.tolerance(name).worse,
-                sensitivity(self._known(name), **self._terms(name)),
+                sensitivity(self._places.known(name), **self._terms(name)),
             )
             for name in self.gating
             if name in self.baseline.metrics
@@ -273,7 +235,7 @@ class BaselineJudge:
 
     def _terms(self, name: str) -> Terms:
         """On what terms the gate decides about a metric."""
-        places = self._places if name in self._courses else 0
+        places = self._places.count if name in self._places.courses else 0
         return {
             "direction": metric(name).direction,
             "tolerance": self.tolerance(name).worse,
@@ -295,7 +257,7 @@ class BaselineJudge:
         judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
         worst = worst_of(item.verdict for item in judged)
         guilty = [item for item in judged if item.verdict == worst]
-        reasons = [*map(_sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
+        reasons = [*map(sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
         others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)
         return Verdict(worst, "\n".join(reasons), (*judged, *others), repetitions=len(repetitions))
 
@@ -324,8 +286,8 @@ class BaselineJudge:
         reason = decision.reason
         if decision.verdict == "continue":
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
-        if name in self._courses:
-            span = format_share(self._courses[name].span)
+        if name in self._places.courses:
+            span = format_share(self._places.courses[name].span)
             reason += (
                 f"; repetitions differ by {span} for their place in a session: like is held against like"
             )
@@ -363,13 +325,13 @@ class BaselineJudge:
         """Return whether a metric has lost beyond doubt if its noise is what is usual on the device, of which
         two workloads in two sessions know so little that nothing is beyond doubt.
         """
-        from iogate.judge.gate import as_assumed, decide
+        from iogate.judge.gate import as_assumed
 
         if not self.gate_options.borrowed or not self.gate_options.borrowed.session_degrees:
             return False
         terms = self._terms(name)
         terms["borrowed"] = as_assumed(self.gate_options.borrowed)
-        return decide(self._known(name, len(values)), self._own(name, values), **terms).verdict == "regressed"
+        return self._decide(name, values, terms).verdict == "regressed"
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""
@@ -377,37 +339,3 @@ class BaselineJudge:
             return decision.remedy.text(statistics.fmean(item.seconds for item in repetitions))
         what = "record sessions of this device" if self.baseline.published else "measure again"
         return f"{what} when nothing else uses the machine, or measure side by side: --io-against"
-
-
-def _sentence(item: MetricVerdict) -> str:
-    """Measured against baseline, the change with its interval, and the bound in absolute numbers."""
-    unit, name = item.metric.unit, item.metric.name
-    if item.baseline is None:
-        return f"{name} is {format_quantity(item.value, unit)}"
-    text = f"{name} is {format_quantity(item.value, unit)} against {format_quantity(item.baseline, unit)}"
-    if item.change is not None:
-        text += f", {format_change(item.change)}"
-    if item.interval:
-        text += f" [{format_change(item.interval[0])}, {format_change(item.interval[1])}]"
-    if item.tolerance is not None:
-        text += f"; {_bounds(item)} (tolerance {format_share(item.tolerance)})"
-    return text
-
-
-def _bounds(item: MetricVerdict) -> str:
-    """Return the bounds that decide after these many repetitions."""
-    worse, better = ("below", "above") if item.metric.direction == "higher" else ("above", "below")
-    said = []
-    if item.passes is not None and item.verdict != "regressed":
-        said.append(_bound("passes", better, item.passes, item))
-    fails = item.bound if item.passes is None else item.fails
-    if fails is not None and item.verdict in ("regressed", "inconclusive"):
-        said.append(_bound("fails", worse, fails, item))
-    return ", ".join(said)
-
-
-def _bound(what: str, side: str, bound: float, item: MetricVerdict) -> str:
-    """Return a bound in words; one that is more than tenfold off the baseline is no device's."""
-    if item.baseline and not 0.1 <= bound / item.baseline <= 10:
-        return f"nothing plausible {what}"
-    return f"{what} {side} {format_quantity(bound, item.metric.unit)}"

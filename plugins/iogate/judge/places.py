@@ -1,0 +1,73 @@
+"""Which values of a baseline are held against which of a session: those of the same places, where a device's
+speed depends on a repetition's place in its session (`iogate.judge.gate.course`).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iogate.judge.gate import Course
+    from iogate.judge.gate.values import BaselineValues
+
+_MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
+
+
+class Places:
+    """The regard to places of one workload, of which its baseline knows `metrics`. `tolerances` are the
+    smallest changes that matter, as a fraction (None: not known); a session has at most `most` repetitions.
+    """
+
+    def __init__(
+        self, metrics: Mapping[str, BaselineValues], tolerances: Mapping[str, float | None], most: int
+    ) -> None:
+        self._metrics = metrics
+        self._tolerances = tolerances
+        self._most = most
+
+    @cached_property
+    def courses(self) -> Mapping[str, Course]:
+        """How each metric goes within the sessions of the baseline, where that is beyond chance and matters
+        beside its tolerance: over as many repetitions as most sessions have, however few this one gets, as
+        these would be held against all of them.
+        """
+        from iogate.judge.gate import SMALLEST_TOLERANCE, course_of
+
+        known = {
+            name: rows for name in self._tolerances if isinstance(rows := self._metrics.get(name), tuple)
+        }
+        usual = min((statistics.median_low(map(len, rows)) for rows in known.values()), default=0)
+        found = {name: course_of(rows, usual) for name, rows in known.items()}
+        return {
+            name: course
+            for name, course in found.items()
+            if course and course.span >= _MATTERS * (self._tolerances[name] or SMALLEST_TOLERANCE)
+        }
+
+    @property
+    def count(self) -> int:
+        """How many repetitions there are to compare with; 0: speed does not depend on places."""
+        known = next((len(course.steps) for course in self.courses.values()), 0)
+        return min(known, self._most)
+
+    def known(self, name: str, count: int | None = None) -> BaselineValues:
+        """Return the values of the baseline that `count` of a session are held against (None: all that are
+        known): those of the same places, without what these make of them.
+        """
+        from iogate.judge.gate import level
+
+        rows, course = self._metrics[name], self._course(name, count or self.count)
+        return level(rows, course) if course and isinstance(rows, tuple) else rows
+
+    def own(self, name: str, values: Sequence[float]) -> Sequence[float]:
+        """Return values of this session likewise: as many as places are known."""
+        course = self._course(name, len(values))
+        return course.without(values) if course else values
+
+    def _course(self, name: str, count: int) -> Course | None:
+        """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""
+        course = self.courses.get(name)
+        return course.first(min(count, self.count)) if course else None

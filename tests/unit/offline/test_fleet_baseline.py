@@ -53,7 +53,7 @@ def workload(**more):
 
 def test_a_new_device_is_measured_for_as_long_as_those_of_the_fleet(project, file, capsys):
     results = fleet(project / "kept", runtime=20.0)
-    assert "lasted" not in write(capsys, *results)
+    assert "as runtime: auto chose" not in write(capsys, *results)
     assert load_baselines(file)["read_4k"].runtime == 20.0
 
 
@@ -64,8 +64,19 @@ def test_lengths_that_differ_are_told_and_none_is_kept(project, file, capsys):
     said = write(capsys, *sorted(folder.glob("orin-*")))
     assert load_baselines(file)["read_4k"].runtime is None
     assert main(["fleet", *map(str, sorted(folder.glob("orin-*")))]) == 0
-    assert "lasted 5 s on orin-3; 20 s on orin-1, " in " ".join(capsys.readouterr().out.split())
+    assert "(read_4k: 5 s on orin-3; 20 s on orin-1, " in " ".join(capsys.readouterr().out.split())
     assert "repetitions of read_4k do not all last as long" in said
+
+
+def test_lengths_that_differ_in_all_points_of_a_sweep_are_told_once(project, capsys):
+    points = [f"point-{number}" for number in range(5)]
+    fleet(project / "kept", runtime=20.0, names=points)
+    measure(project / "kept", 3, 90, 20_000, runtime=5.0, names=points)
+    said = write(capsys, *sorted((project / "kept").glob("orin-*")))
+    assert said.count("as runtime: auto chose") == 2
+    them = "repetitions of 5 workloads (point-0, point-1, point-2 and 2 more)"
+    assert f"{them} did not last as long on each device" in said
+    assert f"{them} do not all last as long" in said
 
 
 def test_each_device_is_a_session_whichever_number_it_has(results, file, capsys):

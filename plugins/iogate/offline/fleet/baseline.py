@@ -16,6 +16,7 @@ from iogate.model import Baseline, hash_of
 from iogate.offline.baseline_log import strength
 from iogate.offline.fleet.profile import Profile
 from iogate.offline.fleet.values import Fleet
+from iogate.report.alike import who
 from iogate.units import no_commands, plural, printable
 
 
@@ -67,7 +68,7 @@ def _require_suite(suite: str) -> None:
 def _suites(fleet: Fleet, slower: list[str]) -> tuple[Mapping[str, FleetValues], list[str]]:
     """Return what is to be stored by suite, and what is not, and why. Raises InputError if nothing is."""
     found: dict[str, dict[str, tuple[Mapping[str, Any], list[DeviceSession]]]] = {}
-    said = []
+    said, unlike = [], []
     for (suite, workload), own in fleet.kept.items():
         newest = {device: items[-1] for device, items in own.items() if device not in slower}
         sessions = [
@@ -81,10 +82,7 @@ def _suites(fleet: Fleet, slower: list[str]) -> tuple[Mapping[str, FleetValues],
             said.append(f"{workload} is not in it: {plural(len(sessions), 'device')} of at least {FEWEST}")
             continue
         if len({one.runtime for one in sessions}) > 1:
-            said.append(
-                f"repetitions of {workload} do not all last as long, as runtime: auto chose: a new device's "
-                "are chosen anew; give runtime in seconds"
-            )
+            unlike.append(workload)
         definition = next(iter(newest.values())).definition
         found.setdefault(suite, {})[workload] = (definition, sessions)
     if not found:
@@ -93,6 +91,11 @@ def _suites(fleet: Fleet, slower: list[str]) -> tuple[Mapping[str, FleetValues],
                 [f"no baseline: it needs {FEWEST} devices, as fewer cannot show how devices differ", *said]
             ),
             remedy="measure more devices",
+        )
+    if unlike:
+        said.append(
+            f"repetitions of {who(unlike)} do not all last as long, as runtime: auto chose: a new device's "
+            "are chosen anew; give runtime in seconds"
         )
     return found, said
 

@@ -15,6 +15,7 @@ from iogate.offline.fleet.alike import by_workload, of_one_definition, of_one_mo
 from iogate.offline.fleet.evidence import ages, differing_facts
 from iogate.offline.fleet.members import members, model
 from iogate.offline.fleet.values import DeviceEvidence, DeviceStanding, Fleet, FleetMetric, Word
+from iogate.report.alike import who
 from iogate.report.history import Collection
 from iogate.report.history.points import points_of
 from iogate.report.history.series import gating_of
@@ -210,6 +211,7 @@ def _evidence(metrics: Sequence[FleetMetric], newest: Mapping[str, Measured]) ->
 
 def _lengths(kept: Mapping[tuple[str, str], Kept]) -> Iterator[str]:
     """Yield where `runtime: auto` chose unlike lengths, which speak of unlike things on some devices."""
+    unlike = {}
     for (_, workload), own in kept.items():
         by_length: dict[float, list[str]] = {}
         for name, each in own.items():
@@ -217,11 +219,14 @@ def _lengths(kept: Mapping[tuple[str, str], Kept]) -> Iterator[str]:
                 by_length.setdefault(length, []).append(name)
         if len(by_length) > 1:
             said = (f"{length:g} s on {', '.join(names)}" for length, names in sorted(by_length.items()))
-            yield (
-                f"repetitions of {printable(workload)} lasted {printable('; '.join(said))}, as runtime: auto "
-                "chose: with a cache that fills, or credit for bursts, equal devices differ by that alone; "
-                "give runtime in seconds"
-            )
+            unlike[workload] = "; ".join(said)
+    if unlike:
+        first = next(iter(unlike))
+        yield (
+            f"repetitions of {printable(who(list(unlike)))} did not last as long on each device, as runtime: "
+            f"auto chose ({printable(first)}: {printable(unlike[first])}): with a cache that fills, or "
+            "credit for bursts, equal devices differ by that alone; give runtime in seconds"
+        )
 
 
 def _notes(metrics: Sequence[FleetMetric]) -> Iterator[str]:

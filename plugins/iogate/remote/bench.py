@@ -121,7 +121,8 @@ class FarCalls:
         except Lost:
             raise LostError(
                 self._connection.why_lost(),
-                remedy="what was measured before is kept: --io-resume goes on from there",
+                remedy="what was measured before is kept: --io-resume goes on from there, unless the host "
+                "booted since",
             ) from None
         except IogateError:
             raise

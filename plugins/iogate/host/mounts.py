@@ -42,11 +42,19 @@ class Mount:
     def block_number(self) -> str | None:
         """The `major:minor` of the block device that it is on; None if it is on none, or none that is known.
 
-        btrfs and others number their files by themselves: there the source tells.
+        btrfs and others number their files by themselves: there the source tells, but for what another user
+        mounted, who may call it what he likes.
         """
         if not self.number.startswith("0:"):
             return self.number
-        return block_number(Path(self.source)) if self.source.startswith("/") else None
+        told = self.source.startswith("/") and not self._is_of_another_user
+        return block_number(Path(self.source)) if told else None
+
+    @property
+    def _is_of_another_user(self) -> bool:
+        """Whether another user than root and this one mounted it, as anybody may by FUSE (fusermount)."""
+        user = _option(self.options, "user_id") if re.fullmatch(r"fuse(\..*)?", self.file_system) else ""
+        return user not in ("", "0", str(os.geteuid()))
 
 
 def unescape(field: str) -> str:

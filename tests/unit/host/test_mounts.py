@@ -129,3 +129,26 @@ def test_only_block_devices_have_a_number(tmp_path):
     assert block_number(Path("/dev/null")) is None
     assert block_number(tmp_path / "missing") is None
     assert block_number(Path("nul\0")) is None
+
+
+FUSE = "36 27 0:72 / /home/ada/x rw,nosuid,nodev - {} {} rw,user_id={},group_id=0"
+
+
+@pytest.mark.parametrize(
+    ("file_system", "user", "believed"),
+    [
+        ("fuse", 4711, False),
+        ("fuse.fuse2fs", 4711, False),
+        ("fuse", 0, True),
+        ("fuse.fuse2fs", 1000, True),
+        ("btrfs", 4711, True),
+    ],
+)
+def test_what_another_user_calls_the_source_of_a_mount_is_not_believed(
+    tmp_path, monkeypatch, file_system, user, believed
+):
+    """fusermount takes any source from anybody: a disk could be said to be mounted for ever."""
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr("iogate.host.mounts.block_number", lambda path: "8:16")
+    (mount,) = parse_mountinfo(FUSE.format(file_system, "/dev/sdb", user))
+    assert mount.block_number == ("8:16" if believed else None)

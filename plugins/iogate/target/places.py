@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,8 +42,8 @@ def directories() -> Iterator[TargetPlace]:
     for mount in sorted(mounts(), key=lambda one: len(one.point)):
         number, point = mount.block_number, Path(mount.point)
         system = any(point == Path(name) or point.is_relative_to(name) for name in _SYSTEM)
-        if not number or number in seen or system or not point.is_dir():
-            continue
+        if not number or number in seen or system or not os.path.isdir(point):
+            continue  # a folder that this user may not look into is no place, either
         seen.add(number)
         yield directory(point)
 

@@ -1,5 +1,6 @@
 """`iogate device`: profiles are begun and never overwritten, listed, and held against the machine."""
 
+import errno
 import os
 import re
 from dataclasses import replace
@@ -13,6 +14,7 @@ from iogate.cli import main
 from iogate.declare.device import DeviceFile, load_device
 from iogate.formats import yamlio
 from iogate.formats.schema import check_document
+from iogate.host.mounts import Mount
 from iogate.judge.baseline import update
 from iogate.model import Environment
 from iogate.offline.devices.initial import profile_head, profile_text
@@ -70,6 +72,20 @@ def test_a_profile_is_written_that_loads_and_fits_this_machine(project, capsys):
     assert (device.target, device.missing, device.learn, device.target_id) == (".", "fail", False, {})
     checked = "".join(line for line in said_any(capsys, "check", "lab").splitlines() if "identity" in line)
     assert checked.startswith("ok")
+
+
+def test_a_file_system_below_a_folder_that_this_user_may_not_enter_is_no_place(project, monkeypatch):
+    closed = Mount(36, "8:17", "/", "/home/ada/disk", "ext4", "/dev/sdb1", "rw")
+    monkeypatch.setattr("iogate.target.places.mounts", lambda: [closed])
+    real = os.stat
+
+    def stat(path, **rest):
+        if str(path) == closed.point:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), closed.point)
+        return real(path, **rest)
+
+    monkeypatch.setattr("os.stat", stat)
+    assert survey(".", project).directories == ()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\x85", "\u2028"])

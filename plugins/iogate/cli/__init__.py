@@ -58,6 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except IogateError as error:
         print(no_commands(f"iogate: {error}"), file=sys.stderr)
         return 2
+    except OSError as error:  # of pathlib, asked of a folder of another user, a dead mount, too long a name
+        if error.filename is None:
+            raise
+        print(no_commands(f"iogate: {error.filename}: {error.strerror}"), file=sys.stderr)
+        return 2
 
 
 def parser() -> argparse.ArgumentParser:

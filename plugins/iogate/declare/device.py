@@ -182,7 +182,7 @@ def load_device(name: str, baselines: Path) -> Device:
     """
     check_name(name)
     file = baselines / name / "device.yaml"
-    if not file.is_file():
+    if not _is_file(file):
         if name == LOCAL and not file.is_symlink():
             return Device(LOCAL, target=".", description="this machine", missing="record", learn=True)
         raise _unknown_device(name, baselines)
@@ -212,6 +212,17 @@ def load_device(name: str, baselines: Path) -> Device:
         position=document.position(()),
         places={path[1:]: place for path, place in document.keys.items() if path[:1] == ("overrides",)},
     )
+
+
+def _is_file(file: Path) -> bool:
+    """Return whether a profile is there. Raises InputError where this user may not look."""
+    try:
+        return file.is_file()
+    except OSError as error:
+        raise InputError(
+            printable(f"cannot look at {file}: {error.strerror}"),
+            remedy="let this user read the baselines, or name others: --io-baselines=DIR",
+        ) from error
 
 
 def _unknown_device(name: str, baselines: Path) -> InputError:

@@ -150,13 +150,21 @@ def find_project(start: Path, root: Path, folders: Sequence[str] = (SUITES,)) ->
     """
     path = _absolute(start)
     holder = _holder(path, folders)
-    if holder and (holder / BASELINES).is_dir():
+    if holder and _is_folder(holder / BASELINES):
         return Project(holder, tuple(folders))
     place = holder or path
     above = next((one for one in _within(place, root) if _holds_baselines(one)), None)
     if above is None:
         above = place if holder and not holder.is_relative_to(root) else root
     return Project(above, tuple(folders))
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether there is a folder, or a link to where this user may not look, which is told later."""
+    try:
+        return path.is_dir()
+    except PermissionError:
+        return True
 
 
 def _holder(path: Path, folders: Sequence[str]) -> Path | None:

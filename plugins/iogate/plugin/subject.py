@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,9 +51,10 @@ class Subject:
     def header(self) -> str | None:
         """Which baselines are used, if there are any, or suites that could have some."""
         folder, suites = self._settings.baselines, (self._settings.root / name for name in self._folders)
-        if not folder.is_dir() and not any(path.is_dir() for path in suites):
+        there = os.path.isdir(folder)  # False, too, where this user may not look, which is told later
+        if not there and not any(map(os.path.isdir, suites)):
             return None
-        return printable(f"iogate: baselines in {folder}" + ("" if folder.is_dir() else " (new)"))
+        return printable(f"iogate: baselines in {folder}" + ("" if there else " (new)"))
 
     def suite_of(self, file: Path) -> str:
         """Return what a suite is called. Raises InputError if another one has that name, or if it is of

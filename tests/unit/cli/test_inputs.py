@@ -1,5 +1,6 @@
 """What the commands read: plain files and open descriptors, and nothing that they would wait for."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -84,3 +85,25 @@ def test_what_a_link_to_a_folder_of_baselines_leads_to_is_not_shown(place, capsy
     said = capsys.readouterr()
     assert ("SECRET" in said.out + said.err) is not linked
     assert not linked or "is not shown" in " ".join((said.out + said.err).split())
+
+
+@pytest.mark.parametrize(
+    "words", [["show"], ["compare", "OTHER"], ["history"], ["history", "--baselines"], ["baseline", "show"]]
+)
+def test_what_lies_in_a_folder_that_this_user_may_not_enter_is_told(place, capsys, monkeypatch, words):
+    real = os.stat
+
+    def stat(path, *rest, **more):
+        if str(path).endswith("closed/x"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr("os.stat", stat)
+    assert main([*words, str(place / "closed/x")]) == 2
+    assert "closed/x: Permission denied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["show"], ["compare", "OTHER"], ["baseline", "show"], ["baseline", "log"]])
+def test_too_long_a_name_is_told(place, capsys, words):
+    assert main([*words, "a" * 300]) == 2
+    assert "aaa: File name too long" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from iogate.host.loop import release_in
 from iogate.host.openers import openers_below, process_text
 from iogate.target.folders import FOLDER, names_in, open_folder, remove_folder
 from iogate.target.layout import refusal
-from iogate.target.marker import MARKER, PREFIX, is_abandoned, is_own, marker_text
+from iogate.target.marker import MARKER, PREFIX, is_abandoned, is_elsewhere, is_own, marker_text
 
 _DYING = 2.0  # seconds that what a killed run had begun gets to end with it
 
@@ -75,27 +75,31 @@ def _check_unused(folder: int, path: Path) -> None:
         )
 
 
-def reclaimable(path: Path) -> int:
+def reclaimable(path: Path) -> tuple[int, list[str]]:
     """Return bytes that this user's scratch folders in a directory take: they do not count as used, since
     each run removes those of its dead predecessors, and its own data when it needs the room. What no run
-    would know as such a folder is used.
+    would know as such a folder is used. So is that of another machine: these are returned by name.
     """
     total = 0
+    others: list[str] = []
     try:
         parent = os.open(path, FOLDER)
     except OSError:
-        return 0
+        return total, others
     try:
         for name in os.listdir(parent):
             if name.startswith(PREFIX):
                 with contextlib.suppress(OSError), open_folder(parent, name) as folder:
-                    if is_own(parent, folder) and marker_text(folder) is not None:
+                    text = marker_text(folder) if is_own(parent, folder) else None
+                    if text is not None and is_elsewhere(folder, text):
+                        others.append(name)
+                    elif text is not None:
                         total += _allocated_bytes(folder)
                         with open_folder(folder, "engine") as inner:
                             total += _allocated_bytes(inner)
     finally:
         os.close(parent)
-    return total
+    return total, others
 
 
 def _allocated_bytes(folder: int) -> int:

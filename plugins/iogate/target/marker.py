@@ -12,7 +12,7 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.host import sysfs
 from iogate.host.flock import lock
-from iogate.host.mounts import WITHOUT_OWNERS, mount_of
+from iogate.host.mounts import OF_ONE_MACHINE, WITHOUT_OWNERS, backing, mount_of
 from iogate.target.layout import refusal
 
 PREFIX = ".iogate-scratch-"
@@ -59,7 +59,7 @@ def is_abandoned(parent: int, folder: int) -> bool:
     if not is_own(parent, folder):
         return False
     text = marker_text(folder)
-    if text is None or _is_elsewhere(folder, text):
+    if text is None or is_elsewhere(folder, text):
         return False
     if not os.listdir(folder):
         return True  # killed before it could mark it
@@ -103,13 +103,23 @@ def _open_marker(folder: int) -> int:
     return os.open(MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
 
 
-def _is_elsewhere(folder: int, text: bytes) -> bool:
-    """Return whether another machine may be at work in a folder: its locks may hold there alone, as on NFS
-    with `nolock`, 9p and virtiofs. What lies on a block device has one machine at a time.
+def is_elsewhere(folder: int, text: bytes) -> bool:
+    """Return whether another machine may be at work in a folder whose marker says `text`: its locks may hold
+    there alone, as on NFS with `nolock`, 9p and virtiofs.
     """
     machine, _, boot = text.removeprefix(MAGIC).decode(errors="replace").strip().rpartition(" ")
-    shared = os.major(os.fstat(folder).st_dev) == 0
-    return bool(machine) and shared and boot != _boot() and machine != _machine()
+    return bool(machine) and boot != _boot() and machine != _machine() and _is_shared(folder)
+
+
+def _is_shared(folder: int) -> bool:
+    """Return whether several machines may see a folder. What lies on a disk has one machine at a time, also
+    one that is called otherwise by now: a new image, or a read-only one at each start, gives it another id.
+    """
+    if os.major(os.fstat(folder).st_dev):
+        return False
+    mount = mount_of(Path(f"/proc/self/fd/{folder}"))
+    held = backing(mount) if mount else None
+    return held is None or (held.number.startswith("0:") and held.file_system not in OF_ONE_MACHINE)
 
 
 def _machine() -> str:

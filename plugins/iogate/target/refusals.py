@@ -58,16 +58,20 @@ def _read_only(target: Target, why: str) -> TargetError:
 
 
 def _space(target: Target, needs: Needs) -> list[TargetError]:
-    available = room(target.path) + reclaimable(target.path)
+    left, others = reclaimable(target.path)
+    available = room(target.path) + left
     wanted = needs.size * needs.files + needs.space
     if wanted <= available:
         return []
+    remedy = "free space, choose another target (--io-target=PATH), or use less (--io-size)"
+    if others:
+        remedy += f"; {', '.join(others)} there may be of another machine: remove it if nobody works there"
     return [
         TargetError(
             f"the target {target.path} is short of space: {format_quantity(wanted, 'B')} are needed, "
             f"{format_quantity(max(0, available), 'B')} may be used (a reserve stays free)",
             rule="space",
-            remedy="free space, choose another target (--io-target=PATH), or use less (--io-size)",
+            remedy=remedy,
         )
     ]
 

@@ -12,7 +12,7 @@ import pytest
 
 from iogate.errors import TargetError
 from iogate.host import fiemap
-from iogate.host.mounts import IN_MEMORY
+from iogate.host.mounts import IN_MEMORY, Mount
 from iogate.model import Device, Needs
 from iogate.target import (
     Fellows,
@@ -288,13 +288,54 @@ def test_on_a_network_file_system_the_folder_of_another_machine_stays(
     folder, monkeypatch, machine, boot, stays
 ):
     """Its lock may not be seen here. This machine's own is removed, from before its last start, too."""
-    monkeypatch.setattr(os, "major", lambda number: 0)
-    left = folder / f"{PREFIX}00000001"
-    left.mkdir(mode=0o700)
-    said = f"{machine or marker._machine()} {boot or marker._boot()}\n"
-    (left / "iogate").write_bytes(marker.MAGIC + said.encode())
+    lies_on(monkeypatch, "nfs4", "server:/export")
+    left = left_by(folder, machine or marker._machine(), boot or marker._boot())
     with use(folder):
         assert left.exists() == stays
+
+
+@pytest.mark.parametrize(
+    ("file_system", "source", "stays"),
+    [
+        ("btrfs", "/dev/mmcblk0p3", False),
+        ("ubifs", "ubi0:data", False),
+        ("virtiofs", "share", True),
+        ("overlay", "overlay", True),
+    ],
+)
+def test_on_a_disk_whose_machine_is_called_otherwise_by_now_nothing_stays(
+    folder, monkeypatch, file_system, source, stays
+):
+    """A new image, or a read-only one at each start, gives a board another id: each power cut filled its
+    disk a little more, until nothing could be measured. Of an overlay's layer that is out of sight nobody
+    knows whose it is.
+    """
+    lies_on(monkeypatch, file_system, source)
+    left = left_by(folder, "another-id board", "0-1-2")
+    with (left / "data-1-1").open("wb") as data:
+        data.write(os.urandom(MIB))
+        data.flush()
+        os.fsync(data.fileno())
+    (refused,) = refusals(found(folder), Needs(size=2**60), device=device(folder), consent=None)
+    assert refused.rule == "space" and (left.name in refused.remedy) == stays
+    assert (leftovers.reclaimable(folder)[0] >= MIB) != stays
+    with use(folder):
+        assert left.exists() == stays
+
+
+def lies_on(monkeypatch, file_system, source):
+    """Have files bear no block device's number, as on such a file system."""
+    mount = Mount(1, "0:40", "/", "/", file_system, source, "rw")
+    monkeypatch.setattr(os, "major", lambda number: 0)
+    monkeypatch.setattr(marker, "mount_of", lambda path: mount)
+
+
+def left_by(folder, machine, boot):
+    """What a run of a machine, killed since that start of it, has left."""
+    left = folder / f"{PREFIX}00000001"
+    (left / "engine").mkdir(parents=True, mode=0o700)
+    (left / "iogate").write_bytes(marker.MAGIC + f"{machine} {boot}\n".encode())
+    return left
 
 
 def test_a_folder_that_another_machine_removed_is_told_of(folder, monkeypatch):
@@ -318,10 +359,11 @@ def test_only_what_a_run_would_remove_counts_as_free(folder):
         left = folder / f"{PREFIX}0000000{number}"
         (left / "engine").mkdir(parents=True)
         (left / "iogate").write_bytes(text)
-        before = leftovers.reclaimable(folder)
+        before, others = leftovers.reclaimable(folder)
         (left / "data-1-1").write_bytes(os.urandom(MIB))
         os.sync()
-        assert (leftovers.reclaimable(folder) - before >= MIB) == (text != b"another text")
+        assert (leftovers.reclaimable(folder)[0] - before >= MIB) == (text != b"another text")
+        assert not others
 
 
 def test_the_marker_is_on_the_device_before_anything_is_laid_out(folder, monkeypatch):

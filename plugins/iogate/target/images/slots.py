@@ -191,7 +191,7 @@ def slot_refusals(folder: Path, base: Image, candidate: Image) -> list[TargetErr
         target = _target(folder)
         found = refusals(target, Needs(writes=True, direct=True), device=_profile(folder), consent=None)
         check_different(base, candidate)
-        _check_room(room(target.path) + reclaimable(target.path), required_space(base, candidate), folder)
+        _check_room(room(target.path) + reclaimable(target.path)[0], required_space(base, candidate), folder)
     except TargetError as error:
         return [error]
     except OSError as error:

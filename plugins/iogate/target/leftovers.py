@@ -75,13 +75,13 @@ def _check_unused(folder: int, path: Path) -> None:
         )
 
 
-def reclaimable(path: Path) -> tuple[int, list[str]]:
+def reclaimable(path: Path) -> tuple[int, bool]:
     """Return bytes that this user's scratch folders in a directory take: they do not count as used, since
     each run removes those of its dead predecessors, and its own data when it needs the room. What no run
-    would know as such a folder is used. So is that of another machine: these are returned by name.
+    would know as such a folder is used, and so is that of another machine or user: also return whether there
+    is any.
     """
-    total = 0
-    others: list[str] = []
+    total, others = 0, False
     try:
         parent = os.open(path, FOLDER)
     except OSError:
@@ -89,14 +89,15 @@ def reclaimable(path: Path) -> tuple[int, list[str]]:
     try:
         for name in os.listdir(parent):
             if name.startswith(PREFIX):
+                stays = True
                 with contextlib.suppress(OSError), open_folder(parent, name) as folder:
                     text = marker_text(folder) if is_own(parent, folder) else None
-                    if text is not None and is_elsewhere(folder, text):
-                        others.append(name)
-                    elif text is not None:
+                    stays = text is None or is_elsewhere(folder, text)
+                    if not stays:
                         total += _allocated_bytes(folder)
                         with open_folder(folder, "engine") as inner:
                             total += _allocated_bytes(inner)
+                others = others or stays
     finally:
         os.close(parent)
     return total, others

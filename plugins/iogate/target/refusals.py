@@ -13,6 +13,7 @@ from iogate.model import Device, Needs
 from iogate.target import destroy
 from iogate.target.layout import NO_DIRECT, no_direct_io, refusal
 from iogate.target.leftovers import reclaimable
+from iogate.target.marker import PREFIX
 from iogate.target.resolve import Target, check_unchanged
 from iogate.target.scratch import room
 from iogate.units import format_quantity
@@ -65,7 +66,7 @@ def _space(target: Target, needs: Needs) -> list[TargetError]:
         return []
     remedy = "free space, choose another target (--io-target=PATH), or use less (--io-size)"
     if others:
-        remedy += f"; {', '.join(others)} there may be of another machine: remove it if nobody works there"
+        remedy += f"; {PREFIX}* there is of another user or machine: remove it by hand if nobody works there"
     return [
         TargetError(
             f"the target {target.path} is short of space: {format_quantity(wanted, 'B')} are needed, "

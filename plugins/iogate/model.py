@@ -435,6 +435,13 @@ class Baseline:
         """
         return max((name for name in self.sessions if name[:1].isdigit()), default="")
 
+    @property
+    def first_run(self) -> bool:
+        """Whether a first run came before its repetitions, as `runtime: auto` makes one: not before imported
+        ones.
+        """
+        return self.runtime is not None and bool(self.newest)
+
     def by_session(self, name: str) -> dict[str, tuple[float, ...]]:
         """Return a metric's values by session; none if it is a published one, or is not known."""
         known = self.metrics.get(name)

@@ -34,6 +34,7 @@ class Appender(Recorder):
         super().__init__(workload, gating, sessions=sessions, enough=enough)
         self.baseline = baseline
         self.runtime = baseline.runtime
+        self.first_run = baseline.first_run
         self.against = f"{len(baseline.sessions) or 'published'} sessions, and appended"
         self._workload = workload
         self._gate_options = gate_options

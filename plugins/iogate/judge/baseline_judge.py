@@ -126,6 +126,10 @@ class BaselineJudge:
         return self.baseline.runtime
 
     @property
+    def first_run(self) -> bool:
+        return self.baseline.first_run
+
+    @property
     def usual(self) -> int:
         return self.workload.repetitions or min(self.maximum, _USUAL)
 

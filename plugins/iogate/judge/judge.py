@@ -80,6 +80,11 @@ class Judge(Protocol):
         ...
 
     @property
+    def first_run(self) -> bool:
+        """Whether a first run came before what the workload is held against."""
+        ...
+
+    @property
     def effort(self) -> str:
         """What the number of repetitions depends on, for people; empty where it is as usual."""
         ...

@@ -32,6 +32,7 @@ class Learner:
         self.usual = self.minimum = self._enough.usual
         self.newest = judge.newest
         self.runtime = judge.runtime
+        self.first_run = judge.first_run
 
     @property
     def against(self) -> str:

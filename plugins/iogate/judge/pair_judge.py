@@ -37,6 +37,7 @@ class PairJudge:
 
     newest = ""
     runtime = None
+    first_run = False
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class Recorder:
     ) -> None:
         self.newest = newest
         self.runtime: float | None = None
+        self.first_run = False
         self._enough = enough or Enough(max(ENOUGH, workload.repetitions or 0))
         self.usual = self.minimum = self._enough.usual
         self.maximum = self._enough.most

@@ -17,7 +17,7 @@ from iogate.units import format_duration
 
 def whole(trial: Trial) -> float:
     """Return the seconds of device time that a trial still needs before it can be decided."""
-    return max(0, trial.judge.minimum - len(trial.repetitions)) * _each(trial)
+    return trial.lead + max(0, trial.judge.minimum - len(trial.repetitions)) * _each(trial)
 
 
 def admitted(trials: Iterable[Trial], seconds: float) -> list[Trial]:

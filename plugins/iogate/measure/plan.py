@@ -190,7 +190,8 @@ def _in_a_line(items: Sequence[Expectation]) -> str:
 
 
 def _lengths(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:
-    """Return where a first run is to tell how long the others should be."""
+    """Return where a first run is to tell how long the others should be, or is made as one was before."""
+    kept = dict.fromkeys((names[t.id], t.lead) for t in trials if t.result is None and t.lead)
     waiting = dict.fromkeys(
         (
             names[trial.id],
@@ -199,9 +200,13 @@ def _lengths(trials: Sequence[Trial], names: Mapping[str, str]) -> list[str]:
             bool(trial.judge.expectations()),
         )
         for trial in trials
-        if trial.result is None and trial.needs_pilot
+        if trial.result is None and trial.needs_pilot and not trial.chosen
     )
-    return [
+    said = [
+        f"{name}: a first run of {format_duration(lead)}, as before those of its baseline"
+        for name, lead in kept
+    ]
+    return said + [
         f"{name}: a first run of {format_duration(seconds)} tells how long the others are, {SHORTEST:.0f} to "
         f"{LONGEST:.0f} s{', by what the tolerance needs' if declared else ''}"
         f"{': its baseline does not tell how long its own were' if judged else ''}"

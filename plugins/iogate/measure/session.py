@@ -150,8 +150,8 @@ class Session:
             return self._complete(trial, judge, None)
         trial.judge = judge
         if judge.runtime:
-            trial.keep_length(judge.runtime)
-        if trial.needs_pilot:
+            trial.keep_length(judge.runtime, first_run=judge.first_run)
+        if trial.needs_pilot and not trial.chosen:
             trial.allowed = allowed_variance(trial.workload, trial.gating, self._judges.options)
         try:
             judge.check(self.environment)
@@ -193,7 +193,7 @@ class Session:
         try:
             for label, workload, arm in trial.preparations():
                 trial.preparation.append(self._repeat(trial, workload, label, arm))
-            taken = self._block(trial) if trial.pairing else self._repeat(trial, trial.workload, trial.label)
+            taken = self._block(trial) if trial.pairing else self._repeat(trial, trial.coming, trial.label)
             trial.take(taken, self._budget.longest(trial, self.trials, taken.seconds))
             if trial.sure:
                 trial.result = self._record(trial)
@@ -203,7 +203,7 @@ class Session:
     def _repeat(self, trial: Trial, workload: Workload, label: int | str, arm: int = 1) -> Repetition:
         """Return one repetition. Raises MeasurementError if the audit finds that it cannot be trusted."""
         self._watcher.repetition(workload, label, trial.limit, trial.seconds, self._left())
-        gating = trial.gating if workload is trial.workload else ()
+        gating = trial.gating if workload is trial.coming else ()
         return self._heard(
             trial, workload, label, trial.arm.bench.repeat(trial.id, workload, label, gating, arm)
         )

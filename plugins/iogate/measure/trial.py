@@ -40,7 +40,7 @@ class Trial:
     `pilot` and `warmup` are kept and not judged: a first run to find the length of a repetition, and what was
     measured before the steady state. `preparation` are those that only brought the device to rest. `allowed`
     is the variance between repetitions that its tolerances allow, by which that length is chosen; `chosen`
-    says that it is.
+    says that it is. `first` is what a first run that is still to come will measure.
     """
 
     id: str
@@ -56,6 +56,11 @@ class Trial:
     allowed: float = math.inf
     chosen: bool = False
     result: WorkloadResult | None = None
+    first: Workload | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        automatic = self.workload.procedure.get("runtime") == "auto" and not self.pairing
+        self.first = self.workload if automatic else None
 
     @property
     def arm(self) -> Arm:
@@ -134,9 +139,20 @@ class Trial:
 
     @property
     def needs_pilot(self) -> bool:
-        """True while a first run is still to tell how long the others should be."""
-        automatic = self.workload.procedure.get("runtime") == "auto"
-        return automatic and not self.pairing and not self.chosen
+        """True while a first run is still to come: to tell how long the others should be, or as there was one
+        before those of the baseline.
+        """
+        return self.first is not None
+
+    @property
+    def coming(self) -> Workload:
+        """What the next repetition measures: the workload, or what a first run does."""
+        return self.first or self.workload
+
+    @property
+    def lead(self) -> float:
+        """Seconds that a first run takes which is to tell nothing; 0 if there is none to come."""
+        return replace(self.arm, workload=self.first).needs.seconds if self.first and self.chosen else 0.0
 
     @property
     def spent(self) -> float:
@@ -162,21 +178,26 @@ class Trial:
         """Take a repetition in; those that follow a pilot take `longest` seconds at most. Raises
         MeasurementError if the device does not come to rest.
         """
-        if self.needs_pilot:
-            self.pilot = repetition
-            self._choose_length(repetition, longest)
+        if self.first:
+            self.first, self.pilot = None, repetition
+            if not self.chosen:
+                self._choose_length(repetition, longest)
         elif self.criterion and not self.repetitions:
             self.warmup.append(repetition)
             self._settle(self.criterion)
         else:
             self.repetitions.append(repetition)
 
-    def keep_length(self, seconds: float) -> None:
-        """Let repetitions last as long as those of the baseline did: a device that slows down as it works,
-        as one with a cache that fills, has another speed in others.
+    def keep_length(self, seconds: float, *, first_run: bool) -> None:
+        """Let repetitions last as long as those of the baseline did, behind a first run if those were: a
+        device that slows down as it works, as one with a cache that fills, has another speed in others.
         """
-        if self.needs_pilot:
-            self._last(seconds, f"{seconds:g} s, as those of the baseline")
+        if not self.first:
+            return
+        behind = ", and behind a first run as they were" if first_run else ""
+        self._last(seconds, f"{seconds:g} s, as those of the baseline{behind}")
+        if not first_run:
+            self.first = None
 
     def _last(self, seconds: float, reason: str) -> None:
         self.chosen = True

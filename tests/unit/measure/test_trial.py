@@ -113,6 +113,33 @@ def test_what_is_judged_lasts_as_long_as_its_baseline_did():
     assert result.verdict.findings[0].message == "repetitions of 42 s, as those of the baseline"
 
 
+def test_what_is_judged_begins_with_a_first_run_where_its_baseline_did():
+    """Else one sees a cache, or credit for bursts, that the other's first run had used up."""
+    bench = FakeBench()
+    declared = reads("a", seconds=20, procedure={"runtime": "auto"})
+    session = "2026-01-01T00:00:00Z-aaaa"
+    baseline = Baseline("a", declared.definition, {READ: (QUIET[0],)}, (session,), runtime=42.0)
+    judge = BaselineJudge(declared, baseline, (READ,), GateOptions(tolerance=0.05))
+    trials = enroll(session_on(bench, a=judge), declared)
+    assert "a: a first run of 20 s, as before those of its baseline" in expectations(trials)
+    _, result = decided(bench, declared, a=judge)
+    assert bench.labels("a") == ["pilot", 1, 2]
+    assert [ran.options["runtime"] for ran, _ in bench.ran] == [20, 42.0, 42.0]
+    assert [item.folder for item in result.warmup] == ["results/a/pilot"]
+    assert result.workload.chosen_runtime == 42.0
+
+
+def test_a_first_run_counts_where_device_time_is_short():
+    declared = reads("a", seconds=20, procedure={"runtime": "auto"})
+    session = "2026-01-01T00:00:00Z-aaaa"
+    baseline = Baseline("a", declared.definition, {READ: QUIET[:1]}, (session,), runtime=42.0)
+    for budget, labels in ((103, []), (104, ["pilot", 1, 2])):
+        bench = FakeBench()
+        judge = BaselineJudge(declared, baseline, (READ,), GateOptions(tolerance=0.05))
+        decided(bench, declared, a=judge, budget=budget)
+        assert bench.labels("a") == labels
+
+
 def test_a_length_that_the_budget_bounds_leaves_time_to_begin_and_to_end():
     """Nothing was measured: five repetitions of 22 s need 110, and 109.4 were left behind the first run."""
     declared = reads("a", seconds=20, procedure={"runtime": "auto"})

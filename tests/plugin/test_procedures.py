@@ -137,3 +137,17 @@ def test_a_device_that_slows_down_is_judged_over_the_seconds_of_its_baseline(pro
     assert [item["folder"].rpartition("/")[2] for item in judged["warmup"]] == ["pilot"]
     result = project.run("suites", "--io-budget=30s")
     result.stdout.fnmatch_lines(["*the device time of --io-budget does not suffice*"])
+
+
+def test_a_workload_alone_is_not_held_against_places_of_sessions_that_measured_more(project):
+    """How warm a device is at a place depends on what was measured before."""
+    project.suite(FAKE + "  one: {settles: 2}\n  two: {noise: 0}\n")
+    project.suite(FAKE + "  six: {noise: 0}\n", name="more")
+    for _ in range(3):
+        project.run("suites", "--update-baselines=append").assert_outcomes(passed=3)
+    project.run("suites").assert_outcomes(passed=3)
+    for selected, count in (("suites/demo.yaml", 1), ("suites -k one", 2)):
+        result = project.run(*selected.split())
+        assert result.ret == 10
+        result.stdout.fnmatch_lines([f"*this one leaves out {count} workload* that those of the baseline*"])
+    project.run("suites", "-k", "two or six").assert_outcomes(passed=2)

@@ -45,6 +45,7 @@ class BaselineJudges:
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
     them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
     baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it.
+    `leaves_out` tells whether this session is not to measure a workload that there is.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class BaselineJudges:
         record_missing: bool = False,
         exists: Exists = lambda suite, workload: False,
         learn: bool = False,
+        leaves_out: Exists = lambda suite, workload: False,
     ) -> None:
         self._folder = folder
         self.options = options
@@ -63,6 +65,7 @@ class BaselineJudges:
         self._record_missing = record_missing
         self._exists = exists
         self._learn = learn
+        self._leaves_out = leaves_out
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
@@ -79,7 +82,8 @@ class BaselineJudges:
         if self._update:
             return self._appender(workload, baseline, gating)
         if baseline:
-            judge = BaselineJudge(workload, baseline, gating, self._with_loan())
+            alone = self._left_out(baseline)
+            judge = BaselineJudge(workload, baseline, gating, self._with_loan(), left_out=alone)
             expected = judge.expectations().values() if self._learn else ()
             return (
                 judge
@@ -165,6 +169,21 @@ class BaselineJudges:
         if self.options.borrowed is None:
             self.options = replace(self.options, borrowed=lend(self._all()))
         return self.options
+
+    def _left_out(self, baseline: Baseline) -> int:
+        """Return how many workloads most sessions of a baseline measured, too, which this one leaves out."""
+        own, half = set(baseline.sessions), len(baseline.sessions) / 2
+        return sum(len(own.intersection(sessions)) > half for sessions in self._idle)
+
+    @cached_property
+    def _idle(self) -> list[tuple[str, ...]]:
+        """The sessions of each workload that this session leaves out."""
+        return [
+            baseline.sessions
+            for suite, entries in self._all().items()
+            for name, baseline in entries.items()
+            if self._leaves_out(suite, name)
+        ]
 
     def _all(self) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of all suites; one that cannot be read says nothing."""

@@ -55,15 +55,26 @@ class Terms(TypedDict):
 
 
 class BaselineJudge:
-    """Asks the gate after each repetition of one workload; a metric once decided stays decided."""
+    """Asks the gate after each repetition of one workload; a metric once decided stays decided.
+
+    `left_out` is how many workloads the baseline's sessions measured that this one does not: its places are
+    not those of the baseline, then.
+    """
 
     def __init__(
-        self, workload: Workload, baseline: Baseline, gating: Sequence[str], gate_options: GateOptions
+        self,
+        workload: Workload,
+        baseline: Baseline,
+        gating: Sequence[str],
+        gate_options: GateOptions,
+        *,
+        left_out: int = 0,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
+        self.left_out = left_out
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
@@ -101,6 +112,8 @@ class BaselineJudge:
 
     @property
     def effort(self) -> str:
+        if self._places.count and self.left_out:
+            return f"repetitions differ for their place in a session, {self._elsewhere}"
         if self._places.count:
             return (
                 f"repetitions differ for their place in a session: each is held against those of its place, "
@@ -111,6 +124,15 @@ class BaselineJudge:
         return (
             f"repetitions differ by more than the tolerance bears: up to {self.maximum} of them instead of "
             f"{self._usual_maximum} (--io-max-repetitions)"
+        )
+
+    @property
+    def _elsewhere(self) -> str:
+        """Why places of this session are not those of the baseline, and what would help."""
+        others = plural(self.left_out, "workload")
+        return (
+            f"and so do sessions: this one leaves out {others} that those of the baseline measured, and "
+            "cannot be held against them (select all, or wait for a device at rest: steady_state)"
         )
 
     @property
@@ -290,12 +312,13 @@ class BaselineJudge:
         reason = decision.reason
         if decision.verdict == "continue":
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
-        if name in self._places.courses:
-            span = format_share(self._places.courses[name].span)
-            reason += (
-                f"; repetitions differ by {span} for their place in a session: like is held against like"
-            )
-        if named == "inconclusive" and not cut_short:
+        course = self._places.courses.get(name)
+        if course:
+            reason += f"; repetitions differ by {format_share(course.span)} for their place in a session"
+            reason += f", {self._elsewhere}" if self.left_out else ": like is held against like"
+        if course and self.left_out:
+            named = "inconclusive"
+        elif named == "inconclusive" and not cut_short:
             reason += f"; {self._help(decision, repetitions)}"
         better = self.tolerance(name).better
         if better is not None and decision.interval and decision.change is not None:

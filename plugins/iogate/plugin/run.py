@@ -62,6 +62,7 @@ class PytestRun:
         self._interrupts = Interrupts()
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
+        self._selected: set[tuple[str, str]] = set()
         self._trials: dict[str, Trial] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
@@ -114,7 +115,18 @@ class PytestRun:
             exists=self._has,
             record_missing=self.subject.missing == "record",
             learn=self.subject.device.learn and not self.settings.strict,
+            leaves_out=self._leaves_out,
         )
+
+    def _leaves_out(self, suite: str, workload: str) -> bool:
+        """Return whether a workload of a suite is not to be measured, though it is there. Tests in Python
+        tell when they run.
+        """
+        if self.subject.project.module(suite):
+            return False
+        if not any(module.suite == suite and module.loaded for module in self.modules):
+            return self.subject.project.has(suite)
+        return self._has(suite, workload) and (suite, workload) not in self._selected
 
     def _has(self, suite: str, workload: str) -> bool:
         """Return whether there is such a workload; without a name, such a suite."""
@@ -142,6 +154,7 @@ class PytestRun:
 
         refuse_shared_ids(items, self.config.rootpath)
         self._items.update({item.nodeid: item for item in items})
+        self._selected.update((item.workload.suite, item.workload.name) for item in items)
         if self.settings.resume and self._session is None and not self.notice:
             self._look_for_session([item.nodeid for item in items])
         if not items and not self._resumed:

@@ -169,3 +169,11 @@ def test_an_imported_session_is_older_than_all_that_were_measured(folder, update
     assert judges(folder, update=update).appoint(A, (READ,)).newest == ""
     store(folder, A, session="2026-01-02T00:00:00Z-aaaa")
     assert judges(folder, update=update).appoint(A, (READ,)).newest == "2026-01-02T00:00:00Z-aaaa"
+
+
+def test_what_a_session_leaves_out_counts_where_most_sessions_of_the_baseline_measured_it(folder):
+    for number, also in enumerate([("b",), ("b", "c"), ()]):
+        store(folder, A, *map(reads, also), session=f"2026-01-0{number + 1}T00:00:00Z-aaaa")
+    assert judges(folder).appoint(A, (READ,)).left_out == 0
+    asked = judges(folder, leaves_out=lambda suite, name: (suite, name) in {("demo", "b"), ("demo", "c")})
+    assert asked.appoint(A, (READ,)).left_out == 1

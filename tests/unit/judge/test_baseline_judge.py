@@ -13,12 +13,13 @@ from workloads import workload
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
-def judge(gate, metrics, **gate_options):
+def judge(gate, metrics, left_out=0, **gate_options):
     return BaselineJudge(
         workload("fio", options={}, gate=gate),
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),
         GateOptions(**gate_options),
+        left_out=left_out,
     )
 
 
@@ -78,6 +79,28 @@ def test_a_device_whose_speed_changes_within_a_session_is_judged_at_the_same_pla
         assert count <= one.maximum == 5
         assert "for their place in a session: like is held against like" in found.reason
         assert "each is held against those of its place, up to 5" in one.effort
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+def test_places_of_a_session_that_leaves_out_workloads_are_not_those_of_the_baseline(loss):
+    """A device that gets hot is cold where it is measured alone: it passed, although it had lost 10%."""
+    known = {IOPS: sessions_of(HEATING, 1)}
+    one = judge({IOPS: Tolerance(0.05)}, known, left_out=5)
+    alone = [2000 * 1.12 * (1 - loss) * place for place in HEATING]
+    found, _ = decided(one, repetitions(**{IOPS: alone}))
+    assert found.verdict == "inconclusive"
+    assert "this one leaves out 5 workloads that those of the baseline measured" in found.reason
+    assert "like is held against like" not in found.reason
+    assert "leaves out 5 workloads" in one.effort
+
+
+def test_what_is_left_out_does_not_matter_where_places_do_not():
+    one = judge(
+        {IOPS: Tolerance(0.05)}, {IOPS: tuple((2000.0, 2004.0, 1996.0) for _ in range(3))}, left_out=5
+    )
+    found, _ = decided(one, repetitions(**{IOPS: [2000.0] * 12}))
+    assert found.verdict == "pass"
+    assert "leaves out" not in found.reason
 
 
 def test_of_a_longer_session_the_places_that_the_baseline_has_count():

@@ -37,3 +37,11 @@ def test_the_page_shows_the_files_themselves():
 
 def test_the_page_shows_the_script_for_bisect():
     assert f"```sh\n{(ROOT / 'docs/ci/bisect.sh').read_text()}```" in (ROOT / "docs/ci.md").read_text()
+
+
+def test_tox_passes_on_what_a_job_says_in_its_environment():
+    argv = [sys.executable, "-m", "tox", "config", "-e", "suites", "-k", "pass_env"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    needed = {"CI_PROJECT_DIR", "GITHUB_STEP_SUMMARY", "PYTEST_ADDOPTS", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
+    assert needed - set(done.stdout.split()) == set()

@@ -4,6 +4,7 @@
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -313,8 +314,11 @@ def test_who_keeps_what_was_mounted_in_a_namespace_is_named(folder, tmp_path, ma
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from iogate.host import unmounting
 from iogate.target.images import Image, open_slots
-folder, base, candidate = map(Path, sys.argv[1:])
+folder, base, candidate = map(Path, sys.argv[2:])
+if sys.argv[1] == "with its guard":
+    unmounting._start = lambda *_: None
 with open_slots(folder, Image(base), Image(candidate)) as slots:
     (slots.folders[0] / "file").write_text("1")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -322,7 +326,7 @@ with open_slots(folder, Image(base), Image(candidate)) as slots:
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next_of_any_kind(folder, pair):
-    argv = [sys.executable, "-c", KILLED, folder, *(image.path for image in pair)]
+    argv = [sys.executable, "-c", KILLED, "with its guard", folder, *(image.path for image in pair)]
     for kind in ("slots", "directory"):
         done = subprocess.run(argv, env={**os.environ, "PYTHONPATH": PLUGINS}, check=False)
         assert done.returncode == -signal.SIGKILL
@@ -336,6 +340,16 @@ def test_what_a_killed_run_left_is_removed_by_the_next_of_any_kind(folder, pair)
             with open_target(resolve(profile, Path("/")), device=profile):
                 assert len(traces(folder)) == 1
         assert traces(folder) == []
+
+
+def test_nothing_stays_mounted_when_a_run_is_killed(folder, pair):
+    """A job's runner cleans the workspace before the next run, and cannot remove what is mounted there."""
+    argv = [sys.executable, "-c", KILLED, "alone", folder, *(image.path for image in pair)]
+    done = subprocess.run(argv, env={**os.environ, "PYTHONPATH": PLUGINS}, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert eventually(lambda: len(traces(folder)) == 1), traces(folder)
+    (left,) = folder.iterdir()
+    shutil.rmtree(left)
 
 
 def test_what_others_mounted_stays(folder, pair, made, tmp_path):

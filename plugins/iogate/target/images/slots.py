@@ -15,6 +15,7 @@ from iogate.errors import TargetError
 from iogate.host import loop
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.openers import keepers_of, process_text
+from iogate.host.unmounting import unmounted_with_us
 from iogate.model import Device, Needs
 from iogate.target.images.btrfs import give_own_uuid
 from iogate.target.images.copying import Source, copy, open_slot, required_space, source_of
@@ -176,6 +177,7 @@ def open_slots(
         if sources[0].contents == sources[1].contents:
             check_different(Image(base.path), Image(candidate.path))
         slots = Slots(place, sources, target.block)
+        stack.enter_context(unmounted_with_us(home, _NAMES))
         stack.callback(slots.close, notice)
         _check_room(room(home), slots.space, folder)
         slots.fill(tick)

@@ -13,9 +13,9 @@ from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
 from iogate.formats.held import held_folder, within
 from iogate.formats.words import nearest
-from iogate.judge.baseline.file import check_baseline, device_folder, read, refuse_links
+from iogate.judge.baseline.file import PROFILE, check_baseline, device_folder, read, refuse_links
 from iogate.judge.baseline.merging import merge
-from iogate.judge.baseline.places import PROFILE, baseline_files, suite_of
+from iogate.judge.baseline.places import baseline_files, suite_of
 from iogate.judge.baseline.storage import baseline_text, hold_lock, write
 from iogate.judge.baseline.table import Change
 from iogate.judge.metrics import typical_value
@@ -27,9 +27,11 @@ _WAIT = 10.0  # seconds for a session that is writing the file
 
 def show(files: Sequence[Path]) -> str:
     """Return what the baselines in files know: their sessions, and the headline metrics of their workloads.
-    Raises IogateError.
+    A profile among them, as of a pattern that takes in all of a device's folder, is passed over. Raises
+    IogateError.
     """
-    return no_commands("\n\n".join(_shown(file) for file in files))
+    baselines = [file for file in files if file.name != PROFILE] or files
+    return no_commands("\n\n".join(map(_shown, baselines)))
 
 
 def _shown(file: Path) -> str:

@@ -68,6 +68,17 @@ def test_show_of_what_is_not_there_or_no_baseline(lab, capsys):
     assert "bad.yaml:1:1: 'device' is missing" in said(capsys, "show", lab / "bad.yaml", status=2)
 
 
+def test_a_profile_is_no_damaged_baseline_that_should_be_removed(lab, capsys):
+    """`baselines/lab/*.yaml` takes it in."""
+    store(lab / "demo.yaml", 1)
+    text = said(capsys, "show", lab / "demo.yaml", lab / "device.yaml")
+    assert text == said(capsys, "show", lab / "demo.yaml")
+    for action in (("show",), ("drop", "--workload=a")):
+        text = said(capsys, action[0], lab / "device.yaml", *action[1:], status=2)
+        assert "device.yaml is the profile of a device, not a baseline" in text
+        assert "remove" not in text
+
+
 @pytest.mark.parametrize("word", ["::error::x", "x\\n::error::x", "x\\e]0;x\\a", "##vso[x]"])
 def test_no_text_of_a_stranger_commands_a_terminal_or_who_runs_a_job(lab, capsys, word):
     store(lab / "demo.yaml", 2)

@@ -22,6 +22,8 @@ from iogate.judge.baseline.values import clean_text, flat, usable
 from iogate.model import Baseline, Environment, Workload, hash_of, metric
 from iogate.units import plural, printable
 
+PROFILE = "device.yaml"
+"""What describes a device, beside its baselines."""
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
 _Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
@@ -137,6 +139,11 @@ def read(path: Path, suite: str = "", folder: int | None = None) -> Document | N
     """Return the document of a baseline file, all of it checked; None if there is no file. `folder` is what
     is held open of the one that it lies in.
     """
+    if path.name == PROFILE:
+        raise BaselineError(
+            f"{printable(str(path))} is the profile of a device, not a baseline",
+            remedy="name the files beside it; iogate device list tells of profiles",
+        )
     suite = suite or path.stem
     refuse_links(path, suite)
     place = path if folder is None else within(folder, path.name)

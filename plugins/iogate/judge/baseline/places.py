@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.errors import BaselineError
-from iogate.judge.baseline.file import load_baselines
+from iogate.judge.baseline.file import PROFILE, load_baselines
 from iogate.model import Workload, hash_of
-
-PROFILE = "device.yaml"
-"""What describes a device, beside its baselines."""
 
 
 def suite_of(path: Path) -> str:

@@ -12,7 +12,8 @@ from iogate.errors import InputError, IogateError
 from iogate.formats import yamlio
 from iogate.formats.schema import check_document
 from iogate.host.environment import identity_mismatch
-from iogate.judge.baseline.places import PROFILE, near_path
+from iogate.judge.baseline.file import PROFILE
+from iogate.judge.baseline.places import near_path
 from iogate.offline.devices.initial import KIND, write_new
 
 _OWN = ("host", "target_id", "identity", "description", "missing", "learn")

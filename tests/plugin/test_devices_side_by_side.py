@@ -59,6 +59,7 @@ def test_each_is_measured_and_has_its_own_session_and_files_and_one_that_cannot_
             "a * passed * 0 * 2 recorded * .iogate/results/*",
             "b * passed * 0 * 2 recorded * .iogate/results/*",
             "c * refused * 4 *",
+            "to go on with what is left: --device=c --io-resume",
         ]
     )
     sessions = [json.loads((devices.path / f"r-{name}.json").read_text()) for name in "ab"]
@@ -77,6 +78,7 @@ def test_files_that_an_ini_file_names_are_apart_too_and_so_is_what_failed_last(d
     )
     result = devices.run_apart("suites")
     assert result.ret == 0
+    assert "to go on" not in result.stdout.str()  # nothing is left
     found = {path.name for path in devices.path.iterdir()}
     assert {"r-a.json", "r-b.json", "x-a.html", "x-b.html", "l-a.txt", "l-b.txt"} <= found
     assert not {"r.json", "x.html", "l.txt"} & found

@@ -17,6 +17,7 @@ from iogate.units import format_duration, printable
 
 if TYPE_CHECKING:
     from iogate.measure.settings import Settings
+    from iogate.report.results import Results
 
 _OUTCOMES: Mapping[int, str] = {
     int(pytest.ExitCode.INTERNAL_ERROR): "internal error",
@@ -45,14 +46,18 @@ def summary(runs: Runs, results: Mapping[str, Path], settings: Settings, seconds
     """Return a table of the devices: how each ended, what was found, and where that is kept."""
     from tabulate import tabulate
 
-    rows = [(*_ended(run), *_found(run, results.get(name), settings)) for name, run in runs.by_name.items()]
+    known = {name: _read(file) for name, file in results.items()}
+    rows = [(*_ended(run), *_found(run, known.get(name), settings)) for name, run in runs.by_name.items()]
     table = tabulate(
         rows,
         ("device", "outcome", "status", "took", "found", "kept in"),
         tablefmt="simple",
         disable_numparse=True,
     )
-    return f"\n{len(rows)} devices, {format_duration(seconds)}\n\n{printable(table)}"
+    left = [name for name in runs.by_name if _is_open(known.get(name))]
+    go_on = f"\n\nto go on with what is left: --device={','.join(left)} --io-resume"
+    told = f"{printable(table)}{go_on if 0 < len(left) < len(rows) else ''}"
+    return f"\n{len(rows)} devices, {format_duration(seconds)}\n\n{told}"
 
 
 def _ended(run: Run) -> tuple[str, str, str, str]:
@@ -62,17 +67,28 @@ def _ended(run: Run) -> tuple[str, str, str, str]:
     return run.name, outcome, str(run.status), format_duration(run.seconds)
 
 
-def _found(run: Run, file: Path | None, settings: Settings) -> Iterator[str]:
-    """Yield what a device's results say, and their folder; where there are none, why."""
-    from iogate.report.headline import headline
+def _read(file: Path) -> Results | str:
+    """Return the results in a file, or why they cannot be read."""
     from iogate.report.results import Results
 
     try:
-        results = Results.read(file) if file else None
+        return Results.read(file)
     except IogateError as error:
-        yield from (error.message, "")
-        return
+        return error.message
+
+
+def _is_open(results: Results | str | None) -> bool:
+    """Return whether something of a device is not decided: the others would be measured anew."""
+    return results is None or isinstance(results, str) or not results.run or results.run.unfinished
+
+
+def _found(run: Run, results: Results | str | None, settings: Settings) -> Iterator[str]:
+    """Yield what a device's results say, and their folder; where there are none, why."""
+    from iogate.report.headline import headline
+
     if results is None:
         yield from (textwrap.shorten(run.refusal, _WIDTH) or "nothing was measured", "")
-        return
-    yield from (headline(results), shown(settings.results / results.session, settings.root))
+    elif isinstance(results, str):
+        yield from (results, "")
+    else:
+        yield from (headline(results), shown(settings.results / results.session, settings.root))

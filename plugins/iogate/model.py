@@ -429,11 +429,19 @@ class Baseline:
         return not self.sessions
 
     @property
+    def dated(self) -> tuple[str, ...]:
+        """The sessions whose names begin with their time, as those of imported ones do not."""
+        return tuple(name for name in self.sessions if name[:1].isdigit())
+
+    @property
     def newest(self) -> str:
-        """The newest session: its name begins with its time, as that of an imported one does not (empty if
-        none does).
-        """
-        return max((name for name in self.sessions if name[:1].isdigit()), default="")
+        """The newest session of which the time is known (empty if there is none)."""
+        return max(self.dated, default="")
+
+    @property
+    def since(self) -> str:
+        """When the oldest one began, to a second: names of sessions from then on are no less."""
+        return min(self.dated, default="").partition("Z")[0]
 
     @property
     def first_run(self) -> bool:

@@ -151,3 +151,17 @@ def test_a_workload_alone_is_not_held_against_places_of_sessions_that_measured_m
         assert result.ret == 10
         result.stdout.fnmatch_lines([f"*this one leaves out {count} workload* that those of the baseline*"])
     project.run("suites", "-k", "two or six").assert_outcomes(passed=2)
+
+
+def test_what_was_recorded_suite_by_suite_is_not_held_against_places_of_a_session_of_all(project):
+    """What comes first is at the same places as ever."""
+    project.suite(FAKE + "  one: {settles: 2}\n")
+    project.suite(FAKE + "  six: {settles: 2}\n", name="more")
+    for _ in range(3):
+        for suite in ("demo", "more"):
+            project.run(f"suites/{suite}.yaml", "--update-baselines=append").assert_outcomes(passed=1)
+    project.run("suites/more.yaml").assert_outcomes(passed=1)
+    result = project.run("suites", "-p", "no:randomly")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*this one measures 1 workload that those of the baseline did not*"])
+    result.stdout.fnmatch_lines(["FAILED suites/more.yaml::six*"])

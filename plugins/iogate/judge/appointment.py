@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,8 @@ from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
 
+Beside = Callable[[Workload], Iterable[tuple[str, str]]]
+
 
 def gating_metrics(workload: Workload) -> tuple[str, ...]:
     """Return the metrics that decide about a workload: those that it names, or else its engine's."""
@@ -45,7 +47,8 @@ class BaselineJudges:
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
     them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
     baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it.
-    `leaves_out` tells whether this session is not to measure a workload that there is.
+    `leaves_out` tells whether this session is not to measure a workload that there is, `beside` what it
+    measures before a workload, or by turns with it, by suite and name.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class BaselineJudges:
         exists: Exists = lambda suite, workload: False,
         learn: bool = False,
         leaves_out: Exists = lambda suite, workload: False,
+        beside: Beside = lambda workload: (),
     ) -> None:
         self._folder = folder
         self.options = options
@@ -66,6 +70,7 @@ class BaselineJudges:
         self._exists = exists
         self._learn = learn
         self._leaves_out = leaves_out
+        self._beside = beside
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
@@ -82,8 +87,14 @@ class BaselineJudges:
         if self._update:
             return self._appender(workload, baseline, gating)
         if baseline:
-            alone = self._left_out(baseline)
-            judge = BaselineJudge(workload, baseline, gating, self._with_loan(), left_out=alone)
+            judge = BaselineJudge(
+                workload,
+                baseline,
+                gating,
+                self._with_loan(),
+                left_out=self._left_out(baseline),
+                added=self._added(workload, baseline),
+            )
             expected = judge.expectations().values() if self._learn else ()
             return (
                 judge
@@ -174,6 +185,17 @@ class BaselineJudges:
         """Return how many workloads most sessions of a baseline measured, too, which this one leaves out."""
         own, half = set(baseline.sessions), len(baseline.sessions) / 2
         return sum(len(own.intersection(sessions)) > half for sessions in self._idle)
+
+    def _added(self, workload: Workload, baseline: Baseline) -> int:
+        """Return how many workloads this session measures beside one that were never measured in a session
+        with it, although most sessions of its baseline came when they had one.
+
+        A baseline that is newer may have been recorded again, and says nothing of the sessions before.
+        """
+        own, half, known = set(baseline.sessions), len(baseline.sessions) / 2, self._all()
+        found = (known.get(suite, {}).get(name) for suite, name in self._beside(workload))
+        others = (other for other in found if other and other.since and own.isdisjoint(other.sessions))
+        return sum(sum(name >= other.since for name in baseline.dated) > half for other in others)
 
     @cached_property
     def _idle(self) -> list[tuple[str, ...]]:

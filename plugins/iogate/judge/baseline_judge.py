@@ -57,8 +57,8 @@ class Terms(TypedDict):
 class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
-    `left_out` is how many workloads the baseline's sessions measured that this one does not: its places are
-    not those of the baseline, then.
+    `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
+    it measures that those did not: its places are not those of the baseline, then.
     """
 
     def __init__(
@@ -69,12 +69,14 @@ class BaselineJudge:
         gate_options: GateOptions,
         *,
         left_out: int = 0,
+        added: int = 0,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
         self.left_out = left_out
+        self.added = added
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
@@ -112,7 +114,7 @@ class BaselineJudge:
 
     @property
     def effort(self) -> str:
-        if self._places.count and self.left_out:
+        if self._places.count and self._elsewhere:
             return f"repetitions differ for their place in a session, {self._elsewhere}"
         if self._places.count:
             return (
@@ -128,11 +130,19 @@ class BaselineJudge:
 
     @property
     def _elsewhere(self) -> str:
-        """Why places of this session are not those of the baseline, and what would help."""
-        others = plural(self.left_out, "workload")
+        """Why places of this session are not those of the baseline, and what would help; empty: they are."""
+        if not (self.left_out or self.added):
+            return ""
+        told, helps = [], []
+        if self.left_out:
+            told.append(f"leaves out {plural(self.left_out, 'workload')} that those of the baseline measured")
+            helps.append("select all")
+        if self.added:
+            told.append(f"measures {plural(self.added, 'workload')} that those of the baseline did not")
+            helps.append("record all together, three times: --update-baselines, then =append")
         return (
-            f"and so do sessions: this one leaves out {others} that those of the baseline measured, and "
-            "cannot be held against them (select all, or wait for a device at rest: steady_state)"
+            f"and so do sessions: this one {', and '.join(told)}, and cannot be held against them "
+            f"({', '.join(helps)}, or wait for a device at rest: steady_state)"
         )
 
     @property
@@ -315,8 +325,8 @@ class BaselineJudge:
         course = self._places.courses.get(name)
         if course:
             reason += f"; repetitions differ by {format_share(course.span)} for their place in a session"
-            reason += f", {self._elsewhere}" if self.left_out else ": like is held against like"
-        if course and self.left_out:
+            reason += f", {self._elsewhere}" if self._elsewhere else ": like is held against like"
+        if course and self._elsewhere:
             named = "inconclusive"
         elif named == "inconclusive" and not cut_short:
             reason += f"; {self._help(decision, repetitions)}"

@@ -62,7 +62,7 @@ class PytestRun:
         self._interrupts = Interrupts()
         self._session: Session | None = None
         self._items: dict[str, pytest.Item] = {}
-        self._selected: set[tuple[str, str]] = set()
+        self._selected: dict[tuple[str, str], None] = {}
         self._trials: dict[str, Trial] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
@@ -116,6 +116,7 @@ class PytestRun:
             record_missing=self.subject.missing == "record",
             learn=self.subject.device.learn and not self.settings.strict,
             leaves_out=self._leaves_out,
+            beside=self._beside,
         )
 
     def _leaves_out(self, suite: str, workload: str) -> bool:
@@ -127,6 +128,14 @@ class PytestRun:
         if not any(module.suite == suite and module.loaded for module in self.modules):
             return self.subject.project.has(suite)
         return self._has(suite, workload) and (suite, workload) not in self._selected
+
+    def _beside(self, workload: Workload) -> Iterable[tuple[str, str]]:
+        """Return what is measured before a workload, or by turns with it: its suite, and those that come
+        before.
+        """
+        suites = list(dict.fromkeys(suite for suite, _ in self._selected))
+        earlier = suites[: suites.index(workload.suite) + 1] if workload.suite in suites else suites
+        return [one for one in self._selected if one[0] in earlier]
 
     def _has(self, suite: str, workload: str) -> bool:
         """Return whether there is such a workload; without a name, such a suite."""
@@ -154,7 +163,7 @@ class PytestRun:
 
         refuse_shared_ids(items, self.config.rootpath)
         self._items.update({item.nodeid: item for item in items})
-        self._selected.update((item.workload.suite, item.workload.name) for item in items)
+        self._selected.update(dict.fromkeys((item.workload.suite, item.workload.name) for item in items))
         if self.settings.resume and self._session is None and not self.notice:
             self._look_for_session([item.nodeid for item in items])
         if not items and not self._resumed:

@@ -177,3 +177,17 @@ def test_what_a_session_leaves_out_counts_where_most_sessions_of_the_baseline_me
     assert judges(folder).appoint(A, (READ,)).left_out == 0
     asked = judges(folder, leaves_out=lambda suite, name: (suite, name) in {("demo", "b"), ("demo", "c")})
     assert asked.appoint(A, (READ,)).left_out == 1
+
+
+def test_what_a_session_measures_beside_counts_where_it_was_never_measured_together(folder):
+    """Recorded suite by suite, a device that gets hot is cold where each begins."""
+    for number in range(3):
+        store(folder, A, session=f"2026-01-0{number + 1}T00:00:00Z-aaaa")
+        store(folder, reads("b"), session=f"2026-01-0{number + 1}T01:00:00Z-bbbb")
+        store(folder, A, reads("c"), session=f"2026-02-0{number + 1}T00:00:00Z-cccc")
+    store(folder, reads("later"), session="2026-03-01T00:00:00Z-dddd")
+    assert judges(folder).appoint(A, (READ,)).added == 0
+    asked = judges(
+        folder, beside=lambda workload: [("demo", name) for name in ("a", "b", "c", "later", "new")]
+    )
+    assert asked.appoint(A, (READ,)).added == 1

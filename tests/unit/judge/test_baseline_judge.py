@@ -13,13 +13,14 @@ from workloads import workload
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
-def judge(gate, metrics, left_out=0, **gate_options):
+def judge(gate, metrics, left_out=0, added=0, **gate_options):
     return BaselineJudge(
         workload("fio", options={}, gate=gate),
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),
         GateOptions(**gate_options),
         left_out=left_out,
+        added=added,
     )
 
 
@@ -92,6 +93,15 @@ def test_places_of_a_session_that_leaves_out_workloads_are_not_those_of_the_base
     assert "this one leaves out 5 workloads that those of the baseline measured" in found.reason
     assert "like is held against like" not in found.reason
     assert "leaves out 5 workloads" in one.effort
+
+
+def test_places_of_a_session_that_measures_more_are_not_those_of_the_baseline_either():
+    """A device that gets hot regressed by what other workloads had heated it, where it was recorded alone."""
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, added=2)
+    found, _ = decided(one, repetitions(**{IOPS: [2000 * 0.85 * place for place in HEATING]}))
+    assert found.verdict == "inconclusive"
+    assert "this one measures 2 workloads that those of the baseline did not" in found.reason
+    assert "record all together" in one.effort
 
 
 def test_what_is_left_out_does_not_matter_where_places_do_not():

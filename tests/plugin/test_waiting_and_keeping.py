@@ -104,6 +104,19 @@ def test_where_a_link_leads_nothing_is_removed_or_ignored(project, link):
     assert os.listdir(victim) == ["results"]
 
 
+def test_results_on_a_mount_that_dies_keep_nothing_else_from_its_end(project, monkeypatch):
+    real = os.stat
+
+    def stat(path, *rest, **more):
+        if os.path.basename(str(path)) == "chosen" and not more.get("follow_symlinks", True):
+            raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN), str(path))
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr("os.stat", stat)
+    result = project.run("suites", "--update-baselines", "--io-results=chosen")
+    assert result.ret == 0, result.stdout.str()
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
 def test_a_number_to_keep_is_one(project, number):
     refused(project.run("suites", f"--io-keep={number}"), "is not a number from 1 on", status=4)

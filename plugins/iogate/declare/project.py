@@ -160,10 +160,12 @@ def find_project(start: Path, root: Path, folders: Sequence[str] = (SUITES,)) ->
 
 
 def _is_folder(path: Path) -> bool:
-    """Return whether there is a folder, or a link to where this user may not look, which is told later."""
+    """Return whether there is a folder, or a link to where nobody can look now (a dead mount), or not this
+    user, which is told later.
+    """
     try:
         return path.is_dir()
-    except PermissionError:
+    except OSError:
         return True
 
 

@@ -366,10 +366,13 @@ def _made(path: Path) -> BinaryIO:
 
 
 def _read(path: Path) -> str:
-    """Return what a program said; nothing if somebody removed it meanwhile."""
+    """Return what a program said; nothing if somebody removed it meanwhile. Raises EngineError."""
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size  # what is asked for is allocated at once
             return stream.read(min(size, _OUTPUT_LIMIT)).decode("utf-8", errors="replace")
     except FileNotFoundError:
         return ""
+    except OSError as error:  # its file system died meanwhile
+        where = os.path.realpath(path)  # it may be given by what a process holds open
+        raise EngineError(f"cannot read {where}: {error.strerror}") from error

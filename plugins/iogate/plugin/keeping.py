@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +98,7 @@ class Keeping:
 
     def _hide_from_git(self) -> None:
         ignore = self._settings.results.parent / ".gitignore"
-        if ignore.parent.name != ".iogate" or ignore.parent.is_symlink():  # a link may have chosen it
+        if ignore.parent.name != ".iogate" or os.path.islink(ignore.parent):  # a link may have chosen it
             return
         # it is there, or a full disk shows where something matters
         with contextlib.suppress(OSError), held_folder(ignore.parent, make=True) as folder:
@@ -111,6 +112,7 @@ class Keeping:
             return
         settings = self._settings
         usual = settings.results == settings.root / ".iogate" / "results"
-        linked = settings.results.is_symlink() or settings.results.parent.is_symlink()  # chosen by a link
+        # chosen by a link; not asked of pathlib, which raises OSError where a mount died meanwhile
+        linked = os.path.islink(settings.results) or os.path.islink(settings.results.parent)
         if settings.keep or (usual and not linked):
             self._folder.prune(settings.keep or USUAL)

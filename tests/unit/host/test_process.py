@@ -177,6 +177,12 @@ def test_a_folder_that_is_removed_while_a_program_works_leaves_nothing_to_read(t
     assert (done.status, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_what_a_program_said_that_cannot_be_read_is_told(tmp_path):
+    """As where the results lie on a mount that died meanwhile."""
+    with pytest.raises(EngineError, match=r"cannot read .*/stdout: Is a directory"):
+        run(["sh", "-c", "rm stdout; mkdir stdout"], folder=tmp_path, timeout=60)
+
+
 def test_a_missing_program_names_its_package():
     with pytest.raises(EngineError, match="apt-get install fio-package"):
         find_program("no-such-program", "fio-package")

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import subprocess
 import threading
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from iogate.errors import BaselineError
 from iogate.judge.baseline import load_baselines
 from iogate.measure.sites import Sites
+from iogate.target import leftovers
+from iogate.target.marker import MAGIC, MARKER, PREFIX
 from projects import refused
 from waiting import eventually
 
@@ -50,6 +53,23 @@ def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypat
     result = project.run("suites", "--update-baselines", "--io-target=target", flag)
     helper.join()
     result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("name", ["##vso[task.x]", "x\n::error::y", "\x1b[31m"])
+def test_what_others_call_a_folder_that_a_killed_run_left_is_no_command(project, monkeypatch, name):
+    """Who owns the target's directory may rename it."""
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+    monkeypatch.setattr(leftovers, "_DYING", 0)
+    left = project.path / "target" / f"{PREFIX}{name}"
+    left.mkdir(parents=True)
+    marker = left / MARKER
+    marker.write_bytes(MAGIC)
+    with marker.open() as stream, subprocess.Popen(["sleep", "60"], stdin=stream) as process:
+        result = project.run("suites", "--update-baselines", "--io-target=target")
+        process.kill()
+    refused(result, "of a run that was killed is still in use", status=4)
+    text = result.stdout.str() + result.stderr.str()
+    assert name not in text and "\n::" not in text
 
 
 def test_waiting_has_an_end(project, lock):

@@ -35,7 +35,7 @@ from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import SuiteOrder, add_extras, leaves_out_unchanged, records
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
         try:
             _ = run.subject.device
         except IogateError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(no_commands(str(error))) from None
     _refuse_parallel(config)
 
 
@@ -221,7 +221,7 @@ def _find_gaps(run: PytestRun, *, measures: bool) -> None:
         run.find_gaps(measures=measures)
     except IogateError as error:
         if measures or run.settings.strict:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(no_commands(str(error))) from None
     if run.gaps.found and run.settings.strict:
         raise pytest.UsageError(refusal_text(run.gaps.found))
 
@@ -247,7 +247,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
             _show_expectations(config, run)
             _run(session, run)
     except IogateError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(no_commands(str(error))) from None
     except session.Interrupted:
         raise
     except KeyboardInterrupt as error:  # pytest would name a line of iogate's
@@ -332,7 +332,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         try:
             run.finish()
         except IogateError as error:
-            run.changes.append(f"ERROR: {error}")
+            run.changes.append(no_commands(f"ERROR: {error}"))
             if session.exitstatus == pytest.ExitCode.OK:  # a status that says more stays
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         session.exitstatus = run.status.of(session)

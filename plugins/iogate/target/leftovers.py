@@ -14,6 +14,7 @@ from iogate.host.openers import openers_below, process_text
 from iogate.target.folders import FOLDER, names_in, open_folder, remove_folder
 from iogate.target.layout import refusal
 from iogate.target.marker import MARKER, PREFIX, is_abandoned, is_elsewhere, is_own, marker_text
+from iogate.units import one_line
 
 _DYING = 2.0  # seconds that what a killed run had begun gets to end with it
 
@@ -68,7 +69,7 @@ def _check_unused(folder: int, path: Path) -> None:
         time.sleep(0.02)
     if users:
         raise TargetError(
-            f"{path} of a run that was killed is still in use: "
+            f"{one_line(str(path))} of a run that was killed is still in use: "
             f"{', '.join(process_text(pid) for pid in users)}",
             rule="locked",
             remedy="end that process, or wait for it",

@@ -10,7 +10,7 @@ import pytest
 from iogate.errors import IogateError
 from iogate.model import Device
 from iogate.plugin.options import value_of
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 
 def device_names(config: pytest.Config) -> list[str]:
@@ -34,7 +34,7 @@ def load_devices(config: pytest.Config, baselines: Path) -> list[Device]:
         try:
             devices.append(load_device(name, baselines))
         except IogateError as error:
-            problems.append(str(error))
+            problems.append(no_commands(str(error)))
     if problems:
         raise pytest.UsageError("\n".join([*problems, "nothing was measured on any of the devices"]))
     return devices

@@ -15,13 +15,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 # Works in the folder that its first argument has open, whatever its name leads to by now. What it unmounts
-# goes as soon as nobody is there: engines end at the same time. 10: MNT_DETACH and UMOUNT_NOFOLLOW.
+# goes as soon as nobody is there: engines end at the same time. No one waits for another's data.
+# 10: MNT_DETACH and UMOUNT_NOFOLLOW.
 _GUARD = """
 import ctypes, os, sys
 os.fchdir(int(sys.argv[1]))
 os.read(0, 1)
 for name in sys.argv[2:]:
-    ctypes.CDLL(None).umount2(os.fsencode(name), 10)
+    if not os.fork():
+        ctypes.CDLL(None).umount2(os.fsencode(name), 10)
+        break
 """
 _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -56,7 +57,8 @@ def test_a_device_is_measured_as_fast_as_it_is(accepted):
     [iops] = re.findall(r"^      read\.iops:\n((?:      - \[.*\]\n)+)", baseline, re.MULTILINE)
     values = [float(text) for text in re.findall(r"[\d.]+", iops)]
     assert len(values) == 15
-    assert all(1940 < value < 2060 for value in values)
+    assert max(values) < 2060  # a busy machine may slow some of them down, and makes none faster
+    assert statistics.median(values) > 1940
 
 
 def test_the_same_speed_passes(accepted):

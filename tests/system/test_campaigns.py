@@ -134,9 +134,9 @@ def test_iozone_and_the_reader_do_the_same_work_in_the_same_unit(campaign, proje
 
 
 @everywhere
-def test_memory_gives_the_curve_of_latency_over_bandwidth(campaign):
+def test_memory_gives_the_curve_of_latency_over_bandwidth(campaign, project):
     need("cc")
-    names = ("reads[stride=64]", "reads_1_writes_1[stride=256]")
+    names = ("reads_1_writes_1[stride=256]",) if project.host else ("reads[stride=64]",)
     result = campaign("memory", *names, more=("--io-missing=record", "--io-runtime=0.02"))
     assert result.verdicts == dict.fromkeys(names, "recorded")
     for name in names:

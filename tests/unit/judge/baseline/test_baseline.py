@@ -619,7 +619,7 @@ def test_updates_at_once_lose_nothing(path, python):
 
 
 def test_a_kill_at_any_moment_leaves_the_file_whole(path, python):
-    """SIGKILL at 50 random moments of an endless series of updates, and the file is whole each time."""
+    """SIGKILL at 30 random moments of an endless series of updates, and the file is whole each time."""
     started = time.monotonic()
     for _ in range(5):
         store(path, {"read.iops": [1e5] * 3}, "first", definition={"engine": "fio"})
@@ -627,7 +627,7 @@ def test_a_kill_at_any_moment_leaves_the_file_whole(path, python):
     parent = python(APPEND_UNTIL_KILLED)
     moments = random.Random(6)
     newest = []
-    for child in range(50):
+    for child in range(30):
         print(child, file=parent.stdin, flush=True)
         pid = int(parent.stdout.readline())
         time.sleep(moments.uniform(0.0, 15 * duration))

@@ -27,6 +27,7 @@ from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
 from iogate.judge.pair_judge import PairJudge
+from iogate.judge.places import unlike_places
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
 
 Beside = Callable[[Workload], Iterable[tuple[str, str]]]
+"""Which workloads are measured before one, or by turns with it: suite and name of each."""
 
 
 def gating_metrics(workload: Workload) -> tuple[str, ...]:
@@ -92,8 +94,7 @@ class BaselineJudges:
                 baseline,
                 gating,
                 self._with_loan(),
-                left_out=self._left_out(baseline),
-                added=self._added(workload, baseline),
+                unlike=unlike_places(self._left_out(baseline), self._added(workload, baseline)),
             )
             expected = judge.expectations().values() if self._learn else ()
             return (

@@ -57,8 +57,7 @@ class Terms(TypedDict):
 class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
-    `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
-    it measures that those did not: its places are not those of the baseline, then.
+    `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.places`).
     """
 
     def __init__(
@@ -68,15 +67,13 @@ class BaselineJudge:
         gating: Sequence[str],
         gate_options: GateOptions,
         *,
-        left_out: int = 0,
-        added: int = 0,
+        unlike: str = "",
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
-        self.left_out = left_out
-        self.added = added
+        self.unlike = unlike
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
@@ -114,8 +111,8 @@ class BaselineJudge:
 
     @property
     def effort(self) -> str:
-        if self._places.count and self._elsewhere:
-            return f"repetitions differ for their place in a session, {self._elsewhere}"
+        if self._places.count and self.unlike:
+            return f"repetitions differ for their place in a session, {self.unlike}"
         if self._places.count:
             return (
                 f"repetitions differ for their place in a session: each is held against those of its place, "
@@ -126,23 +123,6 @@ class BaselineJudge:
         return (
             f"repetitions differ by more than the tolerance bears: up to {self.maximum} of them instead of "
             f"{self._usual_maximum} (--io-max-repetitions)"
-        )
-
-    @property
-    def _elsewhere(self) -> str:
-        """Why places of this session are not those of the baseline, and what would help; empty: they are."""
-        if not (self.left_out or self.added):
-            return ""
-        told, helps = [], []
-        if self.left_out:
-            told.append(f"leaves out {plural(self.left_out, 'workload')} that those of the baseline measured")
-            helps.append("select all")
-        if self.added:
-            told.append(f"measures {plural(self.added, 'workload')} that those of the baseline did not")
-            helps.append("record all together, three times: --update-baselines, then =append")
-        return (
-            f"and so do sessions: this one {', and '.join(told)}, and cannot be held against them "
-            f"({', '.join(helps)}, or wait for a device at rest: steady_state)"
         )
 
     @property
@@ -325,8 +305,8 @@ class BaselineJudge:
         course = self._places.courses.get(name)
         if course:
             reason += f"; repetitions differ by {format_share(course.span)} for their place in a session"
-            reason += f", {self._elsewhere}" if self._elsewhere else ": like is held against like"
-        if course and self._elsewhere:
+            reason += f", {self.unlike}" if self.unlike else ": like is held against like"
+        if course and self.unlike:
             named = "inconclusive"
         elif named == "inconclusive" and not cut_short:
             reason += f"; {self._help(decision, repetitions)}"

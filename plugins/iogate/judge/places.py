@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from iogate.units import plural
+
 if TYPE_CHECKING:
     from iogate.judge.gate import Course
     from iogate.judge.gate.values import BaselineValues
@@ -71,3 +73,24 @@ class Places:
         """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""
         course = self.courses.get(name)
         return course.first(min(count, self.count)) if course else None
+
+
+def unlike_places(left_out: int, added: int) -> str:
+    """Return why places of a session are not those of a baseline, and what would help; empty: they are.
+
+    `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
+    it measures that those did not: the device is not as warm, or as worn out, at the same place then.
+    """
+    told, helps = [], []
+    if left_out:
+        told.append(f"leaves out {plural(left_out, 'workload')} that those of the baseline measured")
+        helps.append("select all")
+    if added:
+        told.append(f"measures {plural(added, 'workload')} that those of the baseline did not")
+        helps.append("record all together, three times: --update-baselines, then =append")
+    if not told:
+        return ""
+    return (
+        f"and so do sessions: this one {', and '.join(told)}, and cannot be held against them "
+        f"({', '.join(helps)}, or wait for a device at rest: steady_state)"
+    )

@@ -61,8 +61,7 @@ class PytestRun:
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._session: Session | None = None
-        self._items: dict[str, pytest.Item] = {}
-        self._selected: dict[tuple[str, str], None] = {}
+        self._items: dict[str, WorkloadItem] = {}
         self._trials: dict[str, Trial] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
@@ -109,7 +108,7 @@ class PytestRun:
         from iogate.judge.appointment import BaselineJudges
 
         return BaselineJudges(
-            self.settings.baselines / self.subject.device.name,
+            self.subject.own_baselines,
             self.settings.gate_options,
             update=self.settings.update,
             exists=self._has,
@@ -137,6 +136,11 @@ class PytestRun:
         earlier = suites[: suites.index(workload.suite) + 1] if workload.suite in suites else suites
         return [one for one in self._selected if one[0] in earlier]
 
+    @property
+    def _selected(self) -> dict[tuple[str, str], None]:
+        """The workloads of suites that are to be measured, in their order: suite and name."""
+        return dict.fromkeys((item.workload.suite, item.workload.name) for item in self._items.values())
+
     def _has(self, suite: str, workload: str) -> bool:
         """Return whether there is such a workload; without a name, such a suite."""
         if not workload:
@@ -163,7 +167,6 @@ class PytestRun:
 
         refuse_shared_ids(items, self.config.rootpath)
         self._items.update({item.nodeid: item for item in items})
-        self._selected.update(dict.fromkeys((item.workload.suite, item.workload.name) for item in items))
         if self.settings.resume and self._session is None and not self.notice:
             self._look_for_session([item.nodeid for item in items])
         if not items and not self._resumed:
@@ -248,7 +251,7 @@ class PytestRun:
         undecided = [trial for trial in trials if trial.result is None]
         recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
-            require_writable(self.settings.baselines / self.subject.device.name / f"{suite}.yaml", suite)
+            require_writable(self.subject.own_baselines / f"{suite}.yaml", suite)
 
     def _ask_engines_there(self, workloads: Sequence[Workload]) -> None:
         """Raise IogateError for what the engines of a device elsewhere would refuse, as here `collect` does;
@@ -371,9 +374,7 @@ class PytestRun:
         """Return the workloads of a module of tests that have a baseline; a test hears why one is no good."""
         with contextlib.suppress(IogateError):
             suite = self.subject.project.name(module)
-            if (
-                self.settings.baselines / self.subject.device.name / f"{suite}.yaml"
-            ).exists():  # else it takes time
+            if (self.subject.own_baselines / f"{suite}.yaml").exists():  # else it takes time
                 (names,) = self._judges.stored([suite]).values()
                 return names
         return ()

@@ -37,6 +37,11 @@ class Subject:
         return load_device(self._settings.device, self._settings.baselines)
 
     @property
+    def own_baselines(self) -> Path:
+        """The folder of the device's baselines. Raises InputError as `device` does."""
+        return self._settings.baselines / self.device.name
+
+    @property
     def elsewhere(self) -> bool:
         """True for a device that is not this machine. Raises InputError as `device` does."""
         return is_elsewhere(self._settings, self.device)

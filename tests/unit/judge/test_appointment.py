@@ -174,9 +174,9 @@ def test_an_imported_session_is_older_than_all_that_were_measured(folder, update
 def test_what_a_session_leaves_out_counts_where_most_sessions_of_the_baseline_measured_it(folder):
     for number, also in enumerate([("b",), ("b", "c"), ()]):
         store(folder, A, *map(reads, also), session=f"2026-01-0{number + 1}T00:00:00Z-aaaa")
-    assert judges(folder).appoint(A, (READ,)).left_out == 0
+    assert judges(folder).appoint(A, (READ,)).unlike == ""
     asked = judges(folder, leaves_out=lambda suite, name: (suite, name) in {("demo", "b"), ("demo", "c")})
-    assert asked.appoint(A, (READ,)).left_out == 1
+    assert "leaves out 1 workload that" in asked.appoint(A, (READ,)).unlike
 
 
 def test_what_a_session_measures_beside_counts_where_it_was_never_measured_together(folder):
@@ -186,8 +186,8 @@ def test_what_a_session_measures_beside_counts_where_it_was_never_measured_toget
         store(folder, reads("b"), session=f"2026-01-0{number + 1}T01:00:00Z-bbbb")
         store(folder, A, reads("c"), session=f"2026-02-0{number + 1}T00:00:00Z-cccc")
     store(folder, reads("later"), session="2026-03-01T00:00:00Z-dddd")
-    assert judges(folder).appoint(A, (READ,)).added == 0
+    assert judges(folder).appoint(A, (READ,)).unlike == ""
     asked = judges(
         folder, beside=lambda workload: [("demo", name) for name in ("a", "b", "c", "later", "new")]
     )
-    assert asked.appoint(A, (READ,)).added == 1
+    assert "measures 1 workload that" in asked.appoint(A, (READ,)).unlike

@@ -7,6 +7,7 @@ import pytest
 
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
+from iogate.judge.places import unlike_places
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 
@@ -19,8 +20,7 @@ def judge(gate, metrics, left_out=0, added=0, **gate_options):
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),
         GateOptions(**gate_options),
-        left_out=left_out,
-        added=added,
+        unlike=unlike_places(left_out, added),
     )
 
 

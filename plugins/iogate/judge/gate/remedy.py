@@ -55,8 +55,8 @@ class Remedy:
 def remedy(noise: Noise, plan: LookPlan, margin: float) -> Remedy:
     """Return what would make this margin resolvable for the least device time."""
     cause = _cause(noise, plan, margin)
-    fitting = [option for option in _options(noise, cause) if _resolves(noise, plan, margin, option)]
-    return min(fitting, key=lambda option: option.repetitions, default=_none(noise))
+    options = sorted(_options(noise, cause), key=lambda option: option.repetitions)
+    return next((option for option in options if _resolves(noise, plan, margin, option)), _none(noise))
 
 
 def _options(noise: Noise, cause: str) -> Iterator[Remedy]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     Paths = tuple[NDArray[Any], NDArray[Any]]  # where S = Z sqrt(t) may be, and the probability to be there
 
 _LEAST_INFORMATION = 0.003  # looks closer together than this cannot be integrated and teach nothing
-_REACH = 6.0  # standard deviations of the integration range away from the boundary
+_REACH = 6.0  # standard deviations below zero from which the integration begins
+_CLIMB = 8.0  # standard deviations of what is still to come that no path climbs (6e-16)
 
 
 @functools.lru_cache(maxsize=32)
@@ -56,6 +57,8 @@ def boundaries(information: Sequence[float], spending: Callable[[float], float])
     bounds: list[float] = []
     paths: Paths | None = None
     spent = before = 0.0
+    end = information[-1]
+    least = normal_bound(spending(end))  # no boundary is lower: who is above it has crossed by then
     for t, following in itertools.zip_longest(information, information[1:]):
         share = max(spending(t) - spent, 1e-300)
         step = math.sqrt(t - before)
@@ -65,7 +68,8 @@ def boundaries(information: Sequence[float], spending: Callable[[float], float])
         bounds.append(limit / math.sqrt(t))
         if following is None:
             break
-        bottom = min(-_REACH * math.sqrt(t), limit - 1.0)
+        hopeless = least * math.sqrt(following) - _CLIMB * math.sqrt(end - t)
+        bottom = min(max(-_REACH * math.sqrt(t), hopeless), limit - step)
         paths = _continue(paths, step, bottom, limit, min(step, math.sqrt(following - t)))
         spent, before = spending(t), t
     return bounds

@@ -94,8 +94,8 @@ def _update(
     used = {session for entry in workloads.values() for session in entry.get("sessions") or ()}
     sessions = {**(old.get("sessions") or {})}
     if not source:
-        sessions.pop(session, None)
-        sessions[session] = session_of(environment, reason)
+        begun = sessions.pop(session, {})  # it was cut off, and is gone on with
+        sessions[session] = session_of(environment, reason or begun.get("reason", ""))
     kept = {name: session for name, session in sessions.items() if name in used}
     if mode == "append" and not source:
         _refuse_foreign({name: item for name, item in kept.items() if name != session}, environment)

@@ -226,6 +226,13 @@ class TestStoring:
         assert session["reason"] == "new?[31m firmware ?"
         assert session["environment"]["identity"] == {"disk": "a? b"}
 
+    def test_a_session_that_is_gone_on_with_keeps_its_reason(self, path):
+        store(path, [1e9], reason="a new kernel")
+        store(path, [1e9], names=("seq", "rand"), reason="")
+        assert yamlio.load(path).data["sessions"]["s1"]["reason"] == "a new kernel"
+        store(path, [1e9], reason="another one")
+        assert yamlio.load(path).data["sessions"]["s1"]["reason"] == "another one"
+
     @given(DEFINITIONS)
     @settings(max_examples=100)
     def test_any_definition_finds_its_baseline_again(self, tmp_path_factory, definition):

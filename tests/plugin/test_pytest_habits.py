@@ -45,6 +45,18 @@ def test_the_last_failed_run_again(project):
     project.run("suites", "--lf").assert_outcomes(failed=1, deselected=0)
 
 
+def test_points_of_a_matrix_that_failed_run_again_too(project):
+    """Beside others that failed, which hid that they were left out; what passes since is forgotten."""
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {}\n  x: {matrix: {value: [1000, 2000]}}\n")
+    project.run("suites")
+    project.run("suites", factor=0.5).assert_outcomes(failed=3)
+    result = project.run("suites", "--lf", factor=0.5)
+    result.assert_outcomes(failed=3)
+    assert "rerun previous 3 failures" in result.stdout.str()
+    project.run("suites", "--lf").assert_outcomes(passed=3)
+    assert "no previously failed tests" in project.run("suites", "--lf").stdout.str()
+
+
 def test_x_stops_at_the_first_failure(project):
     project.run("suites")
     result = project.run("suites", "-x", factor=0.5)

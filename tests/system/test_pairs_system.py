@@ -23,6 +23,8 @@ workloads:
 """
 KNOWN = ("--io-alpha=0.3", "--io-beta=0.2", "--io-max-blocks=6", "--io-tolerance=8%")
 """What lets few blocks see a great difference."""
+CUT = "import pytest\ndef pytest_runtest_teardown(): pytest.exit('enough', returncode=2)\n"
+"""A conftest.py that ends a run after its first test."""
 
 
 @pytest.fixture(autouse=True)
@@ -248,6 +250,24 @@ def test_a_run_with_images_is_killed(project, images):
     result = project.run("suites", *images, "--io-max-blocks=2")
     assert result.verdicts == {"reading": "inconclusive"}, result.text
     assert traces(project.path / "slots") == []
+    quiet(project, result)
+
+
+def test_a_new_image_by_the_name_of_one_is_not_gone_on_with(project, images):
+    """As a pipeline calls each image alike: what was decided is not so of the new one."""
+    reading = READING.replace("8M", "2M")
+    project.suite(reading + reading.splitlines()[1].replace("reading", "again") + "\n")
+    arguments = ("suites", *images, "--io-max-blocks=2")
+    conftest = project.path / "conftest.py"
+    conftest.write_text(CUT)
+    first = project.run(*arguments)
+    assert first.status == 2, first.text
+    conftest.unlink()
+    plan = project.run(*arguments, "--io-resume", "--io-plan")
+    assert "going on with session" in plan.text and "1 of 2 workloads are decided" in plan.text
+    format_image("ext4", project.path / "new.img")
+    result = project.run(*arguments, "--io-resume")
+    assert "is of other images of these names: all are measured anew" in result.text
     quiet(project, result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from iogate.report.resuming import (
     why_none,
 )
 from iogate.report.session_folders import SessionFolder
+from iogate.target.images import Image, Stamp, is_image
 from iogate.units import printable
 
 if TYPE_CHECKING:
@@ -38,10 +40,10 @@ if TYPE_CHECKING:
 
 
 def session_to_resume(
-    settings: Settings, asked: Selection, commit: str | None
+    settings: Settings, asked: Selection, commit: str | None, images: Mapping[str, str]
 ) -> tuple[Resumption | None, str]:
     """Return the last session of what is asked if it was cut off, and is of the commit that the project is
-    at; else None, and why there is none.
+    at, and of these `images`; else None, and why there is none.
 
     What it says counts from when its folder is locked: until then the run that began it may be alive.
     """
@@ -61,10 +63,24 @@ def session_to_resume(
         why = "is gone"
     else:
         why = hindrance(known, path / NAME, commit) if folder.mine else "is still going on, in another run"
+        if not why and known.run and known.run.images != images:
+            why = "is of other images of these names"
         if not why:
             return Resumption(known, path, folder), ""
     folder.close()
     return None, f"--io-resume: session {found.session} {why}: all are measured anew"
+
+
+def images_of(settings: Settings) -> dict[str, str]:
+    """Return what the images of a pair are now, by option: a pipeline calls each new one alike. Of images
+    elsewhere nothing is known.
+    """
+    found = {}
+    for name, text in (("--io-against", settings.against), ("--io-target", settings.target)):
+        if text and is_image(text):
+            with contextlib.suppress(OSError):  # it is gone by now, which opening it will tell
+                found[name] = str(Stamp.of(Image.parse(text).path))
+    return found
 
 
 def deciding_options(settings: Settings, missing: str) -> dict[str, str]:

@@ -66,6 +66,7 @@ class PytestRun:
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
         self._resumed: Resumption | None = None
+        self._images = _images_of(settings)
         self._ended = False
 
     @property
@@ -189,7 +190,7 @@ class PytestRun:
         from iogate.report.resuming import Selection
 
         asked = Selection(self.subject.device.name, ids, self.python_tests.ended)
-        self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit)
+        self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit, self._images)
         if self._resumed:
             self._kept.hold(self._resumed.folder)
 
@@ -225,7 +226,15 @@ class PytestRun:
 
         left = (trial.id for trial in self.session.trials if self._is_open(trial))
         tests, commit = dict(self.python_tests.ended), self._commit or ""
-        return RunRecord(self._selection, tuple(left), self._options, self._ended, commit, tests=tests)
+        return RunRecord(
+            self._selection,
+            tuple(left),
+            self._options,
+            self._ended,
+            commit,
+            tests=tests,
+            images=self._images,
+        )
 
     def _is_open(self, trial: Trial) -> bool:
         """Return whether a workload is not decided, or not reported; `--io-resume` measures it."""
@@ -471,3 +480,12 @@ def _failures(*steps: Callable[[], None]) -> list[IogateError]:
 def _is_lost(failure: IogateError | None) -> bool:
     """Return whether a workload failed as its host was lost: while it was measured, or before its turn."""
     return isinstance(failure, LostError) or (isinstance(failure, TargetError) and failure.rule == "host")
+
+
+def _images_of(settings: Settings) -> Mapping[str, str]:
+    """Return what the images of a pair are as the run begins: at its end another may have the name of one."""
+    if not settings.against:
+        return {}
+    from iogate.plugin.resume import images_of
+
+    return images_of(settings)

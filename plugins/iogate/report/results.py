@@ -202,6 +202,7 @@ class RunRecord:
     measured or decided.
     `ended` says whether it came to its end: its baselines are written, and all is told. `commit` is the one
     that the project was at, and `seal` shows that this machine wrote the verdicts (`iogate.report.origin`).
+    `images` are what the images of a pair were when it began, by option.
     """
 
     selection: Mapping[str, str]
@@ -211,6 +212,7 @@ class RunRecord:
     commit: str = ""
     seal: str = ""
     tests: Mapping[str, _Flag] = field(default_factory=dict)
+    images: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unfinished(self) -> bool:

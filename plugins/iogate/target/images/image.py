@@ -73,6 +73,9 @@ class Stamp:
         status = path.stat()
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
+    def __str__(self) -> str:
+        return f"{self.size} bytes of {self.modified / 1e9:.9f} s, inode {self.inode} on {self.device}"
+
 
 def check_idle(image: Image) -> None:
     """Refuse an image that somebody may write to while it is copied. Nothing is written.

@@ -188,3 +188,25 @@ def test_a_link_within_the_project_is_as_good_as_the_file(project):
     (project.path / "other").write_text("workloads: {alpha: {engine: fake, wrong: 1}}\n")
     (project.path / "suites/link.yaml").symlink_to("../other")
     refused(project.run("suites"), "suites/link.yaml:1:", "unknown key 'wrong'", status=2)
+
+
+@pytest.mark.parametrize("options", ["fio: {'%s': 1}", 'matrix: {"%s": []}'])
+@pytest.mark.parametrize("word", ["##vso[task.x]", "x\\n::error::y"])
+def test_a_mistake_in_a_suite_is_no_command_to_who_runs_the_job(project, options, word):
+    project.suite(f"workloads: {{a: {{rw: read, size: 1M, {options % word}}}}}\n")
+    refused(result := project.run("suites"), "suites/demo.yaml:1:", status=pytest.ExitCode.INTERRUPTED)
+    text = result.stdout.str() + result.stderr.str()
+    assert "##vso[" not in text and "\n::" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["x\n::error::y.yaml", "x\n::error::y/a.yaml", "##vso[x]/a.yaml", "\x1b[31m/a.yaml"]
+)
+def test_suites_whose_names_are_commands_are_refused(project, name):
+    """pytest prints names as they are."""
+    path = project.path / "suites" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("workloads: {a: {engine: fake}}\n")
+    refused(result := project.run("suites"), "rename it", status=pytest.ExitCode.INTERRUPTED)
+    text = result.stdout.str() + result.stderr.str()
+    assert "##vso[" not in text and "\n::" not in text and "\x1b" not in text

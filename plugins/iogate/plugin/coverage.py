@@ -102,9 +102,24 @@ def is_passed_over(folder: Path, patterns: Collection[str]) -> bool:
     return unset and any(fnmatch(folder.name, pattern) for pattern in patterns)
 
 
+def is_plain(name: str) -> bool:
+    """Return whether the name of a file or folder may stand in the log of a job, where pytest prints it."""
+    return one_line(name) == name
+
+
+def not_plain_text(path: Path) -> str:
+    """Return why suites of such a name are refused."""
+    return one_line(f"{path}: this name is not plain text in UTF-8, or steers who runs a job: rename it")
+
+
+def has_suites(folder: Path, suites: list[str]) -> bool:
+    """Return whether there are suites in a folder."""
+    return any(is_suite(path, suites) for path in folder.rglob("*.y*ml"))
+
+
 def passed_over(folder: Path, root: Path, suites: list[str]) -> Iterator[str]:
     """Yield a sentence for a folder that pytest passes over, if suites are in it."""
-    if any(is_suite(path, suites) for path in folder.rglob("*.y*ml")):
+    if has_suites(folder, suites):
         yield (
             f"{shown(folder, root)} has suites, and pytest enters no folder of that name: rename it, or set "
             "norecursedirs in an ini file"

@@ -14,7 +14,10 @@ from iogate.plugin.benchmark import remove_empty_storage
 from iogate.plugin.coverage import (
     copies_text,
     deselected_text,
+    has_suites,
+    is_plain,
     looks_like_suite,
+    not_plain_text,
     refusal_text,
     shown,
     warnings_text,
@@ -35,7 +38,7 @@ from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import SuiteOrder, add_extras, leaves_out_unchanged, records
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
-from iogate.units import no_commands, printable
+from iogate.units import no_commands
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -128,13 +131,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     if is_worker(config):
         raise parent.CollectError(f"xdist cannot be used with suites: {LIE}. Run the suites without it.")
-    if printable(file_path.name) != file_path.name:
-        raise parent.CollectError(printable(f"{file_path}: this name is not plain text in UTF-8: rename it"))
+    if not is_plain(file_path.name):
+        raise parent.CollectError(not_plain_text(file_path))
     try:
         suite = run.subject.suite_of(file_path)
         overrides = run.subject.overrides(suite)
     except IogateError as error:
-        raise parent.CollectError(str(error)) from None
+        raise parent.CollectError(no_commands(str(error))) from None
     module: SuiteModule = SuiteModule.from_parent(
         parent,
         path=file_path,
@@ -153,10 +156,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_ignore_collect(
     collection_path: Path, config: pytest.Config
 ) -> Generator[None, bool | None, bool | None]:
-    """Note a folder that pytest passes over for its name, and what it was told, or is made, to leave out."""
+    """Note a folder that pytest passes over for its name, and what it was told, or is made, to leave out.
+
+    Refuse one of suites whose name pytest would print as it is, with each of their workloads.
+    """
     ignored = yield
     if ignored:
         config.stash[RUN].gaps.note_ignored(collection_path)
+    elif not is_plain(collection_path.name) and has_suites(collection_path, config.getini("io_suites")):
+        raise pytest.Collector.CollectError(not_plain_text(collection_path))
     return ignored
 
 

@@ -18,7 +18,7 @@ import pytest
 from iogate.errors import InputError, InputErrors, IogateError
 from iogate.plugin.benchmark import CLOCK, is_asked_for, is_timed, report_benchmarks
 from iogate.plugin.outcome import Gate
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
@@ -199,7 +199,7 @@ class SuiteModule(pytest.Module):
         return suite
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        """Return mistakes in a suite in words, without a traceback."""
+        """Return mistakes in a suite in words: no traceback, no command to a job's runner."""
         if isinstance(excinfo.value, IogateError):
-            return str(excinfo.value)
+            return no_commands(str(excinfo.value))
         return super().repr_failure(excinfo)

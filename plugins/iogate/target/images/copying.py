@@ -13,7 +13,7 @@ from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.target.images import qcow2
 from iogate.target.images.contents import FileSystem, file_system_in
-from iogate.target.images.image import Image, Stamp, check_idle, unreadable
+from iogate.target.images.image import Image, Stamp, check_idle, opened, unreadable
 from iogate.target.layout import NO_DIRECT, Tick, refusal
 from iogate.units import format_quantity
 
@@ -49,13 +49,13 @@ def source_of(image: Image, copy: Path) -> Source:
     Raises TargetError.
     """
     check_idle(image)
-    with _readable(image):
-        if not qcow2.is_qcow2(image, _head(image)):
-            return _raw_source(image, image.path)
-        before = Stamp.of(image.path)
-        qcow2.make_raw(image, copy)
+    with _readable(image), opened(image, image.path) as file:
+        if not qcow2.is_qcow2(image, _head(file)):
+            return _raw_source(image, image.path, file)
+        before = Stamp.of(file)
+        qcow2.make_raw(image, file, copy)
         _check_same(image, image.path, before)
-        return _raw_source(image, copy)
+        return _raw_source(image, copy, copy)
 
 
 def required_space(base: Image, candidate: Image) -> int:
@@ -67,22 +67,23 @@ def required_space(base: Image, candidate: Image) -> int:
     sizes, copies = [], 0
     for image in (base, candidate):
         check_idle(image)
-        with _readable(image):
-            head = _head(image)
+        with _readable(image), opened(image, image.path) as file:
+            head = _head(file)
             if not qcow2.is_qcow2(image, head):
-                sizes.append(_raw_source(image, image.path).room)
+                sizes.append(_raw_source(image, image.path, file).room)
                 continue
-        sizes.append(qcow2.virtual_size(head) if image.partition is None else 0)
-        copies += qcow2.raw_bytes(image)
+            sizes.append(qcow2.virtual_size(head) if image.partition is None else 0)
+            copies += qcow2.raw_bytes(image, file)
     return 2 * max(sizes) + copies
 
 
-def _raw_source(image: Image, raw: Path) -> Source:
-    return Source(image, raw, Stamp.of(raw), file_system_in(image, raw))
+def _raw_source(image: Image, raw: Path, file: Path) -> Source:
+    """Return what is in a raw file, which the path `file` leads to for now."""
+    return Source(image, raw, Stamp.of(file), file_system_in(image, file))
 
 
-def _head(image: Image) -> bytes:
-    with image.path.open("rb") as stream:
+def _head(file: Path) -> bytes:
+    with file.open("rb") as stream:
         return stream.read(_HEAD)
 
 
@@ -101,8 +102,9 @@ def copy(source: Source, slot: int, size: int, tick: Tick | None = None) -> None
     Raises TargetError: `changed` if the image is not what it was, `space`, `io-error`, or `holes`.
     """
     file = os.readlink(f"/proc/self/fd/{slot}")
-    with _readable(source.image):
-        descriptor = os.open(source.raw, os.O_RDONLY | os.O_CLOEXEC)
+    with _readable(source.image), opened(source.image, source.raw) as raw:
+        _check_same(source.image, raw, source.stamp)
+        descriptor = os.open(raw, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _write(descriptor, source, slot, size, tick)
         holes = fiemap.unwritten_bytes(slot)

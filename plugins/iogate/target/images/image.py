@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,13 +78,35 @@ class Stamp:
         return f"{self.size} bytes of {self.modified / 1e9:.9f} s, inode {self.inode} on {self.device}"
 
 
+@contextlib.contextmanager
+def opened(image: Image, file: Path) -> Iterator[Path]:
+    """Hold the file of an image open for reading, and yield a path that leads to it, whatever becomes of its
+    name. Whoever may write to its folder could put a pipe there, which would be waited for without end, or
+    lead to a device, to which it means something to be opened: so it is looked at first.
+
+    Raises OSError, and TargetError (`not-an-image`) for what is no file.
+    """
+    place = os.open(file, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(place).st_mode):
+            raise TargetError(f"{image} is no image: it is not a file", rule="not-an-image")
+        held = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(place)
+    try:
+        yield Path(f"/proc/{os.getpid()}/fd/{held}")
+    finally:
+        os.close(held)
+
+
 def check_idle(image: Image) -> None:
     """Refuse an image that somebody may write to while it is copied. Nothing is written.
 
     Raises TargetError: `not-an-image`, `unreadable` or `image-in-use`.
     """
     try:
-        _check_idle(image)
+        with opened(image, image.path) as file:
+            _check_idle(image, file)
     except OSError as error:
         raise unreadable(image, error) from error
 
@@ -105,17 +128,14 @@ def unreadable(image: Image, error: OSError) -> TargetError:
     return TargetError(f"cannot read the image {image}: {reason}", rule="unreadable")
 
 
-def _check_idle(image: Image) -> None:
-    status = image.path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise TargetError(f"{image} is no image: it is not a file", rule="not-an-image")
-    if not status.st_size:
+def _check_idle(image: Image, file: Path) -> None:
+    if not file.stat().st_size:
         raise TargetError(f"the image {image} is empty", rule="not-an-image")
-    loops = [device for device in attached_to(image.path) if not device.read_only]
+    loops = [device for device in attached_to(file) if not device.read_only]
     if loops:
         names = ", ".join(f"/dev/{device.name}" for device in loops)
         raise _in_use(image, f"it is attached as {names}", f"unmount and detach it: losetup -d {names}")
-    if _is_written(image.path):
+    if _is_written(file):
         raise _in_use(image, "a program has it open for writing", "end that first, such as a virtual machine")
 
 
@@ -129,7 +149,7 @@ def _is_written(path: Path) -> bool:
 
     Where there are no leases, as on network file systems, the answer is no.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # for who opens it now; SIGIO would end us
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)

@@ -68,34 +68,36 @@ def virtual_size(head: bytes) -> int:
     return int(_HEADER.unpack_from(head)[5])
 
 
-def raw_bytes(image: Image) -> int:
-    """Return the bytes that its raw copy takes, holes left out. Raises TargetError."""
-    answer = ask("qemu-img", _PACKAGE, "measure", "--output=json", "-O", "raw", _alone(image))
+def raw_bytes(image: Image, file: Path) -> int:
+    """Return the bytes that its raw copy takes, holes left out; `file` leads to it. Raises TargetError."""
+    answer = ask("qemu-img", _PACKAGE, "measure", "--output=json", "-O", "raw", _alone(file))
     if answer.status:
-        raise _damaged(image, answer.reason)
+        raise _damaged(image, answer.reason.replace(str(file), str(image.path)))
     try:
         return int(json.loads(answer.stdout)["required"])
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(image, "qemu-img said what cannot be understood") from error
 
 
-def make_raw(image: Image, raw: Path) -> None:
-    """Write a raw copy, with holes, which is on the disk when this returns; qemu-img goes with this process.
+def make_raw(image: Image, file: Path, raw: Path) -> None:
+    """Write a raw copy of an image, which `file` leads to, with holes. It is on the disk when this returns;
+    qemu-img goes with this process.
 
     Raises TargetError, OSError.
     """
     path = find_tool("qemu-img", _PACKAGE)
-    arguments = ("convert", "-O", "raw", _alone(image), str(raw))
+    arguments = ("convert", "-O", "raw", _alone(file), str(raw))
     done = run([path, *arguments], folder=raw.parent, timeout=_DAY)
     if done.status:
-        raise _damaged(image, last_line(done.stderr) or f"qemu-img ended with status {done.status}")
+        said = last_line(done.stderr).replace(str(file), str(image.path))
+        raise _damaged(image, said or f"qemu-img ended with status {done.status}")
     with raw.open("rb") as stream:
         os.fsync(stream.fileno())
 
 
-def _alone(image: Image) -> str:
+def _alone(image: Path) -> str:
     """Return what qemu-img is to open: a qcow2 without a backing file, should it have got one meanwhile."""
-    file = {"driver": "file", "filename": str(image.path)}
+    file = {"driver": "file", "filename": str(image)}
     return f"json:{json.dumps({'driver': 'qcow2', 'backing': None, 'file': file})}"
 
 

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from iogate.errors import IogateError
+from iogate.formats.reading import read_at_once
 from iogate.formats.streams import Stream, is_stream
 from iogate.report.markdown import is_markdown, markdown
 from iogate.report.places import replace_place, require_place
@@ -20,6 +21,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 STEP_LIMIT = 2**20
 """The most bytes of a step's summary: one that is larger is not shown at all."""
 
+_HEAD = 1024  # bytes of a file that are looked at
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -97,7 +99,7 @@ def _step() -> Path:
 
 def _is_own(path: Path) -> bool:
     try:
-        with path.open(encoding="utf-8") as stream:
-            return is_markdown(stream.read(256))
-    except (OSError, UnicodeDecodeError):
+        head = read_at_once(path, _HEAD)  # another user may have put a pipe there just now
+    except OSError:
         return False
+    return is_markdown(head.decode(errors="replace"))

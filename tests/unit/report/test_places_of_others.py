@@ -3,6 +3,7 @@
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
 import errno
 import os
+import signal
 
 import pytest
 
@@ -41,6 +42,21 @@ def test_a_way_that_is_a_folder_again_while_it_is_followed_is_told(tmp_path, mon
     monkeypatch.setattr("os.path.realpath", fails)
     with pytest.raises(InputError, match=r"cannot write .*: somebody changes the way there"):
         REPORTERS[kind][2](tmp_path / "file")
+
+
+@pytest.mark.parametrize("kind", REPORTERS)
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(directory, kind):
+    """Somebody looked whether it is a file, and asks now whether it is ours."""
+    module, look, _ = REPORTERS[kind]
+    with as_its_owner():
+        os.mkfifo(directory / "pipe")
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it is waited for"))
+    signal.alarm(5)
+    try:
+        asked = getattr(module, look)
+        asked(directory / "pipe")
+    finally:
+        signal.alarm(0)
 
 
 @pytest.mark.parametrize("kind", REPORTERS)

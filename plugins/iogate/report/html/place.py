@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from iogate.formats.reading import read_at_once
 from iogate.formats.streams import Stream, is_stream
 from iogate.report.history import LeftOut, MetricHistory
 from iogate.report.html.page import MARK, page
@@ -54,8 +55,7 @@ class HtmlFile:
 def is_report(path: Path) -> bool:
     """Return whether a file is a report of ours, or empty as mktemp(1) makes it."""
     try:
-        with path.open("rb") as stream:
-            head = stream.read(_HEAD)
+        head = read_at_once(path, _HEAD)  # another user may have put a pipe there just now
     except OSError:
         return False
     return not head or MARK.encode() in head

@@ -36,10 +36,7 @@ class Stream:
             if self._own is not None:
                 _check_open(self._own, path)
                 return
-            flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-            self._descriptor = os.open(path, flags)
-            if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
-                raise InputError(f"{path} became a file just now")
+            self._descriptor = _opened(path)
         except OSError as error:
             nobody = error.errno == errno.ENXIO
             why = "nobody reads from it" if nobody else error.strerror
@@ -60,6 +57,23 @@ class Stream:
                 os.close(descriptor)
 
 
+def _opened(path: Path) -> int:
+    """Return what is there, opened for writing. It is looked at again, by a descriptor that opens nothing:
+    another user may have led the path to a disk by now. Raises OSError, and InputError for what must not be
+    written to.
+    """
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        status = os.fstat(place)
+        if stat.S_ISREG(status.st_mode):
+            raise InputError(f"{path} became a file just now")
+        _require_harmless(path, status)
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        return os.open(f"/proc/self/fd/{place}", flags)
+    finally:
+        os.close(place)
+
+
 def is_stream(path: Path) -> bool:
     """Return True for what is to be written into, False for a regular file or nothing.
 
@@ -76,9 +90,7 @@ def is_stream(path: Path) -> bool:
         raise InputError(f"cannot write to {path}: {why}") from error
     if stat.S_ISREG(status.st_mode):
         return False
-    refused = _refused(status)
-    if refused:
-        raise InputError(f"cannot write to {path}: it is {refused}", remedy="name a file")
+    _require_harmless(path, status)
     return True
 
 
@@ -103,6 +115,13 @@ def _check_open(descriptor: int, path: Path) -> None:
         raise InputError(f"cannot write to {path}: it is not open") from error
     if mode == os.O_RDONLY:
         raise InputError(f"cannot write to {path}: it is open for reading only")
+
+
+def _require_harmless(path: Path, status: os.stat_result) -> None:
+    """Raise InputError for what must not be written to."""
+    refused = _refused(status)
+    if refused:
+        raise InputError(f"cannot write to {path}: it is {refused}", remedy="name a file")
 
 
 def _refused(status: os.stat_result) -> str:

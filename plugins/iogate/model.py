@@ -466,7 +466,8 @@ class MetricVerdict:
     `bound` is the value at which the tolerance is used up, `values` the judged repetitions. After these many
     it passes on the better side of `passes` and fails on the worse side of `fails`. `sessions` are the
     baseline's values by session. `losing` says that it is undecided, and would have regressed if its noise
-    were surely what is usual on the device. Of a pair: `place_effect` is by how much the place of arm B is
+    were surely what is usual on the device, `displaced` that it depends on its place in a session, which is
+    another one than in those of the baseline. Of a pair: `place_effect` is by how much the place of arm B is
     better for the number than that of A (it is not in `change`), `noise` by how much a block scatters.
     """
 
@@ -488,6 +489,7 @@ class MetricVerdict:
     fails: float | None = None
     sessions: Mapping[str, tuple[float, ...]] = field(default_factory=_empty)
     losing: bool = False
+    displaced: bool = False
 
 
 @dataclass(frozen=True)

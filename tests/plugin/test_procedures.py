@@ -153,6 +153,25 @@ def test_a_workload_alone_is_not_held_against_places_of_sessions_that_measured_m
     project.run("suites", "-k", "two or six").assert_outcomes(passed=2)
 
 
+def test_a_workload_alone_is_not_appended_to_sessions_that_measured_more(project):
+    """Else the loss of a device that gets hot became part of its baseline, as a pass, where it was cold."""
+    project.suite(FAKE + "  one: {settles: 2}\n  two: {noise: 0}\n")
+    append = "--update-baselines=append"
+    for _ in range(3):
+        project.run("suites", append).assert_outcomes(passed=2)
+    result = project.run("suites", "-k", "one", append)
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(
+        [
+            "*this one leaves out 1 workload that those of the baseline measured*",
+            "*not appended: read.iops depends on its place in a session, which is another one here*force*",
+        ]
+    )
+    project.run("suites", "-k", "two", append).assert_outcomes(passed=1)
+    project.run("suites", "-k", "one", "--update-baselines=force").assert_outcomes(passed=1)
+    project.run("suites", append).assert_outcomes(passed=2)
+
+
 def test_what_was_recorded_suite_by_suite_is_not_held_against_places_of_a_session_of_all(project):
     """What comes first is at the same places as ever."""
     project.suite(FAKE + "  one: {settles: 2}\n")

@@ -22,15 +22,18 @@ def judge_session(
     gating: Sequence[str],
     gate_options: GateOptions,
     repetitions: Sequence[Repetition],
+    *,
+    unlike: str = "",
 ) -> Verdict:
     """Return the verdict on a session against those before it, in one look at all its repetitions.
 
-    Where the baseline lacks some of what gates, the rest is held against it all the same.
+    Where the baseline lacks some of what gates, the rest is held against it all the same. `unlike` says why
+    places of the session are not those of the baseline, if so (`iogate.judge.places`).
     """
     whole = replace(workload, repetitions=None, max_repetitions=None)
     gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)
     known = [name for name in gating if name in baseline.metrics]
-    judge = BaselineJudge(whole, baseline, known or gating, gate_options)
+    judge = BaselineJudge(whole, baseline, known or gating, gate_options, unlike=unlike)
     judge.look(repetitions)
     found = judge.verdict(repetitions)
     if len(known) in (0, len(gating)) or refusal(found):
@@ -43,13 +46,17 @@ def refusal(verdict: Verdict) -> str:
     """Return why a session with this verdict against a baseline must not be appended to it; empty if it may.
 
     One that cannot be decided may: that is how a baseline learns how sessions differ. It must not be so far
-    off that it measured something else, nor have lost what only noise that nobody has seen could explain.
+    off that it measured something else, nor have lost what only noise that nobody has seen could explain, nor
+    be of other places in a session, which hide as much as there is between them.
     """
     if verdict.verdict == "invalid":
         return "what cannot be trusted never becomes a baseline"
     if verdict.verdict == "regressed":
         return "a regressed session would widen the baseline until the loss lies within its noise"
     for item in verdict.metrics:
+        if item.displaced:
+            depends = f"{item.metric.name} depends on its place in a session, which is another one here"
+            return f"{depends}: a loss would become part of the baseline"
         if item.losing:
             lost = f"{item.metric.name} has lost more than the noise that is usual here explains"
             return f"{lost}: it would widen the baseline until the loss lies within"

@@ -17,7 +17,8 @@ from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
 
 class Appender(Recorder):
     """Holds a session against a baseline before it becomes part of it; `sessions` are those of the baseline's
-    file, and must be of the same machine. By `force` it is appended whatever the verdict.
+    file, and must be of the same machine. By `force` it is appended whatever the verdict. `unlike` says why
+    places of this session are not those of the baseline, if so (`iogate.judge.places`).
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class Appender(Recorder):
         sessions: Mapping[str, Environment],
         *,
         force: bool = False,
+        unlike: str = "",
     ) -> None:
         enough = Enough.of(workload, gating, gate_options, baseline.metrics)
         super().__init__(workload, gating, sessions=sessions, enough=enough)
@@ -38,7 +40,7 @@ class Appender(Recorder):
         self.against = f"{len(baseline.sessions) or 'published'} sessions, and appended"
         self._workload = workload
         self._gate_options = gate_options
-        self._judge = BaselineJudge(workload, baseline, gating, gate_options)
+        self._judge = BaselineJudge(workload, baseline, gating, gate_options, unlike=unlike)
         self._force = force
         self._other = ""
 
@@ -52,7 +54,14 @@ class Appender(Recorder):
         recorded = super().verdict(repetitions, cut_short)
         if not recorded.keep:
             return recorded
-        judged = judge_session(self._workload, self.baseline, self._gating, self._gate_options, repetitions)
+        judged = judge_session(
+            self._workload,
+            self.baseline,
+            self._gating,
+            self._gate_options,
+            repetitions,
+            unlike=self._judge.unlike,
+        )
         return admit(judged, len(self.baseline.sessions) + 1, force=self._force, other=self._other)
 
     def expectations(self) -> Mapping[str, Expectation]:

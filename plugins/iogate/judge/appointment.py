@@ -94,7 +94,7 @@ class BaselineJudges:
                 baseline,
                 gating,
                 self._with_loan(),
-                unlike=unlike_places(self._left_out(baseline), self._added(workload, baseline)),
+                unlike=self._unlike(workload, baseline),
             )
             expected = judge.expectations().values() if self._learn else ()
             return (
@@ -133,7 +133,15 @@ class BaselineJudges:
                 elsewhere=elsewhere,
                 enough=self._enough(workload, gating),
             )
-        return Appender(workload, baseline, gating, self._with_loan(), sessions, force=force)
+        return Appender(
+            workload,
+            baseline,
+            gating,
+            self._with_loan(),
+            sessions,
+            force=force,
+            unlike=self._unlike(workload, baseline),
+        )
 
     def _enough(self, workload: Workload, gating: Sequence[str]) -> Enough:
         return Enough.of(workload, gating, self.options)
@@ -181,6 +189,9 @@ class BaselineJudges:
         if self.options.borrowed is None:
             self.options = replace(self.options, borrowed=lend(self._all()))
         return self.options
+
+    def _unlike(self, workload: Workload, baseline: Baseline) -> str:
+        return unlike_places(self._left_out(baseline), self._added(workload, baseline))
 
     def _left_out(self, baseline: Baseline) -> int:
         """Return how many workloads most sessions of a baseline measured, too, which this one leaves out."""

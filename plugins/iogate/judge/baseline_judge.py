@@ -336,6 +336,7 @@ class BaselineJudge:
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
             losing=named == "inconclusive" and self._would_regress(name, values),
+            displaced=bool(course and self.unlike),
         )
 
     def _would_regress(self, name: str, values: Sequence[float]) -> bool:

@@ -12,7 +12,7 @@ from iogate.judge.baseline import update
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
 from iogate.judge.recorder import Recorder
-from iogate.model import Environment, Tolerance, Verdict
+from iogate.model import Environment, Output, Repetition, Tolerance, Verdict
 
 A = reads("a")
 NOWHERE = Environment()
@@ -177,6 +177,24 @@ def test_what_a_session_leaves_out_counts_where_most_sessions_of_the_baseline_me
     assert judges(folder).appoint(A, (READ,)).unlike == ""
     asked = judges(folder, leaves_out=lambda suite, name: (suite, name) in {("demo", "b"), ("demo", "c")})
     assert "leaves out 1 workload that" in asked.appoint(A, (READ,)).unlike
+
+
+def test_what_is_appended_alone_is_refused_where_speed_depends_on_places(folder):
+    """A device that gets hot is cold where it is measured alone: what it had lost became its baseline."""
+    hot = (1000.0, 950.0, 910.0, 880.0, 860.0)
+    for number in range(3):
+        session = f"2026-01-0{number + 1}T00:00:00Z-aaaa"
+        store(folder, A, reads("b"), values=[value + number for value in hot], session=session)
+    lost = [Repetition(Output({READ: value}, {}), 1.0, "folder") for value in hot]
+    for mode, leaves_out, kept in (
+        ("append", False, True),
+        ("append", True, False),
+        ("force", True, True),
+    ):
+        judge = judges(
+            folder, update=mode, leaves_out=lambda suite, name, out=leaves_out: out and name == "b"
+        )
+        assert judge.appoint(A, (READ,)).verdict(lost).keep == kept
 
 
 def test_what_a_session_measures_beside_counts_where_it_was_never_measured_together(folder):

@@ -172,6 +172,19 @@ def test_a_workload_alone_is_not_appended_to_sessions_that_measured_more(project
     project.run("suites", append).assert_outcomes(passed=2)
 
 
+def test_what_a_session_goes_on_with_is_not_held_against_places_behind_what_it_has_decided(project):
+    """A device that got hot is cold again."""
+    project.suite(FAKE + "  one: {settles: 2}\n  two: {settles: 2}\n")
+    for _ in range(3):
+        project.run("suites", "--update-baselines=append").assert_outcomes(passed=2)
+    project.conftest("import pytest\ndef pytest_runtest_teardown(): pytest.exit('enough', returncode=2)\n")
+    assert project.run("suites").ret == 2
+    (project.path / "conftest.py").unlink()
+    result = project.run("suites", "--io-resume")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
+
+
 def test_what_was_recorded_suite_by_suite_is_not_held_against_places_of_a_session_of_all(project):
     """What comes first is at the same places as ever."""
     project.suite(FAKE + "  one: {settles: 2}\n")

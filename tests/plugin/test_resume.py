@@ -531,6 +531,8 @@ def test_another_base_is_another_session(project):
 
 
 def test_a_judged_session_that_had_learnt_the_noise_is_gone_on_with(cut):
+    quiet = "defaults: {engine: fake, noise: 0.001}\nworkloads:\n"  # else speed depends on places
+    cut.suite(quiet + "  alpha: {value: 1000}\n  beta: {value: 2000}\n")
     for update in ("", "=append", "=append"):
         cut.run("suites", "--device=lab", f"--update-baselines{update}")
     cut.conftest(CUT)

@@ -84,7 +84,7 @@ def unlike_places(left_out: int, added: int) -> str:
     told, helps = [], []
     if left_out:
         told.append(f"leaves out {plural(left_out, 'workload')} that those of the baseline measured")
-        helps.append("select all")
+        helps.append("measure all in one run")
     if added:
         told.append(f"measures {plural(added, 'workload')} that those of the baseline did not")
         helps.append("record all together, three times: --update-baselines, then =append")

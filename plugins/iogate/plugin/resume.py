@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,6 +111,11 @@ class Resumption:
         self._over: set[str] = set()
         self.going = False
         """Whether it is gone on with, and nothing refused."""
+
+    @property
+    def decided(self) -> Collection[str]:
+        """The ids of what is decided."""
+        return self._taken.keys()
 
     @property
     def spent(self) -> float:

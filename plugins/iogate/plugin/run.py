@@ -139,8 +139,12 @@ class PytestRun:
 
     @property
     def _selected(self) -> dict[tuple[str, str], None]:
-        """The workloads of suites that are to be measured, in their order: suite and name."""
-        return dict.fromkeys((item.workload.suite, item.workload.name) for item in self._items.values())
+        """The workloads of suites that are to be measured, in their order: suite and name. What a session
+        that is gone on with has decided is not.
+        """
+        decided = self._resumed.decided if self._resumed else ()
+        left = (item.workload for id, item in self._items.items() if id not in decided)
+        return dict.fromkeys((workload.suite, workload.name) for workload in left)
 
     def _has(self, suite: str, workload: str) -> bool:
         """Return whether there is such a workload; without a name, such a suite."""

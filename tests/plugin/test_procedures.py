@@ -185,6 +185,26 @@ def test_what_a_session_goes_on_with_is_not_held_against_places_behind_what_it_h
     result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
 
 
+def test_a_test_in_python_alone_is_not_held_against_places_of_sessions_that_ran_more(project):
+    """How warm a device is at a place depends on what was measured before."""
+    (project.path / "suites/demo.yaml").unlink()
+    body = "(measure, gate):\n    gate.check(measure(engine='fake', size='1M', noise=0.01, settles=2))\n"
+    (project.path / "test_disk.py").write_text(
+        f"def test_one{body}class TestMore:\n  def test_two(self, {body[1:]}"
+    )
+    for _ in range(3):
+        project.run("test_disk.py", "--update-baselines=append").assert_outcomes(passed=2)
+    project.run("test_disk.py").assert_outcomes(passed=2)
+    for selected in (
+        "test_disk.py -k test_two",
+        "test_disk.py::TestMore::test_two",
+        "test_disk.py::test_one",
+    ):
+        result = project.run(*selected.split())
+        assert result.ret == 10
+        result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
+
+
 def test_what_was_recorded_suite_by_suite_is_not_held_against_places_of_a_session_of_all(project):
     """What comes first is at the same places as ever."""
     project.suite(FAKE + "  one: {settles: 2}\n")

@@ -73,6 +73,11 @@ class PythonTests:
             if lost := [name for name in names if labels.isdisjoint(_owners([name]))]:
                 yield path, lost
 
+    def are_to_measure(self, module: Path, workload: str) -> bool:
+        """Return whether a test that is to run, or that ran, has this workload's baseline."""
+        own = (item for item in self.items if item.path.resolve() == module.resolve())
+        return not {*_owners([workload])}.isdisjoint(map(label_of, own))
+
     def unmeasured(self, item: pytest.Item) -> list[str]:
         """Return what a test that passed has a baseline of, and did not measure."""
         measured = {workload.name for workload, _ in self._measured.values()}

@@ -120,11 +120,11 @@ class PytestRun:
         )
 
     def _leaves_out(self, suite: str, workload: str) -> bool:
-        """Return whether a workload of a suite is not to be measured, though it is there. Tests in Python
-        tell when they run.
+        """Return whether a workload of a suite is not to be measured, though it is there. A test in Python
+        that runs is taken to measure what it has a baseline of.
         """
-        if self.subject.project.module(suite):
-            return False
+        if module := self.subject.project.module(suite):
+            return not self.python_tests.are_to_measure(module, workload)
         if not any(module.suite == suite and module.loaded for module in self.modules):
             return self.subject.project.has(suite)
         return self._has(suite, workload) and (suite, workload) not in self._selected

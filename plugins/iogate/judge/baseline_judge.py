@@ -143,7 +143,7 @@ class BaselineJudge:
 
     @property
     def usual(self) -> int:
-        return self.workload.repetitions or min(self.maximum, _USUAL)
+        return self.workload.repetitions or max(self._heating, min(self.maximum, _USUAL))
 
     @property
     def against(self) -> str:
@@ -175,7 +175,9 @@ class BaselineJudge:
         return replace(environment, subject=known)
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
-        """Ask the gate about every metric that is not decided yet; True when all are."""
+        """Ask the gate about every metric that is not decided yet; True when all are, and what comes behind
+        finds the device as it was in sessions of the baseline.
+        """
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -189,7 +191,16 @@ class BaselineJudge:
                 continue
             values = [item.metrics[name] for item in repetitions]
             self.decisions[name] = self._decide(name, values, self._terms(name))
-        return all(decision.verdict != "continue" for decision in self.decisions.values())
+        return len(repetitions) >= self._heating and all(
+            decision.verdict != "continue" for decision in self.decisions.values()
+        )
+
+    @property
+    def _heating(self) -> int:
+        """As many repetitions as sessions of the baseline have, where speed depends on places: after fewer
+        the device is not as hot at the places of what is measured behind.
+        """
+        return 0 if self.unlike else self._places.count
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""

@@ -1,5 +1,6 @@
 """From decisions on metrics to the verdict on a workload."""
 
+import itertools
 import math
 import random
 
@@ -80,6 +81,52 @@ def test_a_device_whose_speed_changes_within_a_session_is_judged_at_the_same_pla
         assert count <= one.maximum == 5
         assert "for their place in a session: like is held against like" in found.reason
         assert "each is held against those of its place, up to 5" in one.effort
+
+
+@pytest.mark.parametrize("course", [WARMING, HEATING], ids=["warming up", "getting hot"])
+@pytest.mark.parametrize(("loss", "wrong"), [(0.0, "regressed"), (0.05, "pass"), (0.05, "drift")])
+def test_what_comes_behind_finds_the_device_as_hot_as_in_the_baseline(course, loss, wrong):
+    """After two repetitions of each workload instead of five it was colder than at these places ever."""
+    change = course[0] - course[11]
+    end = course[11]
+
+    def figures(source, count, lost=0.0):
+        """Figures of a session, each by how many there were before it."""
+        while True:
+            speed = end + change * math.exp(-next(count) / 20)
+            yield 2000 * speed * (1 - lost) * source.gauss(1, 0.005)
+
+    for seed in range(3):
+        source = random.Random(seed)
+        known = [[[] for _ in range(8)] for _ in range(5)]
+        for session in known:
+            drawn = figures(source, itertools.count())
+            for first in (0, 4):
+                for number in range(20):
+                    session[first + number % 4].append(next(drawn))
+        drawn = figures(source, itertools.count(), loss)
+        for first in (0, 4):
+            judges = [
+                judge(
+                    {IOPS: Tolerance(0.05)}, {IOPS: tuple(tuple(session[first + one]) for session in known)}
+                )
+                for one in range(4)
+            ]
+            measured, open_ones = [[] for _ in judges], [*range(4)]
+            while open_ones:
+                for one in [*open_ones]:
+                    measured[one] += repetitions(**{IOPS: [next(drawn)]})
+                    if judges[one].look(measured[one]) or len(measured[one]) >= judges[one].maximum:
+                        open_ones.remove(one)
+                        assert judges[one].verdict(measured[one]).verdict != wrong
+
+
+def test_where_speed_depends_on_places_a_session_is_as_long_as_those_of_the_baseline():
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)})
+    for factor, verdict in ((1.0, "pass"), (0.7, "regressed")):
+        found, count = decided(one, repetitions(**{IOPS: [2000 * factor * place for place in HEATING]}))
+        assert (found.verdict, count, one.usual) == (verdict, 5, 5)
+        one.decisions.clear()
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.1])

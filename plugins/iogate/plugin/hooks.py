@@ -148,7 +148,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         suite=suite,
         shown=shown(file_path, config.rootpath),
     )
-    run.modules.append(module)
+    run.selected.modules.append(module)
     return module
 
 
@@ -191,7 +191,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Find what files alone tell to be left out in silence, where it is processes of xdist that collect."""
-    order = SuiteOrder(session.config, session.config.stash[RUN].modules)
+    order = SuiteOrder(session.config, session.config.stash[RUN].selected.modules)
     session.config.pluginmanager.register(order, "iogate.order")
     if session.config.stash[RUN].settings.strict and _parallel(session.config):
         _find_gaps(session.config.stash[RUN], measures=False)
@@ -204,7 +204,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     _leave_out_copies(session, run)
     run.python_tests.expect(session.items)
     strict = run.settings.strict and not is_worker(session.config)
-    if run.modules or strict or leaves_out_unchanged(session.config):
+    if run.selected.modules or strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
 
 
@@ -367,7 +367,7 @@ def pytest_terminal_summary(
         look = Look(width, terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED)
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
-    concerned = run.modules or run.gaps.left_out or results is not None or exitstatus in _NOTHING_RAN
+    concerned = run.selected.modules or run.gaps.left_out or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
     for text in (*run.changes, *gaps, *run.gaps.deselected):

@@ -19,11 +19,12 @@ from iogate.plugin import coverage
 from iogate.plugin.benches import bench_of
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.gaps import Gaps
-from iogate.plugin.items import SuiteModule, WorkloadItem, refuse_shared_ids
+from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
 from iogate.plugin.outcome import Gate
 from iogate.plugin.python_tests import PythonTests, declared
+from iogate.plugin.selected import Selected
 from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
 from iogate.units import plural
@@ -54,14 +55,13 @@ class PytestRun:
         self.status = FailureStatus()
         self.machine = MachineInfo(settings.device)
         self.junit = JUnitNotes(config)
-        self.modules: list[SuiteModule] = []
         self.python_tests = PythonTests(self._names_stored)
+        self.selected = Selected(self.subject.project, self.python_tests)
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
         self.notice = ""
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._session: Session | None = None
-        self._items: dict[str, WorkloadItem] = {}
         self._trials: dict[str, Trial] = {}
         self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
@@ -94,7 +94,7 @@ class PytestRun:
         settings = replace(self.settings, session=id)
         progress = progress_of(self.config)
         folder = settings.results / id
-        bench = bench_of(self.config, settings, self.subject.device, folder, progress, self._items)
+        bench = bench_of(self.config, settings, self.subject.device, folder, progress, self.selected.items)
         budget = settings.budget
         if budget is not None and self._resumed:
             budget -= self._resumed.spent
@@ -112,52 +112,18 @@ class PytestRun:
             self.subject.own_baselines,
             self.settings.gate_options,
             update=self.settings.update,
-            exists=self._has,
+            exists=self.selected.has,
             record_missing=self.subject.missing == "record",
             learn=self.subject.device.learn and not self.settings.strict,
-            leaves_out=self._leaves_out,
-            beside=self._beside,
+            leaves_out=self.selected.leaves_out,
+            beside=self.selected.beside,
         )
-
-    def _leaves_out(self, suite: str, workload: str) -> bool:
-        """Return whether a workload of a suite is not to be measured, though it is there. A test in Python
-        that runs is taken to measure what it has a baseline of.
-        """
-        if module := self.subject.project.module(suite):
-            return not self.python_tests.are_to_measure(module, workload)
-        if not any(module.suite == suite and module.loaded for module in self.modules):
-            return self.subject.project.has(suite)
-        return self._has(suite, workload) and (suite, workload) not in self._selected
-
-    def _beside(self, workload: Workload) -> Iterable[tuple[str, str]]:
-        """Return what is measured before a workload, or by turns with it: its suite, and those that come
-        before.
-        """
-        suites = list(dict.fromkeys(suite for suite, _ in self._selected))
-        earlier = suites[: suites.index(workload.suite) + 1] if workload.suite in suites else suites
-        return [one for one in self._selected if one[0] in earlier]
-
-    @property
-    def _selected(self) -> dict[tuple[str, str], None]:
-        """The workloads of suites that are to be measured, in their order: suite and name. What a session
-        that is gone on with has decided is not.
-        """
-        decided = self._resumed.decided if self._resumed else ()
-        left = (item.workload for id, item in self._items.items() if id not in decided)
-        return dict.fromkeys((workload.suite, workload.name) for workload in left)
-
-    def _has(self, suite: str, workload: str) -> bool:
-        """Return whether there is such a workload; without a name, such a suite."""
-        if not workload:
-            return self.subject.project.has(suite)
-        loaded = [module.loaded for module in self.modules if module.suite == suite and module.loaded]
-        return any(item.name == workload for each in loaded for item in each.workloads)
 
     def find_gaps(self, *, measures: bool) -> None:
         """Find what the collected suites would leave out in silence, or, if anything `measures`, make up.
         Raises IogateError.
         """
-        self.gaps.find(self.subject.device, self.modules, self._judges, measures=measures)
+        self.gaps.find(self.subject.device, self.selected.modules, self._judges, measures=measures)
 
     @property
     def silent(self) -> list[str]:
@@ -171,7 +137,7 @@ class PytestRun:
         from iogate.report.resuming import declaration_hash
 
         refuse_shared_ids(items, self.config.rootpath)
-        self._items.update({item.nodeid: item for item in items})
+        self.selected.items.update({item.nodeid: item for item in items})
         if self.settings.resume and self._session is None and not self.notice:
             self._look_for_session([item.nodeid for item in items])
         if not items and not self._resumed:
@@ -196,6 +162,7 @@ class PytestRun:
         asked = Selection(self.subject.device.name, ids, self.python_tests.ended)
         self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit, self._images)
         if self._resumed:
+            self.selected.decided = self._resumed.decided
             self._kept.hold(self._resumed.folder)
 
     def _go_on(self, resumed: Resumption, trials: Sequence[Trial]) -> None:

@@ -179,6 +179,17 @@ def test_what_a_session_leaves_out_counts_where_most_sessions_of_the_baseline_me
     assert "leaves out 1 workload that" in asked.appoint(A, (READ,)).unlike
 
 
+def test_a_session_is_appended_in_which_a_metric_is_zero_that_was_not_before(folder):
+    """fio's spread of its samples is zero at a steady rate."""
+    for day, spread in ((1, 5.0), (2, 0.0)):
+        values = {READ: list(QUIET[0]), "read.iops.stddev": [spread] * len(QUIET[0])}
+        session = f"2026-01-0{day}T00:00:00Z-aaaa"
+        kept = {"a": (A.definition, values)}
+        changes = update(folder / "demo.yaml", "orin", "demo", session, NOWHERE, "", kept, "append")
+    assert {item.metric: item.session for item in changes} == {READ: 1000.0, "read.iops.stddev": None}
+    assert judges(folder).appoint(A, (READ,)).against == "2 sessions"
+
+
 def test_what_is_appended_alone_is_refused_where_speed_depends_on_places(folder):
     """A device that gets hot is cold where it is measured alone: what it had lost became its baseline."""
     hot = (1000.0, 950.0, 910.0, 880.0, 860.0)

@@ -85,11 +85,11 @@ def _update(
     for name, (definition, values) in measured.items():
         before = workloads.get(name)
         entry = entry_of(name, definition, values, session, source, runtimes.get(name))
-        note = _note(before, entry, mode)
+        note, own = _note(before, entry, mode), entry["metrics"]
         if note == "appended":
             entry = _append(name, before or {}, entry)
         workloads[name] = entry
-        changes += _changes(name, before, entry, note, values if note == "appended" else {})
+        changes += _changes(name, before, entry, note, own if note == "appended" else {})
     names = order_names(list(old.get("workloads") or {}), list(measured))
     used = {session for entry in workloads.values() for session in entry.get("sessions") or ()}
     sessions = {**(old.get("sessions") or {})}
@@ -184,7 +184,7 @@ def _changes(
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any],
     note: str,
-    appended: Mapping[str, Sequence[float]],
+    appended: Mapping[str, Any],
 ) -> list[Change]:
     old, new = (before["metrics"] if before else {}), after["metrics"]
     changes = []
@@ -200,7 +200,7 @@ def _changes(
                 sessions=len(counted),
                 repetitions=sum(map(len, counted)),
                 note=note,
-                session=median(list(appended[key])) if key in appended else None,
+                session=median(appended[key]) if key in appended else None,
             )
         )
     return changes

@@ -115,8 +115,8 @@ class BaselineJudge:
             return f"repetitions differ for their place in a session, {self.unlike}"
         if self._places.count:
             return (
-                f"repetitions differ for their place in a session: each is held against those of its place, "
-                f"up to {self._places.count} (steady_state waits for a device at rest)"
+                "repetitions differ for their place in a session: each of "
+                f"{self.maximum} is held against those of its place (steady_state waits for a device at rest)"
             )
         if self.maximum == self._usual_maximum:
             return ""

@@ -64,6 +64,11 @@ class Appender(Recorder):
         )
         return admit(judged, len(self.baseline.sessions) + 1, force=self._force, other=self._other)
 
+    @property
+    def effort(self) -> str:
+        in_vain = self._judge.displaced and not self._force
+        return self._judge.effort if in_vain else super().effort
+
     def expectations(self) -> Mapping[str, Expectation]:
         return self._judge.expectations()
 

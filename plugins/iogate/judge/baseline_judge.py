@@ -110,9 +110,14 @@ class BaselineJudge:
         }
 
     @property
+    def displaced(self) -> str:
+        """Why what depends on its place in a session cannot be judged here; empty if it can."""
+        return self.unlike if self._places.count else ""
+
+    @property
     def effort(self) -> str:
-        if self._places.count and self.unlike:
-            return f"repetitions differ for their place in a session, {self.unlike}"
+        if self.displaced:
+            return f"repetitions differ for their place in a session, {self.displaced}"
         if self._places.count:
             return (
                 "repetitions differ for their place in a session: each of "

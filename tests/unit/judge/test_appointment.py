@@ -205,7 +205,9 @@ def test_what_is_appended_alone_is_refused_where_speed_depends_on_places(folder)
         judge = judges(
             folder, update=mode, leaves_out=lambda suite, name, out=leaves_out: out and name == "b"
         )
-        assert judge.appoint(A, (READ,)).verdict(lost).keep == kept
+        asked = judge.appoint(A, (READ,))
+        assert asked.verdict(lost).keep == kept
+        assert ("this one leaves out 1 workload" in asked.effort) == (not kept)  # before it is measured
 
 
 def test_what_a_session_measures_beside_counts_where_it_was_never_measured_together(folder):

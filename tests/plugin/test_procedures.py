@@ -185,6 +185,21 @@ def test_what_a_session_goes_on_with_is_not_held_against_places_behind_what_it_h
     result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
 
 
+def test_nor_behind_tests_in_python_that_it_has_decided(project):
+    project.suite(FAKE + "  nine: {settles: 2}\n")
+    body = "(measure, gate):\n    gate.check(measure(engine='fake', size='1M', noise=0.01, settles=2))\n"
+    (project.path / "test_disk.py").write_text(f"def test_one{body}def test_two{body}")
+    order = ("test_disk.py", "suites", "-p", "no:randomly")
+    for _ in range(3):
+        project.run(*order, "--update-baselines=append").assert_outcomes(passed=3)
+    project.conftest("import pytest\ndef pytest_runtest_teardown(): pytest.exit('enough', returncode=2)\n")
+    assert project.run(*order).ret == 2
+    (project.path / "conftest.py").unlink()
+    result = project.run(*order, "--io-resume")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
+
+
 def test_a_test_in_python_alone_is_not_held_against_places_of_sessions_that_ran_more(project):
     """How warm a device is at a place depends on what was measured before."""
     (project.path / "suites/demo.yaml").unlink()

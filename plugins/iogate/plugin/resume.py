@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,9 +113,9 @@ class Resumption:
         """Whether it is gone on with, and nothing refused."""
 
     @property
-    def decided(self) -> Collection[str]:
-        """The ids of what is decided."""
-        return self._taken.keys()
+    def decided(self) -> Mapping[str, WorkloadRecord]:
+        """What is decided, by id."""
+        return self._taken
 
     @property
     def spent(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,17 +10,19 @@ if TYPE_CHECKING:
     from iogate.model import Workload
     from iogate.plugin.items import SuiteModule, WorkloadItem
     from iogate.plugin.python_tests import PythonTests
+    from iogate.report.results import WorkloadRecord
 
 
 class Selected:
     """Of the suites that pytest collected, its `modules`, the workloads that are to be measured: `items`, by
-    id, without those that are `decided`, as a session that is gone on with has decided them.
+    id, without those that are `decided`, as a session that is gone on with has decided them: also what tests
+    in Python measured.
     """
 
     def __init__(self, project: Project, python_tests: PythonTests) -> None:
         self.modules: list[SuiteModule] = []
         self.items: dict[str, WorkloadItem] = {}
-        self.decided: Collection[str] = ()
+        self.decided: Mapping[str, WorkloadRecord] = {}
         self._project = project
         self._python_tests = python_tests
 
@@ -36,7 +38,8 @@ class Selected:
         that runs is taken to measure what it has a baseline of.
         """
         if module := self._project.module(suite):
-            return not self._python_tests.are_to_measure(module, workload)
+            decided = any((one.suite, one.workload) == (suite, workload) for one in self.decided.values())
+            return decided or not self._python_tests.are_to_measure(module, workload)
         if not any(module.suite == suite and module.loaded for module in self.modules):
             return self._project.has(suite)
         return self.has(suite, workload) and (suite, workload) not in self._measured

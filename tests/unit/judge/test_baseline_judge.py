@@ -129,6 +129,17 @@ def test_where_speed_depends_on_places_a_session_is_as_long_as_those_of_the_base
         one.decisions.clear()
 
 
+def test_it_is_as_long_as_they_are_also_where_they_took_their_course_for_noise():
+    """They have 20 repetitions then: after twelve what comes behind found the device less hot."""
+    speed = [0.8 + 0.2 * math.exp(-place / 15) for place in range(20)]
+    source = random.Random(1)
+    known = tuple(tuple(2000 * place * source.gauss(1, 0.005) for place in speed) for _ in range(5))
+    for options, most in (({"extend": True}, 20), ({"max_repetitions": 12}, 12)):
+        one = judge({IOPS: Tolerance(0.05)}, {IOPS: known}, **options)
+        found, count = decided(one, repetitions(**{IOPS: [2000 * place for place in speed]}))
+        assert (found.verdict, count, one.usual, one.maximum) == ("pass", most, most, most)
+
+
 @pytest.mark.parametrize("loss", [0.0, 0.1])
 def test_places_of_a_session_that_leaves_out_workloads_are_not_those_of_the_baseline(loss):
     """A device that gets hot is cold where it is measured alone: it passed, although it had lost 10%."""

@@ -220,6 +220,22 @@ def test_a_test_in_python_alone_is_not_held_against_places_of_sessions_that_ran_
         result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
 
 
+def test_what_comes_behind_fewer_repetitions_than_in_the_baseline_is_not_held_against_its_places(project):
+    """What comes first is at the same places as ever."""
+    project.suite(FAKE + "  one: {settles: 2}\n")
+    project.suite(FAKE + "  six: {settles: 2}\n", name="more")
+    order = ("suites", "-p", "no:randomly")
+    for _ in range(3):
+        project.run(*order, "--update-baselines=append").assert_outcomes(passed=2)
+    project.run(*order, "--io-max-repetitions=5").assert_outcomes(passed=2)
+    result = project.run(*order, "--io-max-repetitions=3")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*this one measured 1 workload before less often than those of the baseline*"]
+    )
+    result.stdout.fnmatch_lines(["FAILED suites/more.yaml::six*"])
+
+
 def test_what_was_recorded_suite_by_suite_is_not_held_against_places_of_a_session_of_all(project):
     """What comes first is at the same places as ever."""
     project.suite(FAKE + "  one: {settles: 2}\n")

@@ -73,6 +73,7 @@ class BaselineJudges:
         self._learn = learn
         self._leaves_out = leaves_out
         self._beside = beside
+        self._shortened: list[str] = []
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
@@ -95,6 +96,7 @@ class BaselineJudges:
                 gating,
                 self._with_loan(),
                 unlike=self._unlike(workload, baseline),
+                shortened=self._shortened,
             )
             expected = judge.expectations().values() if self._learn else ()
             return (

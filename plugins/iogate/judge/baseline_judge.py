@@ -17,7 +17,7 @@ from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics, worst_of
-from iogate.judge.places import Places
+from iogate.judge.places import Places, unlike_places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
@@ -58,6 +58,8 @@ class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
     `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.places`).
+    `shortened` are the workloads of this session whose speed depends on places, and that were not measured as
+    often as in their baseline: what begins behind them is at other places, too.
     """
 
     def __init__(
@@ -68,12 +70,15 @@ class BaselineJudge:
         gate_options: GateOptions,
         *,
         unlike: str = "",
+        shortened: list[str] | None = None,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
         self.unlike = unlike
+        self._shortened = [] if shortened is None else shortened
+        self._begun = False
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
@@ -191,6 +196,9 @@ class BaselineJudge:
         """Ask the gate about every metric that is not decided yet; True when all are, and what comes behind
         finds the device as it was in sessions of the baseline.
         """
+        if not self._begun:
+            self._begun = True
+            self.unlike = self.unlike or unlike_places(0, 0, len(self._shortened))
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -289,6 +297,8 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
+        if len(repetitions) < self._places.whole and (cut_short or self.maximum < self._places.whole):
+            self._shortened.append(self.workload.name)
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)
         if not self.decisions.keys() >= set(self.gating):  # interrupted within the first look

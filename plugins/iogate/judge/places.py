@@ -52,8 +52,12 @@ class Places:
     @property
     def count(self) -> int:
         """How many repetitions there are to compare with; 0: speed does not depend on places."""
-        known = next((len(course.steps) for course in self.courses.values()), 0)
-        return min(known, self._most)
+        return min(self.whole, self._most)
+
+    @property
+    def whole(self) -> int:
+        """How many repetitions sessions of the baseline have; 0: speed does not depend on places."""
+        return next((len(course.steps) for course in self.courses.values()), 0)
 
     def known(self, name: str, count: int | None = None) -> BaselineValues:
         """Return the values of the baseline that `count` of a session are held against (None: all that are
@@ -75,11 +79,12 @@ class Places:
         return course.first(min(count, self.count)) if course else None
 
 
-def unlike_places(left_out: int, added: int) -> str:
+def unlike_places(left_out: int, added: int, shortened: int = 0) -> str:
     """Return why places of a session are not those of a baseline, and what would help; empty: they are.
 
     `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
-    it measures that those did not: the device is not as warm, or as worn out, at the same place then.
+    it measures that those did not, `shortened` how many it measured before less often: the device is not as
+    warm, or as worn out, at the same place then.
     """
     told, helps = [], []
     if left_out:
@@ -88,6 +93,9 @@ def unlike_places(left_out: int, added: int) -> str:
     if added:
         told.append(f"measures {plural(added, 'workload')} that those of the baseline did not")
         helps.append("record all together, three times: --update-baselines, then =append")
+    if shortened:
+        told.append(f"measured {plural(shortened, 'workload')} before less often than those of the baseline")
+        helps.append("allow as many repetitions: --io-budget, --io-max-repetitions, max_repetitions")
     if not told:
         return ""
     return (

@@ -15,13 +15,14 @@ from workloads import workload
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
-def judge(gate, metrics, left_out=0, added=0, **gate_options):
+def judge(gate, metrics, left_out=0, added=0, shortened=None, **gate_options):
     return BaselineJudge(
         workload("fio", options={}, gate=gate),
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),
         GateOptions(**gate_options),
         unlike=unlike_places(left_out, added),
+        shortened=shortened,
     )
 
 
@@ -138,6 +139,21 @@ def test_it_is_as_long_as_they_are_also_where_they_took_their_course_for_noise()
         one = judge({IOPS: Tolerance(0.05)}, {IOPS: known}, **options)
         found, count = decided(one, repetitions(**{IOPS: [2000 * place for place in speed]}))
         assert (found.verdict, count, one.usual, one.maximum) == ("pass", most, most, most)
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(3, "inconclusive"), (5, "pass")])
+def test_what_begins_behind_one_that_was_cut_short_is_at_other_places(count, verdict):
+    """Device time was short; what was begun before is at the places of the baseline."""
+    shortened = []
+    first, beside, behind = (
+        judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, shortened=shortened) for _ in range(3)
+    )
+    measured = repetitions(**{IOPS: [2000 * place for place in HEATING]})
+    beside.look(measured[:1])
+    first.look(measured[:count])
+    assert first.verdict(measured[:count], "out of time" if count < 5 else "").verdict == "pass"
+    assert decided(beside, measured)[0].verdict == "pass"
+    assert decided(behind, measured)[0].verdict == verdict
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.1])

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 FAKE = "defaults: {engine: fake, noise: 0.01}\nworkloads:\n"
 
 
@@ -218,6 +220,22 @@ def test_a_test_in_python_alone_is_not_held_against_places_of_sessions_that_ran_
         result = project.run(*selected.split())
         assert result.ret == 10
         result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
+
+
+@pytest.mark.parametrize("first", ["pytest.skip()", "assert False"])
+def test_nor_behind_a_test_in_python_that_did_not_get_to_measure(project, first):
+    body = "gate.check(measure(engine='fake', size='1M', noise=0.01, settles=2))\n"
+    before, behind = (f"def test_{name}(measure, gate):\n    {body}" for name in ("nil", "two"))
+    file, order = project.path / "test_disk.py", ("test_disk.py", "-p", "no:randomly")
+    file.write_text(f"{before}def test_one(measure, gate):\n    {body}{behind}")
+    for _ in range(3):
+        project.run(*order, "--update-baselines=append").assert_outcomes(passed=3)
+    project.run(*order).assert_outcomes(passed=3)
+    file.write_text(f"import pytest\n{before}def test_one(measure, gate):\n    {first}\n    {body}{behind}")
+    result = project.run(*order)
+    assert result.parseoutcomes()["passed"] == 1
+    result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
+    result.stdout.fnmatch_lines(["FAILED test_disk.py::test_two*"])
 
 
 def test_what_comes_behind_fewer_repetitions_than_in_the_baseline_is_not_held_against_its_places(project):

@@ -35,11 +35,11 @@ class Selected:
 
     def leaves_out(self, suite: str, workload: str) -> bool:
         """Return whether a workload of a suite is not to be measured, though it is there. A test in Python
-        that runs is taken to measure what it has a baseline of.
+        that is to run is taken to measure what it has a baseline of.
         """
         if module := self._project.module(suite):
             decided = any((one.suite, one.workload) == (suite, workload) for one in self.decided.values())
-            return decided or not self._python_tests.are_to_measure(module, workload)
+            return decided or not self._python_tests.are_to_measure(module, suite, workload)
         if not any(module.suite == suite and module.loaded for module in self.modules):
             return self._project.has(suite)
         return self.has(suite, workload) and (suite, workload) not in self._measured

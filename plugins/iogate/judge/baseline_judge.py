@@ -238,7 +238,12 @@ class BaselineJudge:
 
     @property
     def uncertainty(self) -> float:
-        """How far the least certain metric is from a verdict: the width of its interval in tolerances."""
+        """How far the least certain metric is from a verdict: the width of its interval in tolerances.
+
+        What is decided, and measured for what comes behind alone, must not take device time from others.
+        """
+        if self.decisions and all(item.verdict != "continue" for item in self.decisions.values()):
+            return 0.0
         widths = [
             (item.interval[1] - item.interval[0]) / (item.tolerance or 1.0)
             for item in self.decisions.values()

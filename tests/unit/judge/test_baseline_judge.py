@@ -156,6 +156,14 @@ def test_what_begins_behind_one_that_was_cut_short_is_at_other_places(count, ver
     assert decided(behind, measured)[0].verdict == verdict
 
 
+def test_what_is_decided_and_still_measured_leaves_short_device_time_to_others():
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)})
+    measured = repetitions(**{IOPS: [2000 * place for place in HEATING[:2]]})
+    assert one.uncertainty == math.inf
+    assert not one.look(measured)
+    assert one.uncertainty == 0
+
+
 @pytest.mark.parametrize("loss", [0.0, 0.1])
 def test_places_of_a_session_that_leaves_out_workloads_are_not_those_of_the_baseline(loss):
     """A device that gets hot is cold where it is measured alone: it passed, although it had lost 10%."""

@@ -28,7 +28,7 @@ def judge_session(
     """Return the verdict on a session against those before it, in one look at all its repetitions.
 
     Where the baseline lacks some of what gates, the rest is held against it all the same. `unlike` says why
-    places of the session are not those of the baseline, if so (`iogate.judge.places`).
+    places of the session are not those of the baseline, if so (`iogate.judge.likeness`).
     """
     whole = replace(workload, repetitions=None, max_repetitions=None)
     gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)

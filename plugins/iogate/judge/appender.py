@@ -18,7 +18,7 @@ from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
 class Appender(Recorder):
     """Holds a session against a baseline before it becomes part of it; `sessions` are those of the baseline's
     file, and must be of the same machine. By `force` it is appended whatever the verdict. `unlike` says why
-    places of this session are not those of the baseline, if so (`iogate.judge.places`).
+    places of this session are not those of the baseline, if so (`iogate.judge.likeness`).
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,16 +26,13 @@ from iogate.judge.enough import Enough
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
+from iogate.judge.likeness import Beside, Likeness
 from iogate.judge.pair_judge import PairJudge
-from iogate.judge.places import unlike_places
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
-
-Beside = Callable[[Workload], Iterable[tuple[str, str]]]
-"""Which workloads are measured before one, or by turns with it: suite and name of each."""
 
 
 def gating_metrics(workload: Workload) -> tuple[str, ...]:
@@ -49,8 +46,7 @@ class BaselineJudges:
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
     them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
     baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it.
-    `leaves_out` tells whether this session is not to measure a workload that there is, `beside` what it
-    measures before a workload, or by turns with it, by suite and name.
+    `leaves_out` and `beside` tell what else this session measures (`iogate.judge.likeness`).
     """
 
     def __init__(
@@ -71,15 +67,13 @@ class BaselineJudges:
         self._record_missing = record_missing
         self._exists = exists
         self._learn = learn
-        self._leaves_out = leaves_out
-        self._beside = beside
-        self._shortened: list[str] = []
+        self._likeness = Likeness(self._all, leaves_out, beside)
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
     def expect(self, metrics: int) -> None:
         self.options = replace(self.options, metrics=max(metrics, self.options.metrics))
-        self.__dict__.pop("_idle", None)  # tests in Python ended since, and did not measure all of theirs
+        self._likeness.look_again()
 
     def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
         """Return the judge of a workload, or the verdict that it has no baseline. Raises BaselineError."""
@@ -96,8 +90,8 @@ class BaselineJudges:
                 baseline,
                 gating,
                 self._with_loan(),
-                unlike=self._unlike(workload, baseline),
-                shortened=self._shortened,
+                unlike=self._likeness.unlike(workload, baseline),
+                shortened=self._likeness.shortened,
             )
             expected = judge.expectations().values() if self._learn else ()
             return (
@@ -143,7 +137,7 @@ class BaselineJudges:
             self._with_loan(),
             sessions,
             force=force,
-            unlike=self._unlike(workload, baseline),
+            unlike=self._likeness.unlike(workload, baseline),
         )
 
     def _enough(self, workload: Workload, gating: Sequence[str]) -> Enough:
@@ -192,35 +186,6 @@ class BaselineJudges:
         if self.options.borrowed is None:
             self.options = replace(self.options, borrowed=lend(self._all()))
         return self.options
-
-    def _unlike(self, workload: Workload, baseline: Baseline) -> str:
-        return unlike_places(self._left_out(baseline), self._added(workload, baseline))
-
-    def _left_out(self, baseline: Baseline) -> int:
-        """Return how many workloads most sessions of a baseline measured, too, which this one leaves out."""
-        own, half = set(baseline.sessions), len(baseline.sessions) / 2
-        return sum(len(own.intersection(sessions)) > half for sessions in self._idle)
-
-    def _added(self, workload: Workload, baseline: Baseline) -> int:
-        """Return how many workloads this session measures beside one that were never measured in a session
-        with it, although most sessions of its baseline came when they had one.
-
-        A baseline that is newer may have been recorded again, and says nothing of the sessions before.
-        """
-        own, half, known = set(baseline.sessions), len(baseline.sessions) / 2, self._all()
-        found = (known.get(suite, {}).get(name) for suite, name in self._beside(workload))
-        others = (other for other in found if other and other.since and own.isdisjoint(other.sessions))
-        return sum(sum(name >= other.since for name in baseline.dated) > half for other in others)
-
-    @cached_property
-    def _idle(self) -> list[tuple[str, ...]]:
-        """The sessions of each workload that this session leaves out."""
-        return [
-            baseline.sessions
-            for suite, entries in self._all().items()
-            for name, baseline in entries.items()
-            if self._leaves_out(suite, name)
-        ]
 
     def _all(self) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of all suites; one that cannot be read says nothing."""

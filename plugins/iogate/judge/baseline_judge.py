@@ -16,8 +16,9 @@ from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
+from iogate.judge.likeness import unlike_places
 from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics, worst_of
-from iogate.judge.places import Places, unlike_places
+from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
@@ -57,7 +58,7 @@ class Terms(TypedDict):
 class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
-    `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.places`).
+    `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.likeness`).
     `shortened` are the workloads of this session whose speed depends on places, and that were not measured as
     often as in their baseline: what begins behind them is at other places, too.
     """

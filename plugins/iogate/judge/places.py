@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from iogate.units import plural
-
 if TYPE_CHECKING:
     from iogate.judge.gate import Course
     from iogate.judge.gate.values import BaselineValues
@@ -77,28 +75,3 @@ class Places:
         """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""
         course = self.courses.get(name)
         return course.first(min(count, self.count)) if course else None
-
-
-def unlike_places(left_out: int, added: int, shortened: int = 0) -> str:
-    """Return why places of a session are not those of a baseline, and what would help; empty: they are.
-
-    `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
-    it measures that those did not, `shortened` how many it measured before less often: the device is not as
-    warm, or as worn out, at the same place then.
-    """
-    told, helps = [], []
-    if left_out:
-        told.append(f"leaves out {plural(left_out, 'workload')} that those of the baseline measured")
-        helps.append("measure all in one run")
-    if added:
-        told.append(f"measures {plural(added, 'workload')} that those of the baseline did not")
-        helps.append("record all together, three times: --update-baselines, then =append")
-    if shortened:
-        told.append(f"measured {plural(shortened, 'workload')} before less often than those of the baseline")
-        helps.append("allow as many repetitions: --io-budget, --io-max-repetitions, max_repetitions")
-    if not told:
-        return ""
-    return (
-        f"and so do sessions: this one {', and '.join(told)}, and cannot be held against them "
-        f"({', '.join(helps)}, or wait for a device at rest: steady_state)"
-    )

@@ -8,7 +8,7 @@ import pytest
 
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
-from iogate.judge.places import unlike_places
+from iogate.judge.likeness import unlike_places
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 

@@ -1,0 +1,91 @@
+"""Whether places of a session are those of a baseline: the same is measured with a workload, and as often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+
+from iogate.judge.baseline import Exists
+from iogate.model import Baseline, Workload
+from iogate.units import plural
+
+Beside = Callable[[Workload], Iterable[tuple[str, str]]]
+"""Which workloads are measured before one, or by turns with it: suite and name of each."""
+
+
+class Likeness:
+    """How a session differs from those of the baselines that are `known`, by suite and workload.
+
+    `leaves_out` tells whether it is not to measure a workload that there is, `beside` what it measures before
+    a workload, or by turns with it.
+    """
+
+    def __init__(
+        self, known: Callable[[], Mapping[str, Mapping[str, Baseline]]], leaves_out: Exists, beside: Beside
+    ) -> None:
+        self.shortened: list[str] = []
+        """The workloads whose speed depends on places, and that were measured less often than in their
+        baseline.
+        """
+        self._known = known
+        self._leaves_out = leaves_out
+        self._beside = beside
+
+    def unlike(self, workload: Workload, baseline: Baseline) -> str:
+        """Return why places of a workload are not those of its baseline; empty if they are."""
+        return unlike_places(self._left_out(baseline), self._added(workload, baseline))
+
+    def look_again(self) -> None:
+        """Ask anew what is left out: tests in Python have ended, and did not measure all of theirs."""
+        self.__dict__.pop("_idle", None)
+
+    def _left_out(self, baseline: Baseline) -> int:
+        """Return how many workloads most sessions of a baseline measured, too, which this one leaves out."""
+        own, half = set(baseline.sessions), len(baseline.sessions) / 2
+        return sum(len(own.intersection(sessions)) > half for sessions in self._idle)
+
+    def _added(self, workload: Workload, baseline: Baseline) -> int:
+        """Return how many workloads this session measures beside one that were never measured in a session
+        with it, although most sessions of its baseline came when they had one.
+
+        A baseline that is newer may have been recorded again, and says nothing of the sessions before.
+        """
+        own, half, known = set(baseline.sessions), len(baseline.sessions) / 2, self._known()
+        found = (known.get(suite, {}).get(name) for suite, name in self._beside(workload))
+        others = (other for other in found if other and other.since and own.isdisjoint(other.sessions))
+        return sum(sum(name >= other.since for name in baseline.dated) > half for other in others)
+
+    @cached_property
+    def _idle(self) -> list[tuple[str, ...]]:
+        """The sessions of each workload that this session leaves out."""
+        return [
+            baseline.sessions
+            for suite, entries in self._known().items()
+            for name, baseline in entries.items()
+            if self._leaves_out(suite, name)
+        ]
+
+
+def unlike_places(left_out: int, added: int, shortened: int = 0) -> str:
+    """Return why places of a session are not those of a baseline, and what would help; empty: they are.
+
+    `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
+    it measures that those did not, `shortened` how many it measured before less often: the device is not as
+    warm, or as worn out, at the same place then.
+    """
+    told, helps = [], []
+    if left_out:
+        told.append(f"leaves out {plural(left_out, 'workload')} that those of the baseline measured")
+        helps.append("measure all in one run")
+    if added:
+        told.append(f"measures {plural(added, 'workload')} that those of the baseline did not")
+        helps.append("record all together, three times: --update-baselines, then =append")
+    if shortened:
+        told.append(f"measured {plural(shortened, 'workload')} before less often than those of the baseline")
+        helps.append("allow as many repetitions: --io-budget, --io-max-repetitions, max_repetitions")
+    if not told:
+        return ""
+    return (
+        f"and so do sessions: this one {', and '.join(told)}, and cannot be held against them "
+        f"({', '.join(helps)}, or wait for a device at rest: steady_state)"
+    )

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from projects import refused
+
 FAKE = "defaults: {engine: fake, noise: 0.01}\nworkloads:\n"
 
 
@@ -236,6 +238,18 @@ def test_nor_behind_a_test_in_python_that_did_not_get_to_measure(project, first)
     assert result.parseoutcomes()["passed"] == 1
     result.stdout.fnmatch_lines(["*this one leaves out 1 workload that those of the baseline measured*"])
     result.stdout.fnmatch_lines(["FAILED test_disk.py::test_two*"])
+
+
+def test_a_test_in_python_that_is_gone_is_not_left_out(project):
+    """As a workload of a suite is not: else all others were inconclusive until its baseline is dropped."""
+    body = "(measure, gate):\n    gate.check(measure(engine='fake', size='1M', noise=0.01, settles=2))\n"
+    file, order = project.path / "test_disk.py", ("test_disk.py", "-p", "no:randomly")
+    file.write_text(f"def test_two{body}def test_one{body}")
+    for _ in range(3):
+        project.run(*order, "--update-baselines=append").assert_outcomes(passed=2)
+    file.write_text(f"def test_two{body}")
+    project.run(*order).assert_outcomes(passed=1)
+    refused(project.run(*order, "--device=local", "--io-strict"), "no test in Python measures: test_one")
 
 
 def test_what_comes_behind_fewer_repetitions_than_in_the_baseline_is_not_held_against_its_places(project):

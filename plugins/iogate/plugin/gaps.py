@@ -95,6 +95,10 @@ class Gaps:
         found = self._python_tests.without_test(partly)
         return {self._project.name(path): names for path, names in found}
 
+    def has_no_test(self, suite: str, workload: str) -> bool:
+        """Return whether a workload of a module of tests has a baseline, and no test any more."""
+        return workload in self._without_test.get(suite, ())
+
     def _without_collection(self, folder: Path, suites: Collection[str]) -> Iterator[str]:
         """Yield the modules of tests that have baselines, lie where pytest was told to look, and were neither
         collected nor ignored as somebody wanted it. What is one of the `suites` is no module.

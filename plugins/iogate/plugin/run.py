@@ -56,8 +56,8 @@ class PytestRun:
         self.machine = MachineInfo(settings.device)
         self.junit = JUnitNotes(config)
         self.python_tests = PythonTests(self._names_stored)
-        self.selected = Selected(self.subject.project, self.python_tests)
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
+        self.selected = Selected(self.subject.project, self.python_tests, self.gaps.has_no_test)
         self.notice = ""
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from iogate.declare.project import Project
+    from iogate.judge.baseline import Exists
     from iogate.model import Workload
     from iogate.plugin.items import SuiteModule, WorkloadItem
     from iogate.plugin.python_tests import PythonTests
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
 class Selected:
     """Of the suites that pytest collected, its `modules`, the workloads that are to be measured: `items`, by
     id, without those that are `decided`, as a session that is gone on with has decided them: also what tests
-    in Python measured.
+    in Python measured. `has_no_test` tells which of those have no test any more.
     """
 
-    def __init__(self, project: Project, python_tests: PythonTests) -> None:
+    def __init__(self, project: Project, python_tests: PythonTests, has_no_test: Exists) -> None:
         self.modules: list[SuiteModule] = []
         self.items: dict[str, WorkloadItem] = {}
         self.decided: Mapping[str, WorkloadRecord] = {}
         self._project = project
         self._python_tests = python_tests
+        self._has_no_test = has_no_test
 
     def has(self, suite: str, workload: str) -> bool:
         """Return whether there is such a workload; without a name, such a suite."""
@@ -38,8 +40,10 @@ class Selected:
         that is to run is taken to measure what it has a baseline of.
         """
         if module := self._project.module(suite):
-            decided = any((one.suite, one.workload) == (suite, workload) for one in self.decided.values())
-            return decided or not self._python_tests.are_to_measure(module, suite, workload)
+            if any((one.suite, one.workload) == (suite, workload) for one in self.decided.values()):
+                return True
+            measured = self._python_tests.are_to_measure(module, suite, workload)
+            return not (measured or self._has_no_test(suite, workload))
         if not any(module.suite == suite and module.loaded for module in self.modules):
             return self._project.has(suite)
         return self.has(suite, workload) and (suite, workload) not in self._measured

@@ -424,5 +424,5 @@ GROWING = {
 
 @pytest.mark.parametrize("kind", GROWING)
 def test_the_time_grows_with_the_text_and_no_faster(kind):
-    small, four = (GROWING[kind](size) for size in (20_000, 80_000))
+    small, four = (GROWING[kind](size) for size in (15_000, 60_000))
     assert growth(lambda: pieces(small, "report.md"), lambda: pieces(four, "report.md")) < LINEAR

@@ -24,7 +24,7 @@ from iogate.units import printable
 _MAXIMUM_NODES = 200_000
 _MAXIMUM_BYTES = 16 * 2**20
 _MAXIMUM_DEPTH = 40
-_SHALLOW = 4000  # levels that PyYAML stands: it overflows the stack beyond 20,000
+_SHALLOW = 4000  # levels that PyYAML stands: before 6.0.4 it overflows the stack beyond 20,000
 _TOO_MUCH = "too much: nested or repeated by aliases beyond reason"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,39}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")

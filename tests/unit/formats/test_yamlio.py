@@ -68,8 +68,10 @@ def test_mistakes_are_told_with_their_place(text, place, words):
 
 @pytest.mark.parametrize("text", ["[" * 200_000, "{a: " * 100_000 + "}" * 100_000, "- " * 100_000 + "1"])
 def test_nesting_cannot_overflow_the_stack(text):
-    with pytest.raises(InputError, match="too much: nested"):
+    """libyaml from 0.2.6 on, which PyYAML 6.0.4 brings, has a limit of its own, and other words for it."""
+    with pytest.raises(InputError, match=r"too much: nested|exceeded maximum nesting depth") as caught:
         loads(text, "deep.yaml")
+    assert caught.value.position.line == 1
 
 
 def test_many_short_lists_are_not_nested():

@@ -146,7 +146,7 @@ class BaselineJudge:
 
     @property
     def minimum(self) -> int:
-        return self.workload.repetitions or min(self.maximum, _MINIMUM)
+        return self.workload.repetitions or self._heating or min(self.maximum, _MINIMUM)
 
     @property
     def newest(self) -> str:
@@ -194,9 +194,7 @@ class BaselineJudge:
         return replace(environment, subject=known)
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
-        """Ask the gate about every metric that is not decided yet; True when all are, and what comes behind
-        finds the device as it was in sessions of the baseline.
-        """
+        """Ask the gate about every metric that is not decided yet; True when all are."""
         if not self._begun:
             self._begun = True
             self.unlike = self.unlike or unlike_places(0, 0, len(self._shortened))
@@ -205,22 +203,21 @@ class BaselineJudge:
             if not measured or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
-        if len(repetitions) < (self.workload.repetitions or 0):
-            return False  # a protocol is judged when it is complete
+        if len(repetitions) < max(self.workload.repetitions or 0, self._heating):
+            return False  # a protocol, or a course, is judged when it is complete
         for name in self.gating:
             known = self.decisions.get(name)
             if known and known.verdict != "continue":
                 continue
             values = [item.metrics[name] for item in repetitions]
             self.decisions[name] = self._decide(name, values, self._terms(name))
-        return len(repetitions) >= self._heating and all(
-            decision.verdict != "continue" for decision in self.decisions.values()
-        )
+        return all(decision.verdict != "continue" for decision in self.decisions.values())
 
     @property
     def _heating(self) -> int:
-        """As many repetitions as sessions of the baseline have, where speed depends on places: after fewer
-        the device is not as hot at the places of what is measured behind.
+        """As many repetitions as sessions of the baseline have, where speed depends on places. Fewer say
+        nothing of how fast the device is once it is hot, or its cache is full; and what is measured behind
+        would find it less hot at the same places.
         """
         return 0 if self.unlike else self._places.count
 
@@ -239,12 +236,7 @@ class BaselineJudge:
 
     @property
     def uncertainty(self) -> float:
-        """How far the least certain metric is from a verdict: the width of its interval in tolerances.
-
-        What is decided, and measured for what comes behind alone, must not take device time from others.
-        """
-        if self.decisions and all(item.verdict != "continue" for item in self.decisions.values()):
-            return 0.0
+        """How far the least certain metric is from a verdict: the width of its interval in tolerances."""
         widths = [
             (item.interval[1] - item.interval[0]) / (item.tolerance or 1.0)
             for item in self.decisions.values()

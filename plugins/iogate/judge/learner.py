@@ -29,7 +29,7 @@ class Learner:
         self.baseline = judge.baseline
         self._enough = Enough.of(judge.workload, judge.gating, judge.gate_options, judge.baseline.metrics)
         self.maximum = max(self._enough.most, judge.maximum)
-        self.usual = self.minimum = self._enough.usual
+        self.usual = self.minimum = max(self._enough.usual, judge.minimum)
         self.newest = judge.newest
         self.runtime = judge.runtime
         self.first_run = judge.first_run
@@ -55,7 +55,7 @@ class Learner:
         sure = self._judge.look(repetitions)
         if self._judge.unmeasured:
             return True
-        enough = len(repetitions) >= self._enough.asked(repetitions)
+        enough = len(repetitions) >= max(self._enough.asked(repetitions), self._judge.minimum)
         return enough and (sure or not self._judge.losing)
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:

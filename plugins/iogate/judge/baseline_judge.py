@@ -367,21 +367,24 @@ class BaselineJudge:
             passes=decision.passes,
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
-            losing=named == "inconclusive" and self._would_regress(name, values),
+            losing=named == "inconclusive" and self._would_regress(name, decision),
             displaced=bool(course and self.unlike),
         )
 
-    def _would_regress(self, name: str, values: Sequence[float]) -> bool:
-        """Return whether a metric has lost beyond doubt if its noise is what is usual on the device, of which
-        two workloads in two sessions know so little that nothing is beyond doubt.
+    def _would_regress(self, name: str, decision: Decision) -> bool:
+        """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its
+        repetitions scatter by beyond that, as where some have lost nothing, explains no loss; and two
+        workloads in two sessions know so little of what is usual that nothing is beyond doubt.
         """
-        from iogate.judge.gate import as_assumed
+        from iogate.judge.gate import as_assumed, decide
 
-        if not self.gate_options.borrowed or not self.gate_options.borrowed.session_degrees:
+        if decision.value is None:
             return False
-        terms = self._terms(name)
-        terms["borrowed"] = as_assumed(self.gate_options.borrowed)
-        return self._decide(name, values, terms).verdict == "regressed"
+        terms, count = self._terms(name), decision.repetitions
+        if terms["borrowed"] and terms["borrowed"].session_degrees:
+            terms["borrowed"] = as_assumed(terms["borrowed"])
+        level = [decision.value] * count
+        return decide(self._places.known(name, count), level, **terms).verdict == "regressed"
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

@@ -57,6 +57,21 @@ def test_an_undecided_session_is_appended():
     assert admitted.metrics == found.metrics
 
 
+@pytest.mark.parametrize(
+    "figures",
+    [
+        (1000.0, 1001.0, 751.0, 749.0, 750.0),  # a cache that takes two, or some that stalled
+        (1000.0, 1001.0, 500.0, 250.0, 250.0),
+    ],
+)
+def test_a_loss_that_only_its_scatter_makes_undecided_is_refused(figures):
+    """It was appended, and the baseline resolved nothing any more."""
+    found = judged(*figures)
+    assert found.verdict == "inconclusive"
+    assert "has lost more than the noise that is usual here explains" in refusal(found)
+    assert not admit(found, 4).keep
+
+
 @pytest.mark.parametrize("figures", [[30_000.0, 30_100.0], [30.0, 900.0]])
 def test_what_is_so_far_off_that_it_is_something_else_is_refused(figures):
     found = judged(*figures, figures[0])

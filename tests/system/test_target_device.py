@@ -158,8 +158,8 @@ def test_a_profile_that_does_not_name_it(made):
     assert BlockDevice(block_number(other)).backing_file in found["not-named"]
 
 
-def test_a_loop_device_that_was_attached_to_another_file_is_not_written(made):
-    """The name /dev/loopN stays, and leads to other data."""
+def test_a_loop_device_that_was_attached_to_another_file_is_neither_written_nor_read(made):
+    """The name /dev/loopN stays, and leads to other data, as that of a card reader does."""
     device = made.device()
     named = profile(device)
     target = resolve(named, Path("/"))
@@ -168,6 +168,21 @@ def test_a_loop_device_that_was_attached_to_another_file_is_not_written(made):
     assert [error.rule for error in refusals(target, WRITE, device=named, consent=str(device))] == [
         "not-named"
     ]
+    (told,) = refusals(target, READ, device=named, consent=None)
+    assert told.rule == "exchanged"
+    assert named.target_id["backing_file"] in str(told)
+
+
+def test_what_the_command_line_names_may_be_read_whatever_the_profile_names(made):
+    device, other = made.device(), made.device()
+    named = profile(device)
+    assert refusals(resolve(named, Path("/"), str(other)), READ, device=named, consent=None) == []
+
+
+@pytest.mark.parametrize("ids", [{}, {"serial": "*"}, {"by_id": "usb-Dock*"}])
+def test_what_a_profile_does_not_name_may_be_read(made, ids):
+    named = Device("d", str(made.device()), target_id=ids)
+    assert refusals(resolve(named, Path("/")), READ, device=named, consent=None) == []
 
 
 # ------------------------------------------------------------ refused in any case

@@ -134,6 +134,21 @@ def _check_name(plan: WritePlan) -> Iterator[TargetError]:
     yield plan.refuse("not-named", why, printable(remedy))
 
 
+def exchanged(device: BlockDevice, path: Path, profile: Device) -> list[TargetError]:
+    """Return why a device must not even be read: it lies where the profile's target does, and `target_id`
+    names another one, as of a card that was exchanged. Empty if it may.
+    """
+    if block_number(Path(profile.target)) != device.number:
+        return []  # the command line named it
+    wrong = [item for item in _named_ids(profile) if _is_another(*item, device)]
+    if not wrong:
+        return []
+    known = "; ".join(f"{kind}: {', '.join(values)}" for kind, values in stable_ids(device).items())
+    message = f"{path} ({device.number}) is not what the profile names: {_ids_text(wrong)}"
+    remedy = "attach that one, or change target_id" + (f": this device has {known}" if known else "")
+    return [TargetError(printable(message), rule="exchanged", remedy=printable(remedy))]
+
+
 def _ids_text(ids: list[tuple[str, str]]) -> str:
     return ", ".join(f"{kind} {value}" for kind, value in ids)
 
@@ -183,6 +198,17 @@ def _leads_to(kind: str, value: str, device: BlockDevice) -> bool:
 def _agrees(kind: str, value: str, device: BlockDevice) -> bool:
     """Return whether an id leads to this device, or is the serial number of the disk that it is a part of."""
     return _leads_to(kind, value, device) or (kind == "serial" and _leads_to(kind, value, device.whole))
+
+
+def _is_another(kind: str, value: str, device: BlockDevice) -> bool:
+    """Return whether an id is surely not one of this device, though others may have it, too."""
+    if _PATTERN & set(value) or (kind == "by_id" and not BY_ID.is_dir()):
+        return False
+    if kind == "by_id":
+        return block_number(BY_ID / Path(value).name) != device.number
+    if kind == "backing_file":
+        return not device.backing_file or os.path.realpath(value) != os.path.realpath(device.backing_file)
+    return value not in (*device.serials, *device.whole.serials)
 
 
 def _check_consent(plan: WritePlan) -> Iterator[TargetError]:

@@ -33,8 +33,10 @@ def refusals(target: Target, needs: Needs, *, device: Device, consent: str | Non
     found = (
         _directory_refusals(target, needs) if target.kind == "directory" else _device_refusals(target, needs)
     )
-    if target.kind == "device" and needs.writes and target.number:
-        found += destroy.refusals(BlockDevice(target.number), target.path, device, consent)
+    if target.kind == "device" and target.number:
+        disk = BlockDevice(target.number)
+        writing = destroy.refusals(disk, target.path, device, consent) if needs.writes else []
+        found += writing or destroy.exchanged(disk, target.path, device)
     return found
 
 

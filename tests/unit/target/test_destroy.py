@@ -8,7 +8,7 @@ import pytest
 from iogate.host.blockdevice import BlockDevice
 from iogate.model import Device
 from iogate.target import destroy
-from iogate.target.destroy import refusals, stable_ids
+from iogate.target.destroy import exchanged, refusals, stable_ids
 
 ROOT_LINE = "27 1 8:2 / / rw - ext4 /dev/root rw\n"
 SERIAL = {"serial": "S4EWNX0R123456"}
@@ -139,6 +139,20 @@ def test_all_that_the_profile_says_must_lead_to_the_device(machine, dock, by):
         why = machine.refused(target=target, target_id={**by_id, "serial": serial})["not-named"]
         assert f"but by serial {serial} it names another device" in why
         assert "serial: S4EWNX0R123456" in why
+
+
+def test_a_disk_that_was_changed_is_not_read_either(machine, dock):
+    def why(number="8:16", target=str(dock), **ids):
+        profile = Device("d", target, target_id=ids)
+        found = exchanged(BlockDevice(number, machine.sys), machine.path, profile)
+        return [(error.rule, str(error)) for error in found]
+
+    assert why(**SERIAL) == why(by_id=dock.name, **SERIAL) == why() == []
+    ((rule, text),) = why(by_id=dock.name, serial="ANOTHER")
+    assert rule == "exchanged" and "serial ANOTHER" in text and "S4EWNX0R123456" in text
+    assert why("8:17", f"{dock}-part1", **SERIAL) == []
+    assert why("8:17", f"{dock}-part1", serial="ANOTHER") != []
+    assert why(target="/dev/sdz", serial="ANOTHER") == []  # --io-target names another one
 
 
 def test_a_partition_is_named_by_its_link_and_may_be_by_the_serial_number_of_its_disk(machine, dock):

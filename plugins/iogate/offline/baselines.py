@@ -20,7 +20,7 @@ from iogate.judge.baseline.storage import baseline_text, hold_lock, write
 from iogate.judge.baseline.table import Change
 from iogate.judge.metrics import typical_value
 from iogate.model import metric
-from iogate.units import format_quantity, no_commands, one_line, printable
+from iogate.units import format_quantity, no_commands, one_line, plural, printable
 
 _WAIT = 10.0  # seconds for a session that is writing the file
 
@@ -159,7 +159,7 @@ def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:
             return f"{file} held nothing else, and is removed"
         head = {key: data[key] for key in ("schema", "device", "suite")}
         write(file, {**head, **({"sessions": known} if known else {}), "workloads": left}, folder)
-    return f"{file}: {len(left)} workloads and {len(known)} sessions are left"
+    return f"{file}: {plural(len(left), 'workload')} and {plural(len(known), 'session')} left"
 
 
 def _without(entry: dict[str, Any], sessions: Sequence[str] | None) -> dict[str, Any] | None:

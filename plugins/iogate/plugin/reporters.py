@@ -59,6 +59,8 @@ def progress_of(config: pytest.Config) -> Progress:
     terminal = config.pluginmanager.getplugin("terminalreporter")
 
     def write(text: str) -> None:
+        if terminal is None:
+            return
         with _uncaptured(config):
             terminal.ensure_newline()
             terminal.write(text, flush=True)

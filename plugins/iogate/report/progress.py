@@ -87,9 +87,9 @@ class Progress:
         self._show((f"laying out {format_quantity(total, 'B')} of data", share, f"{share:.0%}"))
 
     def notice(self, text: str) -> None:
+        """Tell what a person should know, however quiet the run is to be."""
         self.clear()
-        if self._screen or self._plain:
-            self._write(printable(f"{text}\n"))
+        self._write(printable(f"{text}\n"))
 
     def ended(self) -> None:
         self.clear()

@@ -138,13 +138,14 @@ def test_of_a_block_both_arms_are_shown(shown):
     ]
 
 
-def test_nothing_is_shown_if_nothing_is_wanted(shown):
+def test_nothing_but_notices_is_shown_if_nothing_is_wanted(shown):
     progress = Progress(shown.append, Screen(lambda: 80), quiet=True)
     progress.repetition(WORKLOAD, 1, 5, seconds=3, left=30)
     progress.laying_out(1, 2)
     progress.repeated(WORKLOAD, 1, DONE)
-    progress.notice("nothing")
     assert shown == []
+    progress.notice("another run is on the same disk")
+    assert shown == ["another run is on the same disk\n"]
 
 
 def test_the_living_lines_are_taken_away_when_the_session_ends(terminal):

@@ -323,6 +323,18 @@ class TestForms:
         piece = only(table("| A | 3500 MB/s | 99 GB/s |", head="| Drive | Read | Write |"))
         assert by_check(piece) == {"link_limit": {4}}
 
+    @pytest.mark.parametrize("heading", ["Read [MB/s]", "read_mb_s", "bw_mb", "Bandwidth [MB/s]", "BW_MBps"])
+    def test_units_in_brackets_and_in_names_of_variables(self, heading):
+        """The column was passed over beside one of IOPS, or its figures were called no figures."""
+        iops = "Read IOPS" if heading.lower().startswith("read") else "IOPS"
+        piece = only(table("| 4k | 400 | 12000 |", head=f"| bs | {heading} | {iops} |"))
+        assert by_check(piece) == {"bandwidth_unit": {4}}
+
+    @pytest.mark.parametrize("heading", ["read_mb", "size_mb", "Write (GB)"])
+    def test_sizes_are_no_rates(self, heading):
+        piece = only(table("| 4k | 400 | 12000 |", head=f"| bs | {heading} | IOPS |"))
+        assert piece.kinds == {"iops"} and by_check(piece) == {}
+
     @pytest.mark.parametrize("unit", ["MB/s", "MiB/s", "MBps", "GB/sec"])
     def test_a_heading_that_is_nothing_but_the_unit_of_a_rate_is_one_of_bandwidths(self, unit):
         head = f"| Block size | IOPS | {unit} | ms |"

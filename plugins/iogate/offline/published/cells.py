@@ -24,6 +24,7 @@ _RATE = re.compile(r"([kKMGT]?)(i?)([bB])(?:/s|/sec|ps)")
 _PIECE = re.compile(
     r"(?:(?P<direction>[rw]|read|write):)?\s*(?:\w+\s*=)?\s*(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
 )
+_BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
@@ -71,8 +72,10 @@ def unit_factor(kind: str, unit: str) -> float | None:
 
 
 def unit_in(text: str) -> tuple[str, str] | None:
-    """Return the kind (bandwidth or lat) and unit that a heading such as `Throughput (MB/sec)` names."""
-    for candidate in [*re.findall(r"\(([^()]+)\)", text), text.strip()]:
+    """Return the kind (bandwidth or lat) and unit that a heading such as `Throughput (MB/sec)`, or
+    `Read [MB/s]`, names.
+    """
+    for candidate in [*_BRACKETED.findall(text), text.strip()]:
         for kind in ("bandwidth", "lat"):
             if unit_factor(kind, candidate.strip()) and candidate.strip():
                 return kind, candidate.strip()

@@ -24,6 +24,7 @@ _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp
 _PARTS = (("min", r"\bmin"), ("max", r"\bmax"))
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
+_RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 
@@ -52,15 +53,21 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     found = _DIRECTION.search(text)
     direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
     if not named and (direction or kind in MEASURED):
-        last = unit_in(header.replace("_", " ").rpartition(" ")[2])
+        last = unit_in(_rate_in(header, kind) or header.replace("_", " ").rpartition(" ")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
-    if not kind and named and (direction or "(" in header or alone):
+    if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = named[0]
     if _SPREAD.search(text):
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
     return Column(header, kind, part, unit, direction if kind in MEASURED or not kind else "")
+
+
+def _rate_in(header: str, kind: str) -> str:
+    """Return the rate that the name of a variable ends with (`bw_mb_s`: MB/s); empty if none."""
+    found = _RATE.search(header.lower().replace("_", " ")) if "_" in header else None
+    return f"{found[1].upper()}{found[2]}B/s" if found and (found[3] or kind == "bandwidth") else ""
 
 
 def kind_in(text: str) -> str:

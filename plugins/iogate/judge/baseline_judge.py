@@ -32,7 +32,7 @@ from iogate.model import (
     Workload,
     metric,
 )
-from iogate.units import format_share, plural
+from iogate.units import format_change, format_share, plural
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Borrowed, Decision, Sensitivity
@@ -334,10 +334,14 @@ class BaselineJudge:
         reason = decision.reason
         if decision.verdict == "continue":
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
+        values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
         if course:
             reason += f"; repetitions differ by {format_share(course.span)} for their place in a session"
             reason += f", {self.unlike}" if self.unlike else ": like is held against like"
+            if named == "inconclusive" and not self.unlike and decision.baseline:
+                changes = self._places.changes(name, values, decision.baseline)
+                reason += f", place by place {', '.join(map(format_change, changes))}"
         if course and self.unlike:
             named = "inconclusive"
         elif named == "inconclusive" and not cut_short:
@@ -350,7 +354,6 @@ class BaselineJudge:
                     "invalid",
                     f"better than the suite holds possible (at most {format_share(better)}): {reason}",
                 )
-        values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         return MetricVerdict(
             metric(name),
             named,

@@ -71,6 +71,10 @@ class Places:
         course = self._course(name, len(values))
         return course.without(values) if course else values
 
+    def changes(self, name: str, values: Sequence[float], baseline: float) -> list[float]:
+        """Return by how much each repetition differs from its place in a baseline of this level, relative."""
+        return [value / baseline - 1 for value in self.own(name, values)]
+
     def _course(self, name: str, count: int) -> Course | None:
         """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""
         course = self.courses.get(name)

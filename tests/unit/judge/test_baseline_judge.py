@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import re
 
 import pytest
 
@@ -165,6 +166,14 @@ def test_a_loss_behind_the_first_repetitions_never_passes(loss):
     found, count = decided(one, repetitions(**{IOPS: [2000 * place for place in lost]}))
     assert found.verdict in ("regressed", "inconclusive")
     assert (count, one.minimum) == (5, 5)
+    told = re.search(r"place by place ([^;]*%)", found.reason)
+    assert [round(float(text.rstrip("%")) / 100, 1) for text in told[1].split(", ")] == [
+        0,
+        0,
+        -loss,
+        -loss,
+        -loss,
+    ]
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.1])

@@ -10,6 +10,7 @@ from growth import LINEAR, growth
 from iogate.cli import main
 from iogate.errors import IogateError
 from iogate.offline.published import Machine, audit_files, pieces
+from iogate.offline.published.report import text
 from places import DATA
 
 
@@ -318,6 +319,18 @@ class TestForms:
         rows = ("| Seq 1M | 3500 | 3000 |", "| Rand 4k | 60 | 70000 |")
         piece = only(table(*rows, head="| Test | Read | Write |", above=title + "\n"))
         assert piece.kinds == {"bandwidth"} and by_check(piece) == {"link_limit": {6}}
+
+    def test_or_that_the_labels_of_their_rows_say(self):
+        """Such a table was passed over beside another one, and refused alone."""
+        rows = (
+            "| Seq 1M (MB/s) | 3500 | 3000 |",
+            "| Rnd 4k (MB/s) | 60 | 70000 |",
+            "| Rnd 4k (IOPS) | 60k | 9k |",
+        )
+        piece = only(table(*rows, head="| Test | Read | Write |"))
+        assert by_check(piece) == {"link_limit": {5}}
+        assert "    stands: IOPS (1 of 3 rows), bandwidth (1 of 3 rows)\n" in text("x", [piece])
+        assert "    does not stand: bandwidth (1 of 3 rows)\n" in text("x", [piece])
 
     def test_or_that_their_cells_say(self):
         piece = only(table("| A | 3500 MB/s | 99 GB/s |", head="| Drive | Read | Write |"))

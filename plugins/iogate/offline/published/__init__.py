@@ -7,8 +7,9 @@ nature.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from iogate import engines
@@ -99,7 +100,12 @@ def _table_piece(
         finding for finding in findings if finding.check != "link_limit" or finding.line not in explained
     ]
     findings += [*clashes, *across.ceiling(table)]
-    kinds = frozenset(figure.kind for row in table.rows for figure in row.figures)
+    of_line = {row.line: frozenset(figure.kind for figure in row.figures) for row in table.rows}
+    findings = [
+        replace(one, kinds=one.kinds & of_line.get(one.line, one.kinds) or one.kinds) for one in findings
+    ]
+    kinds = frozenset[str]().union(*of_line.values())
     figures = f"{plural(len(table.rows), 'row')} of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")
-    return Piece(table.line, what, figures, kinds, tuple(findings), len(table.rows))
+    rows_of = Counter(kind for line in of_line.values() for kind in line)
+    return Piece(table.line, what, figures, kinds, tuple(findings), len(table.rows), rows_of=rows_of)

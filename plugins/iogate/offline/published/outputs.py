@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from iogate import engines
@@ -45,7 +45,8 @@ Jobs: TypeAlias = "Mapping[str, Sequence[DescribedJob]]"
 class Piece:
     """A part of a file that has figures: where it begins, what it is, its figures in short, the findings.
 
-    `error` says why it was refused, and has no figures.
+    `rows_of` are how many of the `rows` have figures of each kind, where not all have. `error` says why it
+    was refused, and has no figures.
     """
 
     line: int
@@ -55,6 +56,7 @@ class Piece:
     findings: tuple[FigureFinding, ...]
     rows: int = 1
     error: OutputError | None = None
+    rows_of: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,17 @@ def _verdict(piece: Piece) -> list[str]:
     for kind in sorted({*_kind_names(piece.kinds), *wrong, *doubtful}):
         bad = wrong.get(kind, set())
         unsure = doubtful.get(kind, set()) - bad
-        good = piece.rows - len(bad) - len(unsure) if kind in _kind_names(piece.kinds) else 0
+        good = max(0, _having(piece, kind) - len(bad) - len(unsure))
         for title, count in (("stands", good), ("doubtful", len(unsure)), ("does not stand", len(bad))):
             if count:
                 groups[title].append(f"{kind} ({count} of {piece.rows} rows)" if piece.rows > 1 else kind)
     return [f"{title}: {', '.join(kinds)}" for title, kinds in groups.items() if kinds]
+
+
+def _having(piece: Piece, name: str) -> int:
+    """Return how many rows have figures of a kind, by its name for people."""
+    kinds = [kind for kind in piece.kinds if _NAMES.get(kind, kind) == name]
+    return max((piece.rows_of.get(kind, piece.rows) for kind in kinds), default=0)
 
 
 def _lines(piece: Piece, severity: str) -> dict[str, set[int]]:

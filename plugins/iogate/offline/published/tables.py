@@ -88,7 +88,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
             replace(column, kind=named[0], unit=named[1]) if not column.kind else column
             for column in columns[1:]
         ]
-    if not any(column.kind in MEASURED for column in columns):
+    if not any(column.kind in MEASURED or column.direction for column in columns):
         return None
     block = _LEADING_SIZE.match(raw.title)
     shared = _size(block[0]) if block else None
@@ -113,7 +113,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
     labels: list[str] = []
     unread: list[str] = []
     stated: dict[str, int | None] = {"block": block}
-    for cell, column in zip(cells, columns, strict=False):
+    for cell, column in zip(cells, _of_row(cells, columns), strict=False):
         if column.kind in MEASURED:
             found = quantities(cell, column.kind, column.part, column.unit)
             figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
@@ -132,6 +132,25 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
         return None
     apart = len({column.direction for column in columns if column.kind in MEASURED} - {""}) > 1
     return Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=apart, **stated)
+
+
+def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]:
+    """Return the columns, those of a direction alone with the kind and unit that the row's label names, as
+    `Seq 1M Q8 (MB/s)` does.
+    """
+    if all(column.kind in MEASURED or not column.direction for column in columns):
+        return columns
+    labels = [cell for cell, column in zip(cells, columns, strict=False) if not column.direction]
+    named = next((found for label in labels if (found := _named(label))), None)
+    if not named:
+        return columns
+    kind, unit = named
+    return [replace(one, kind=kind, unit=unit) if one.direction and not one.kind else one for one in columns]
+
+
+def _named(label: str) -> tuple[str, str] | None:
+    """Return the kind and unit of figures that a row's label names."""
+    return unit_in(label) or (("iops", "") if kind_in(label.lower()) == "iops" else None)
 
 
 def _size(text: str) -> int | None:

@@ -225,7 +225,8 @@ class BaselineJudge:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""
         from iogate.judge.gate import decide
 
-        return decide(self._places.known(name, len(values)), self._places.own(name, values), **terms)
+        known, own = self._places.known(name, len(values)), self._places.own(name, values)
+        return decide(known, own, **terms, placed=name in self._places.courses)
 
     def tolerance(self, name: str) -> Tolerance:
         """Return the tolerance that applies to a gating metric: the command line's, or the suite's."""
@@ -376,18 +377,20 @@ class BaselineJudge:
 
     def _would_regress(self, name: str, decision: Decision) -> bool:
         """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its
-        repetitions scatter by beyond that, as where some have lost nothing, explains no loss; and two
-        workloads in two sessions know so little of what is usual that nothing is beyond doubt.
+        repetitions scatter by beyond that, as where some have lost nothing, or others so much that they are
+        outliers, explains no loss; and two workloads in two sessions know so little of what is usual that
+        nothing is beyond doubt.
         """
         from iogate.judge.gate import as_assumed, decide
 
-        if decision.value is None:
+        if decision.value is None or decision.mean is None:
             return False
         terms, count = self._terms(name), decision.repetitions
         if terms["borrowed"] and terms["borrowed"].session_degrees:
             terms["borrowed"] = as_assumed(terms["borrowed"])
-        level = [decision.value] * count
-        return decide(self._places.known(name, count), level, **terms).verdict == "regressed"
+        known = self._places.known(name, count)
+        levels = ([level] * count for level in (decision.value, decision.mean))
+        return any(decide(known, level, **terms).verdict == "regressed" for level in levels)
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

@@ -8,6 +8,7 @@ Source: Wellek (2010), "Testing Statistical Hypotheses of Equivalence and Noninf
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -55,7 +56,8 @@ class Decision:
     (1 - alpha towards the worse, 1 - beta towards the better, corrected for looks and metrics), both relative
     to the baseline and signed as the number moved; None where nothing can be said. `tolerance` is the one
     applied and `bound` the value at which it is exhausted. `minimum_detectable` is the smallest relative loss
-    that the baseline resolves (None for a published one). `baseline` and `value` have the metric's unit.
+    that the baseline resolves (None for a published one). `baseline` and `value` have the metric's unit, and
+    so has `mean`, the value if outliers counted in full.
     `outliers` of the `repetitions` lie far from the others; they count, but cannot decide alone. After so
     many repetitions it passes on the better side of `passes` and fails on the worse side of `fails` (None
     where outliers keep it from deciding). `remedy` is what would help where the tolerance is not resolved.
@@ -71,6 +73,7 @@ class Decision:
     minimum_detectable: float | None = None
     baseline: float | None = None
     value: float | None = None
+    mean: float | None = None
     outliers: int = 0
     passes: float | None = None
     fails: float | None = None
@@ -90,6 +93,7 @@ def decide(
     metrics: int = 1,
     assumed_session_noise: float | None = None,
     borrowed: Borrowed | None = None,
+    placed: bool = False,
 ) -> Decision:
     """Judge this session's values of one metric, after each repetition.
 
@@ -99,7 +103,8 @@ def decide(
     the data. `alpha` bounds false alarms, shared by `metrics` gating metrics; `beta` bounds missed losses of
     the tolerance. After `first_look` repetitions it may be decided: a fixed number of them has that and
     `max_repetitions` alike, and all of the error rates for its only look. `assumed_session_noise` (relative)
-    stands in while there are fewer than three sessions.
+    stands in while there are fewer than three sessions. Where values are `placed`, each is the only one of a
+    place in the session, and an outlier no accident that the others outvote.
 
     Values that are no measurements give `inconclusive` with a reason; only options that say nothing raise
     (InputError). Once the verdict is not `continue`, it is final.
@@ -114,7 +119,7 @@ def decide(
         if hasattr(baseline, "__iter__"):
             sessions = read_sessions(baseline)
             return _decide_measured(
-                sessions, values, direction, tolerance, looks, assumed_session_noise, borrowed
+                sessions, values, direction, tolerance, looks, assumed_session_noise, borrowed, placed=placed
             )
         published = check_value(baseline, "the published baseline")
         return _decide_published(published, values, direction, tolerance, looks, assumed_session_noise)
@@ -130,6 +135,8 @@ def _decide_measured(
     looks: LookPlan,
     assumed: float | None,
     borrowed: Borrowed | None,
+    *,
+    placed: bool,
 ) -> Decision:
     known = [value for session in sessions for value in session]
     if max(known) > MIXED * min(known):
@@ -145,7 +152,11 @@ def _decide_measured(
     logs = [scale.worse(value) for value in values]
     found = difference(noise, logs, assumed=assumed)
     passing = difference(noise.passing, logs, assumed=assumed)
-    case = Case(scale, noise.centre, found, passing, len(values), margin, 0.0, looks, detectable, noise)
+    usual = math.fsum(map(statistics.fmean, sessions)) / len(sessions)
+    mean = scale.worse(statistics.fmean(values)) - scale.worse(usual)
+    case = Case(
+        scale, noise.centre, found, passing, len(values), mean, margin, 0.0, looks, detectable, noise, placed
+    )
     if case.n < looks.first:
         return case.decision("continue", case.too_few)
     notes = []
@@ -175,7 +186,8 @@ def _decide_published(
     noise = baseline_noise(((0.0,),), assumed)
     margin = applied_margin(noise, looks, scale, tolerance)
     found = own_difference(tuple(map(scale.worse, values)))
-    case = Case(scale, 0.0, found, found, len(values), margin, margin, looks, None)
+    mean = scale.worse(statistics.fmean(values))
+    case = Case(scale, 0.0, found, found, len(values), mean, margin, margin, looks, None)
     note = "a baseline of one number, as a published one, is judged by the tolerance alone"
     if case.n < looks.first:
         return case.decision("continue", case.too_few)
@@ -191,7 +203,8 @@ def _decide_published(
 class Case:
     """One comparison: the `found` difference after `n` repetitions, to fail above `threshold`.
 
-    `passing` is the same difference with the standard error to pass by.
+    `passing` is the same difference with the standard error to pass by, `mean` that of plain means, in which
+    an outlier counts for as much as any other repetition.
     """
 
     scale: Scale
@@ -199,11 +212,13 @@ class Case:
     found: Difference
     passing: Difference
     n: int
+    mean: float
     margin: float
     threshold: float
     looks: LookPlan
     detectable: float | None
     noise: Noise | None = None
+    placed: bool = False
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -237,6 +252,13 @@ class Case:
         """
         two = self.n == 2 < self.looks.last and self.looks.alpha < RARE
         return self.found.kept <= self.margin or two
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the mean of all lost the tolerance, by what is taken for outliers: a quarter of the
+        repetitions or more, or any place, of which there is but one.
+        """
+        return self.mean > self.margin and (self.placed or self.found.lost > self.margin)
 
     @property
     def withheld(self) -> bool:
@@ -282,6 +304,7 @@ class Case:
             minimum_detectable=detectable,
             baseline=self.scale.value(self.centre),
             value=self.scale.value(self.centre + self.found.worse),
+            mean=self.scale.value(self.centre + self.mean),
             outliers=self.found.outliers,
             passes=self._value(self.margin - self._reach(self.n)[1]) if span else None,
             fails=self._value(self._fails) if span and not self.doubtful else None,
@@ -312,6 +335,12 @@ def _judge(case: Case, notes: list[str], *, hopeless: bool = False) -> Decision:
         verdict, said = "inconclusive", "too good to be believed: another unit, or another set-up"
     elif most < case.margin and case.withheld:
         verdict, said = "continue", f"still open, {between}, as too many repetitions lost more than that"
+    elif most < case.margin and case.contradicted:
+        all_of_them = case.words(case.mean)
+        verdict, said = (
+            "inconclusive",
+            f"{between} without outliers, but their mean is {all_of_them} with them",
+        )
     elif most < 0:
         verdict, said = "improved", f"better, {between}"
     elif most < case.margin:

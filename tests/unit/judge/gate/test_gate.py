@@ -291,8 +291,28 @@ class TestStalls:
     def test_nothing_waits_for_what_will_not_come_nor_for_what_the_tolerance_bears(self):
         quiet, direction = [[1000.0, 1001.0, 999.0]] * 20, {"direction": "higher", "tolerance": 0.05}
         fixed = {"first_look": 4, "max_repetitions": 4}
-        assert decide(quiet, [1000.0, 1001.0, 999.0, 800.0], **direction, **fixed).verdict in PASSING
+        assert decide(quiet, [1000.0, 1001.0, 999.0, 820.0], **direction, **fixed).verdict in PASSING
         assert decide(quiet, [1000.0, 1001.0, 999.0, 980.0], **direction).verdict in PASSING
+
+    @pytest.mark.parametrize(
+        "values", [[1000.0] * 3 + [500.0] * 2, [1000.0] * 9 + [600.0] * 3, [1000.0, 400.0] * 3]
+    )
+    @pytest.mark.parametrize("direction", ["higher", "lower"])
+    def test_nothing_passes_at_the_last_look_whose_mean_lost_the_tolerance(self, values, direction):
+        """They were called outliers, and the others outvoted them."""
+        values = values if direction == "higher" else [1e6 / value for value in values]
+        fixed = {"first_look": len(values), "max_repetitions": len(values)}
+        quiet = [[1000.0, 1001.0, 999.0]] * 20
+        decision = decide(quiet, values, direction=direction, tolerance=0.05, **fixed)
+        assert decision.verdict in ("inconclusive", "regressed")
+
+    def test_a_place_is_not_outvoted_by_others(self):
+        quiet, fixed = [[1000.0, 1001.0, 999.0]] * 20, {"first_look": 5, "max_repetitions": 5}
+        last = [1000.0, 1001.0, 999.0, 1000.0, 600.0]
+        for placed, verdict in ((False, "pass"), (True, "inconclusive")):
+            found = decide(quiet, last, direction="higher", tolerance=0.05, placed=placed, **fixed)
+            assert found.verdict == verdict
+        assert "without outliers, but their mean is 8.0% lower with them" in found.reason
 
     def test_a_device_that_loses_two_fifths_in_half_of_its_repetitions_seldom_passes(self):
         generator, passed = random.Random(7), 0

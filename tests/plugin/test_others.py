@@ -114,6 +114,34 @@ def test_pytest_randomly_leaves_verdicts_and_rounds_as_they_are(judged):
     assert [line.split()[1] for line in lines][:4] == ["alpha", "beta", "alpha", "beta"]
 
 
+def test_what_measures_is_measured_in_one_order_whatever_comes_first(project):
+    """A device is as hot as what came before made it: --ff, after a failure, called a loss an improvement."""
+    suite = "workloads:\n  {0}1: {{engine: fake, gate: {{read.iops: 5%}}}}\n  {0}2: {{engine: fake}}\n"
+    for name in "ba":
+        project.suite(suite.format(name), name=name)
+    project.suite("workloads:\n  late: {engine: fake}\n", name="demo")
+    tests = "def test_{0}(measure): measure(engine='fake')\ndef test_{0}_else(): pass\n"
+    project.pytester.makepyfile(test_r=tests.format("r"), test_q=tests.format("q") + tests.format("p"))
+    project.device("lab", "target: .\n")
+    order = ["suites/a.yaml::a1", "suites/a.yaml::a2", "suites/b.yaml::b1", "suites/b.yaml::b2"]
+    order += ["suites/demo.yaml::late", "test_q.py::test_q", "test_q.py::test_p", "test_r.py::test_r"]
+
+    def measured(*arguments):
+        result = project.run_apart(*arguments, "--device=lab", "--io-json=out.json")
+        document = json.loads((project.path / "out.json").read_text())
+        return [one["id"] for one in document["workloads"]], result
+
+    assert measured("suites", "test_q.py", "test_r.py", "--update-baselines")[0] == order
+    backwards = ["test_r.py", "test_q.py", "suites/demo.yaml", "suites/b.yaml", "suites/a.yaml"]
+    assert measured(*backwards)[0] == order
+    project.pytester.makepyfile(test_r=tests.format("r").replace(")\n", "); assert 0\n", 1))
+    found, result = measured(".")
+    result.assert_outcomes(passed=10, failed=1)
+    assert found == order
+    assert measured(".", "--ff")[0] == order
+    assert measured(".", "-p", "randomly", "--randomly-seed=3")[0] == order
+
+
 def stepwise(project, *arguments, factor=1.0):
     """Run until one fails."""
     return project.run_apart(".", "--device=lab", "--stepwise", *arguments, factor=factor)

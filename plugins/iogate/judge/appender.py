@@ -33,7 +33,7 @@ class Appender(Recorder):
         unlike: str = "",
     ) -> None:
         enough = Enough.of(workload, gating, gate_options, baseline.metrics)
-        super().__init__(workload, gating, sessions=sessions, enough=enough)
+        super().__init__(workload, gating, sessions=sessions, newest=baseline.newest, enough=enough)
         self.baseline = baseline
         self.runtime = baseline.runtime
         self.first_run = baseline.first_run

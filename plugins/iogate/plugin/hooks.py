@@ -35,7 +35,7 @@ from iogate.plugin.items import (
 )
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
-from iogate.plugin.others import SuiteOrder, add_extras, leaves_out_unchanged, records
+from iogate.plugin.others import MeasuringOrder, add_extras, leaves_out_unchanged, records
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_verdict
 from iogate.units import no_commands
@@ -191,8 +191,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Find what files alone tell to be left out in silence, where it is processes of xdist that collect."""
-    order = SuiteOrder(session.config, session.config.stash[RUN].selected.modules)
-    session.config.pluginmanager.register(order, "iogate.order")
+    session.config.pluginmanager.register(MeasuringOrder(session.config), "iogate.order")
     if session.config.stash[RUN].settings.strict and _parallel(session.config):
         _find_gaps(session.config.stash[RUN], measures=False)
 

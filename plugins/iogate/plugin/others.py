@@ -10,12 +10,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
 
-from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.plugin.items import WorkloadItem
 from iogate.plugin.python_tests import may_measure
 from iogate.units import printable
 
@@ -81,15 +80,17 @@ def add_extras(item: pytest.Item, report: pytest.TestReport) -> None:
         setattr(report, "extras", shown)  # noqa: B010  # pytest-html's own attribute
 
 
-class SuiteOrder:
-    """Restores the order of workloads. It is registered last, after pytest's own plugins, so that it is asked
-    when pytest-randomly has shuffled, and before `--stepwise` looks, which takes all that stands before the
-    test that failed for passed.
+class MeasuringOrder:
+    """Keeps the order in which is measured, as it is a part of what is measured: a device is as hot, or its
+    cache as full, as what came before made it. Files that measure come in the order of their paths, whatever
+    the command line, pytest-randomly or `--ff` say, and what measures in one in the order in which it stands.
+
+    It is registered last, after pytest's own plugins, so that it is asked when pytest-randomly has shuffled,
+    and before `--stepwise` looks, which takes all that stands before the test that failed for passed.
     """
 
-    def __init__(self, config: pytest.Config, modules: Sequence[SuiteModule]) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._modules = modules
         self._collected: dict[pytest.Item, int] = {}
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -97,37 +98,40 @@ class SuiteOrder:
         self._collected.setdefault(item, len(self._collected))
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put workloads back into the order of their suites, and with `--stepwise` each test into its place:
-        what stands before a failure in another order may never have run.
+        """Put what measures into its order, and with `--stepwise` each test into its place that
+        pytest-randomly shuffled: what stands before a failure in another order may never have run.
         """
-        config = self._config
-        randomly = _has(config, "randomly", "pytest_randomly")
-        if not (randomly and config.getoption("randomly_reorganize", False)):
-            return
-        if not config.getoption("stepwise", False):
-            _restore_order(items, self._modules)
-        elif any(map(may_measure, items)):
-            items.sort(key=lambda item: self._collected.get(item, len(self._collected)))
+        stepwise = self._config.getoption("stepwise", False) and any(map(may_measure, items))
+        if stepwise and _has(self._config, "randomly", "pytest_randomly"):
+            items.sort(key=self._place)
+        self._restore(items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Undo what `--ff` and `--nf` do of it, behind all others."""
+        self._restore(session.items)
+
+    def _restore(self, items: list[pytest.Item]) -> None:
+        """Sort the files that measure among themselves, and what measures in each. Other tests stay where
+        they are.
+        """
+        files = [list(block) for _, block in itertools.groupby(items, lambda item: item.path)]
+        for file in files:
+            ordered = iter(sorted(filter(_measures, file), key=self._place))
+            file[:] = [next(ordered) if _measures(item) else item for item in file]
+        first = [next(filter(_measures, file), None) for file in files]
+        measuring = [(self._place(item), file) for item, file in zip(first, files, strict=True) if item]
+        by_path = (file for _, file in sorted(measuring, key=lambda pair: pair[0]))
+        items[:] = [
+            each
+            for item, file in zip(first, files, strict=True)
+            for each in (next(by_path) if item else file)
+        ]
+
+    def _place(self, item: pytest.Item) -> tuple[str, int]:
+        return str(item.path), self._collected.get(item, len(self._collected))
 
 
-def _restore_order(items: list[pytest.Item], modules: Sequence[SuiteModule]) -> None:
-    """Put workloads back into the order of their suites: what was measured before is a part of what is
-    measured. Other tests stay shuffled, and suites in one piece.
-    """
-    place = {id(module): number for number, module in enumerate(modules)}
-    blocks = [(parent, list(block)) for parent, block in itertools.groupby(items, lambda item: item.parent)]
-    suites = [block for parent, block in blocks if isinstance(parent, SuiteModule)]
-    for block in suites:
-        block.sort(key=_place)
-    ordered = iter(sorted(suites, key=lambda block: place.get(id(block[0].parent), 0)))
-    items[:] = [
-        item
-        for parent, block in blocks
-        for item in (next(ordered) if isinstance(parent, SuiteModule) else block)
-    ]
-
-
-def _place(item: pytest.Item) -> int:
-    """Return the place of a workload in its suite."""
-    assert isinstance(item, WorkloadItem) and isinstance(item.parent, SuiteModule) and item.parent.loaded
-    return item.parent.loaded.workloads.index(item.workload)
+def _measures(item: pytest.Item) -> bool:
+    """Return whether a test is a workload, or takes `measure`."""
+    return isinstance(item, WorkloadItem) or "measure" in getattr(item, "fixturenames", ())

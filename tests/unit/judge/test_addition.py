@@ -119,6 +119,14 @@ def test_an_appender_measures_as_often_as_a_baseline_needs():
     assert judge.verdict(measured(1000.0, 1000.0, 1001.0, 999.0, 1000.0)).keep
 
 
+def test_an_appender_says_how_old_its_baseline_is():
+    """Short nights that append (--io-budget) gave all their time to the first suite, night after night."""
+    dated = Baseline(
+        "a", {}, {READ: QUIET}, sessions=("2026-01-03T00:00:00Z-a", "2026-01-01T00:00:00Z-b", "s3")
+    )
+    assert Appender(W, dated, (READ,), GateOptions(), {}).newest == "2026-01-03T00:00:00Z-a"
+
+
 @pytest.mark.parametrize("figure", [0.0, math.nan, math.inf, -1.0])
 def test_what_cannot_be_judged_is_refused(figure):
     found = judged(1000.0, figure, 1001.0)

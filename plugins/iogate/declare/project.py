@@ -112,15 +112,14 @@ def require_within(place: Path, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def hide_what_lies_outside(root: Path, suite: Path, shown: str) -> Iterator[None]:
-    """Tell mistakes of a suite without its text if a link leads it out of the project, as one in a stranger's
-    repository may lead to any file. Raises InputError instead of what is raised within.
+def hide_what_lies_outside(root: Path, real: Path, shown: str) -> Iterator[None]:
+    """Tell mistakes of a suite without its text if it really lies outside of the project, as a link in a
+    stranger's repository may lead to any file. Raises InputError instead of what is raised within.
     """
     try:
         yield
     except IogateError:
-        real = os.path.realpath(suite)
-        if Path(real).is_relative_to(os.path.realpath(root)):
+        if real.is_relative_to(os.path.realpath(root)):
             raise
         raise InputError(
             printable(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from pydantic import BeforeValidator, Field
 from iogate.declare.overrides import Overrides, check_expanded, merged
 from iogate.declare.workload import declare_workload, declared_parts
 from iogate.errors import InputError, InputErrors, OptionError
+from iogate.formats.reading import Held
 from iogate.formats.schema import MOST, Schema, check_document
 from iogate.formats.yamlio import Document, Path_, load
 from iogate.model import Workload
@@ -78,18 +80,20 @@ def load_suite(
     *,
     suite: str = "",
     name: str | None = None,
+    file: Held | None = None,
     overrides: Overrides | None = None,
     cli_overrides: Mapping[str, Any] | None = None,
     allow_exec: bool = False,
 ) -> Suite:
     """Return the suite of a file, called `suite` (if not given: as the file, without its suffix); `name` is
-    what messages call the file.
+    what messages call the file, `file` the file itself, if somebody holds it.
 
     `overrides` (a device's) replace options of every workload; `cli_overrides` (size and runtime of the
     command line) replace those that a workload's engine knows; `allow_exec` lets options run commands. Raises
     InputErrors, each with file:line:column.
     """
-    document = load(path, name)
+    document = load(file.path if file else path, name or str(path))
+    folder = file.real.parent if file else Path(os.path.realpath(path.parent))
     entries = check_document(SuiteFile, document)
     suite = suite or path.stem
     mistakes: list[InputError] = []
@@ -97,9 +101,9 @@ def load_suite(
     overrides = overrides or Overrides()
     instead = {**overrides.options, **(cli_overrides or {})}
     declare = partial(
-        declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=path.parent
+        declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=folder
     )
-    parts = partial(declared_parts, folder=path.parent, variables=entries.variables)
+    parts = partial(declared_parts, folder=folder, variables=entries.variables)
     for key, entry in entries.workloads.items():
         if len(mistakes) > MOST:
             mistakes.append(InputError("what else is wrong is not shown", position=document.position(())))

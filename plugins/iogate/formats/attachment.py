@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from iogate.errors import InputError
+from iogate.formats.reading import held, read_at_once
 from iogate.units import printable
 
 _LARGEST_ATTACHMENT = 2**20
@@ -24,24 +25,27 @@ class Attachment:
 
 
 def read_attachment(folder: Path, name: str) -> Attachment:
-    """Return the file that a file in `folder` names by a path relative to itself. Raises InputError if that
-    would leave the folder, or is no text of at most 1 MiB.
+    """Return the file that a file in `folder` names by a path relative to itself; `folder` is where that one
+    really lies. Raises InputError if that would leave the folder, or is no text of at most 1 MiB.
     """
     shown = printable(name)
     relative = PurePosixPath(name)
-    path = folder / relative
+    leaves = InputError(
+        f"{shown!r} is refused: it would leave the folder", remedy="name a file below that folder"
+    )
+    if not name or relative.is_absolute() or ".." in relative.parts:
+        raise leaves
     try:
-        inside = path.resolve().is_relative_to(folder.resolve())
-        if not name or relative.is_absolute() or ".." in relative.parts or not inside:
-            raise InputError(
-                f"{shown!r} is refused: it would leave the folder", remedy="name a file below that folder"
-            )
-        if not path.is_file():
-            raise InputError(f"{shown!r} is no file below {printable(str(folder))}")
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST_ATTACHMENT + 1)
+        with held(folder / relative) as file:
+            if not file.real.is_relative_to(folder):
+                raise leaves
+            if not file.path.is_file():
+                raise InputError(f"{shown!r} is no file below {printable(str(folder))}")
+            data = read_at_once(file.path, _LARGEST_ATTACHMENT + 1)
         if len(data) > _LARGEST_ATTACHMENT:
             raise InputError(f"{shown!r} is larger than {_LARGEST_ATTACHMENT >> 20} MiB")
         return Attachment(shown, data.decode("utf-8-sig"))
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links, before Python 3.13
+    except FileNotFoundError:
+        raise InputError(f"{shown!r} is no file below {printable(str(folder))}") from None
+    except (OSError, ValueError) as error:
         raise InputError(f"{shown!r} cannot be read: {printable(str(error))}") from None

@@ -6,11 +6,21 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import InputError
 from iogate.formats.streams import own_descriptor
 from iogate.units import printable
+
+
+@dataclass(frozen=True)
+class Held:
+    """A file that is held open: `path` leads to it, whatever has its name by now, `real` is where it lies."""
+
+    path: Path
+    real: Path
+
 
 _PIECE = 2**16  # of a file whose size the kernel does not say
 _REMEDY = "put it into a file, or hand it over by /dev/stdin or the shell's <(...)"
@@ -23,6 +33,23 @@ def read_at_once(path: Path, most: int | None = None) -> bytes:
     with open(path, "rb", opener=_without_waiting) as stream:
         size = max(os.fstat(stream.fileno()).st_size + 1, _PIECE)  # what is asked for is allocated at once
         return stream.read(size if most is None else min(size, most)) or b""
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[Held]:
+    """Hold a file, so that it is the same one that is looked at, read, and told of: whoever may rename it can
+    have put a link in its place by then. Raises OSError.
+    """
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        place = Path(f"/proc/self/fd/{descriptor}")
+        try:
+            real = Path(os.readlink(place))
+        except FileNotFoundError:  # as in a chroot without /proc
+            place, real = path, Path(os.path.realpath(path))
+        yield Held(place, real)
+    finally:
+        os.close(descriptor)
 
 
 def read_input(path: Path, largest: int) -> bytes:

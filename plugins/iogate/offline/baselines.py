@@ -188,7 +188,6 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
         if not own or not other:
             raise InputError("one side is empty")
         merged = merge(base, own, other)
-        refuse_links(ours, "")
         write_atomically(ours, baseline_text(ours, merged, merged["device"]))
     except InputErrors as error:
         told = [
@@ -202,6 +201,7 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
 
 
 def _side(file: Path, shown: str) -> dict[str, Any]:
+    refuse_links(file, "")  # what one leads to would be shown with its mistakes
     document = yamlio.load(file, shown)
     data: dict[str, Any] = check_baseline(document).data if document.data is not None else {}
     return data

@@ -171,12 +171,7 @@ class SuiteModule(pytest.Module):
         With `ask_engines` the engines' own programs are asked: not for a plan, which starts no process, nor
         for a device elsewhere, where they are.
         """
-        from iogate.declare.project import find_project, hide_what_lies_outside
-
-        with hide_what_lies_outside(
-            find_project(self.path, self.config.rootpath).root, self.path, self.shown
-        ):
-            suite = self._load()
+        suite = self._load()
         self.loaded = suite
         for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
             self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
@@ -184,19 +179,27 @@ class SuiteModule(pytest.Module):
             yield WorkloadItem.of(self, workload)
 
     def _load(self) -> Suite:
+        from iogate.declare.project import find_project, hide_what_lies_outside
         from iogate.declare.suite import load_suite
+        from iogate.formats.reading import held
 
-        suite = load_suite(
-            self.path,
-            suite=self.suite,
-            name=self.shown,
-            overrides=self.overrides,
-            cli_overrides=self.cli_overrides,
-            allow_exec=self.allow_exec,
-        )
-        if self.ask_engines:
-            _ask_engines(suite.workloads)
-        return suite
+        root = find_project(self.path, self.config.rootpath).root
+        try:
+            with held(self.path) as file, hide_what_lies_outside(root, file.real, self.shown):
+                suite = load_suite(
+                    self.path,
+                    suite=self.suite,
+                    name=self.shown,
+                    file=file,
+                    overrides=self.overrides,
+                    cli_overrides=self.cli_overrides,
+                    allow_exec=self.allow_exec,
+                )
+                if self.ask_engines:
+                    _ask_engines(suite.workloads)
+                return suite
+        except OSError as error:
+            raise InputError(f"cannot read {self.shown}: {error.strerror}") from error
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Return mistakes in a suite in words: no traceback, no command to a job's runner."""

@@ -183,6 +183,18 @@ def test_merge_does_not_write_through_a_link(lab, capsys, tmp_path):
     assert (victim.stat().st_ino, victim.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+@pytest.mark.parametrize("side", ["ours", "theirs", "base"])
+def test_merge_shows_nothing_of_what_a_link_leads_to(lab, capsys, tmp_path, side):
+    (tmp_path / "secret").write_text("hunter2: 1")
+    sides = {
+        name: shutil.copy(lab / "demo.yaml", lab / f"{name}.yaml") for name in ("ours", "theirs", "base")
+    }
+    sides[side].unlink()
+    sides[side].symlink_to(tmp_path / "secret")
+    text = said(capsys, "merge", *sides.values(), status=1)
+    assert "is a symbolic link" in text and "hunter2" not in text
+
+
 def test_what_was_moved_by_hand_says_so_and_how_to_mend_it(lab, capsys):
     lab.rename(lab.with_name("rack"))
     text = said(capsys, "show", "baselines/rack/demo.yaml", status=2)

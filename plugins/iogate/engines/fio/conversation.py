@@ -19,12 +19,19 @@ _GOES_ON = 1
 _LARGEST = 2**24
 _QUIT, _JOB, _TEXT, _STATUS, _GROUP, _ASK_ETA, _ETA, _PROBE, _START, _STOP = 1, 3, 5, 6, 7, 8, 9, 10, 11, 12
 _DISKS, _SERVER_START, _ADD_JOB, _RUN, _LOG, _JOB_OPTION = 13, 14, 15, 16, 17, 22
-_JOB_STARTS, _TEXT_STARTS, _START_ENDS, _OPTION_STARTS = 8, 24, 8, 8
+_JOB_STARTS, _TEXT_STARTS, _START_ENDS, _OPTION_ENDS = 8, 24, 8, 200
 _NAME_STARTS, _NAME = 8, 128
 _LOG_NAMES = (24, 28, 32, 36, 40)
 """Where the name of a log begins, in one version of fio or another."""
 _LOG_NAME = 256
 _LOG_TYPE_AT, _HISTOGRAM = 12, 6
+_LOG_PACKED_AT, _LOG_OFFSETS_AT = 16, 20
+_SAMPLE, _OFFSET = 32, 8
+"""Bytes of a sample of a log, and of the offset that it may have, too."""
+_LOG_LARGEST = 2**30
+"""What a log that is unpacked may take."""
+_DEFLATED = 1032
+"""Times that zlib makes a text smaller at most (its technical notes)."""
 _MOST_JOBS = 4096
 """Of one fio (its REAL_MAX_JOBS)."""
 _LONGEST_STATE = 5 * _MOST_JOBS
@@ -41,11 +48,26 @@ def _log_here(message: bytes) -> bool:
     """
     if len(message) < _LOG_NAMES[0] + _LOG_NAME or _number(message, _LOG_TYPE_AT) == _HISTOGRAM:
         return False
-    return not any(b"/" in _text(message[start : start + _LOG_NAME]) for start in _LOG_NAMES)
+    return _samples_fit(message) and not any(
+        b"/" in _text(message[start : start + _LOG_NAME]) for start in _LOG_NAMES
+    )
 
 
-def _number(message: bytes, at: int) -> int:
-    return int.from_bytes(message[at : at + 4], "little")
+def _samples_fit(message: bytes) -> bool:
+    """Return whether as many samples as a log is said to have are in its message, or can be packed in it: fio
+    takes memory for their number times their size, which may be more than a number holds, and reads or
+    unpacks them without a further look.
+    """
+    packed, sample = _number(message, _LOG_PACKED_AT), _SAMPLE
+    if _number(message, _LOG_OFFSETS_AT):
+        sample += _OFFSET
+    if packed:
+        return packed == 1 and _number(message, 0, 8) * sample <= min(_DEFLATED * len(message), _LOG_LARGEST)
+    return _LOG_NAMES[0] + _LOG_NAME + _number(message, 0, 8) * sample <= len(message)
+
+
+def _number(message: bytes, at: int, size: int = 4) -> int:
+    return int.from_bytes(message[at : at + size], "little")
 
 
 def _said(message: bytes, at: int, starts: int) -> bytes | None:
@@ -121,7 +143,7 @@ class _Jobs:
 
     def has(self, message: bytes) -> bool:
         of_all = message[:2] != b"\0\0"
-        return len(message) >= _OPTION_STARTS and (of_all or _number(message, 4) < self._count)
+        return len(message) >= _OPTION_ENDS and (of_all or _number(message, 4) < self._count)
 
 
 class _Messages:

@@ -22,8 +22,9 @@ def job(text, rest=b"\0" * 20):
     return struct.pack("<II", len(content), 1) + content
 
 
-def log(name, start=32):
-    return b"\1\0\0\0" * (start // 4) + name.encode().ljust(256, b"\0") + b"/" * 40
+def log(name, start=32, samples=1, packed=0, offsets=0, content=b"/" * 40):
+    head = struct.pack("<QIIII", samples, 1, 1, packed, offsets).ljust(start, b"\0")
+    return head + name.encode().ljust(256, b"\0") + content
 
 
 def text(said, length=None):
@@ -94,6 +95,42 @@ def test_the_name_of_a_log_is_in_its_message(talk):
     """Else it would be what an earlier message left behind it in the memory of fio."""
     with pytest.raises(MeasurementError, match="message 17 "):
         talk.to_conductor(message(LOG, b"\1\0\0\0" * 8))
+
+
+@pytest.mark.parametrize(
+    ("samples", "packed", "offsets", "length", "passes"),
+    [
+        (0, 1, 0, 8, True),
+        (300, 1, 0, 400, True),
+        (10, 0, 0, 320, True),
+        (10, 0, 1, 400, True),
+        (10, 0, 0, 290, False),
+        (10, 0, 1, 360, False),
+        (3000, 0, 0, 0, False),
+        ((2**64 - 256) // 32, 1, 0, 4000, False),  # times 32 it is nothing
+        (2**59 + 1, 0, 0, 64, False),
+        (2**30, 1, 0, 2**20, False),
+        (1, 2, 0, 64, False),
+    ],
+)
+def test_a_log_has_as_many_samples_as_it_says(talk, samples, packed, offsets, length, passes):
+    """fio took memory for a number of them that was none any more, and unpacked what the client liked into
+    it.
+    """
+    said = message(LOG, log("log_bw.1.log", 32, samples, packed, offsets, b"x" * length))
+    if passes:
+        assert talk.to_conductor(said) == said
+    else:
+        with pytest.raises(MeasurementError, match="message 17 "):
+            talk.to_conductor(said)
+
+
+def test_an_option_of_a_job_is_whole(talk):
+    """fio reads its name and value where they should be."""
+    with pytest.raises(MeasurementError, match="message 22 "):
+        talk.to_conductor(
+            message(START, struct.pack("<II", 1, 1)) + message(OPTION, struct.pack("<HHI", 1, 0, 0))
+        )
 
 
 def test_nothing_is_written_behind_what_fio_has_memory_for(talk):

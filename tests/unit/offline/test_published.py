@@ -343,6 +343,22 @@ class TestForms:
         piece = only(table("| 4k | 400 | 12000 |", head=f"| bs | {heading} | {iops} |"))
         assert by_check(piece) == {"bandwidth_unit": {4}}
 
+    @pytest.mark.parametrize(
+        "iops", ["kIOPS", "IOPS (k)", "KIOPS", "iops [K]", "IOPS (thousands)", "IOPS (x1000)"]
+    )
+    @pytest.mark.parametrize("size", ["bs", "Block size (KB)", "bs [KiB]", "bs_kb", "Block size KB"])
+    def test_a_heading_says_of_how_many_its_numbers_are(self, iops, size):
+        """Such IOPS were passed over, and such blocks taken for bytes: a right bandwidth did not stand."""
+        block = "4k" if size == "bs" else "4"
+        rows = f"| {block} | 100 | 390.6 |", f"| {block} | 100 | 39.06 |"
+        piece = only(table(*rows, head=f"| {size} | {iops} | BW (MiB/s) |"))
+        assert by_check(piece) == {"bandwidth_unit": {5}}
+        assert piece.kinds == {"iops", "bandwidth"}
+
+    def test_iops_are_in_order_too(self):
+        piece = only(table("| 4k | 12000 | 10000 | 11000 |", head="| bs | IOPS min | IOPS | IOPS max |"))
+        assert by_check(piece) == {"order": {4}}
+
     @pytest.mark.parametrize("heading", ["read_mb", "size_mb", "Write (GB)"])
     def test_sizes_are_no_rates(self, heading):
         piece = only(table("| 4k | 400 | 12000 |", head=f"| bs | {heading} | IOPS |"))

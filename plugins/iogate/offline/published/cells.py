@@ -94,8 +94,7 @@ def quantities(cell: str, kind: str, part: str, unit: str) -> list[Quantity] | N
         if match is None or number is None:
             return None
         own = match["unit"].strip()
-        if not own and kind != "iops":
-            own = unit
+        own = own or unit
         factor = unit_factor(kind, own)
         if factor is None:
             return None

@@ -15,24 +15,30 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
     ("slat", r"\bslat\b|submission"),
     ("clat", r"\bclat\b|completion"),
-    ("iops", r"\biops\b"),
+    ("iops", r"\b[km]?iops\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
     ("lat", r"\bt?lat\b|latency"),
 )
 MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
+_COUNTED = frozenset({"iops", "block", "size"})
+"""What has no unit, or that of a size: its heading may say of how many."""
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
 _PARTS = (("min", r"\bmin"), ("max", r"\bmax"))
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
+_PREFIX = re.compile(  # as in kIOPS, Size [KiB], bs_kb, IOPS (thousands)
+    r"\b(?P<of>[km])iops\b|[(\[ ](?:(?P<unit>[kmg])(?:i?b|iops)?(?:/s)?|(?P<word>thousands|x ?1000))[)\]]?$"
+)
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit, and the direction
-    that its heading names (`read`, `random write`; empty: none).
+    """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit (of IOPS and sizes: k
+    or M, if numbers are of so many), and the direction that its heading names (`read`, `random write`; empty:
+    none).
     """
 
     header: str
@@ -61,6 +67,9 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     if _SPREAD.search(text):
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
+    if kind in _COUNTED:
+        prefix = _PREFIX.search(text)
+        unit = (prefix["of"] or prefix["unit"] or "k").replace("m", "M") if prefix else ""
     return Column(header, kind, part, unit, direction if kind in MEASURED or not kind else "")
 
 

@@ -22,7 +22,7 @@ from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
-_ORDERED = ("bandwidth", *sorted(LATENCY))
+_ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
 

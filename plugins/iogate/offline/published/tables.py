@@ -120,7 +120,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
             if found is None and starts_number(cell):
                 unread.append(cell)
         elif column.kind in ("block", "size"):
-            stated[column.kind] = _size(cell)
+            stated[column.kind] = _size(cell + column.unit if cell.isdecimal() else cell)
         elif column.kind in ("depth", "jobs") and cell.isdecimal() and len(cell) < 10:
             stated[column.kind] = int(cell)
         label = _LABELLED.fullmatch(cell)

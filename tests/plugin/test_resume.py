@@ -404,6 +404,20 @@ def test_a_regression_that_was_decided_fails_again(cut):
     result.stdout.fnmatch_lines(["*regressed: read.iops is *"])
 
 
+def test_a_regression_that_was_decided_stays_so_where_the_target_is_refused_by_now(cut, monkeypatch):
+    """As without the consent of then, or with another card: it was measured anew, invalid, and forgotten."""
+    resume(cut)
+    cut.conftest(CUT)
+    cut.run("suites", "--device=lab", factor=0.5)
+    (cut.path / "conftest.py").unlink()
+    with monkeypatch.context() as patch:
+        why = TargetError("the card is another one", rule="exchanged")
+        patch.setattr("iogate.measure.sites.refusals", lambda *_, **__: [why])
+        result = cut.run("suites", "--device=lab", "--io-resume")
+    assert result.ret == 1
+    assert verdicts(sessions(cut)[-1]) == {"alpha": "regressed", "beta": "invalid"}
+
+
 def seal(file, document):
     """Keep a document as if a run on this machine had written it."""
     file.write_text(origin.sealed(Results.parse(json.dumps(document).encode(), "")).text())

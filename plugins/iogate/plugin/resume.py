@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iogate.errors import InputError
+from iogate.errors import InputError, TargetError
 from iogate.host.exposure import danger
 from iogate.measure.local_bench import folder_name
 from iogate.plugin.baselines import baseline_of
@@ -132,10 +132,12 @@ class Resumption:
 
     def drop_outdated(self, trials: Iterable[Trial]) -> str:
         """Leave what was held against another baseline than it has now to be measured anew. Return what that
-        is, for people.
+        is, for people. What the target refuses by now stays decided as it was.
         """
         outdated = []
         for trial in trials:
+            if trial.result and isinstance(trial.result.failure, TargetError):
+                continue
             baseline = None if trial.result else baseline_of(trial.judge)
             record = self._taken.get(trial.id)
             if record and held_against_other(record, baseline):

@@ -180,7 +180,7 @@ def test_nothing_is_shown_of_what_a_link_leads_to_that_is_no_suite_of_the_projec
     (tmp_path / "private").write_text(text)
     (project.path / "suites/link.yaml").symlink_to(tmp_path / "private")
     result = project.run("suites")
-    refused(result, "suites/link.yaml: a link leads out of the project", str(tmp_path / "private"), status=2)
+    refused(result, "suites/link.yaml: a link leads to", str(tmp_path / "private"), status=2)
     assert "secret" not in str(result.stdout)
 
 
@@ -188,6 +188,29 @@ def test_a_link_within_the_project_is_as_good_as_the_file(project):
     (project.path / "other").write_text("workloads: {alpha: {engine: fake, wrong: 1}}\n")
     (project.path / "suites/link.yaml").symlink_to("../other")
     refused(project.run("suites"), "suites/link.yaml:1:", "unknown key 'wrong'", status=2)
+
+
+@pytest.mark.parametrize("hidden", [".env", ".git/config"])
+def test_nothing_is_shown_of_what_is_hidden_in_a_project(project, hidden):
+    """A pull request has links and suites; the checkout has the job's token in .git/config."""
+    (project.path / hidden).parent.mkdir(exist_ok=True)
+    (project.path / hidden).write_text("[a]\ntoken=hunter2\n")
+    (project.path / "suites/link.yaml").symlink_to(f"../{hidden}")
+    refused(result := project.run("suites"), "suites/link.yaml: a link leads to", status=2)
+    assert "hunter2" not in str(result.stdout)
+    (project.path / "suites/link.yaml").unlink()
+    (project.path / "real.yaml").write_text(f"workloads: {{alpha: {{jobfile: {hidden}, size: 1M}}}}\n")
+    (project.path / "suites/link.yaml").symlink_to("../real.yaml")
+    refused(result := project.run("suites"), f"{hidden!r} is refused: it is hidden", status=2)
+    assert "hunter2" not in str(result.stdout)
+
+
+def test_a_job_file_lies_below_the_folder_of_the_suite_that_was_named(project):
+    """Of a link, that is the folder of the link."""
+    (project.path / "job.fio").write_text("[a]\nhunter2\n")
+    (project.path / "real.yaml").write_text("workloads: {alpha: {jobfile: job.fio, size: 1M}}\n")
+    (project.path / "suites/link.yaml").symlink_to("../real.yaml")
+    refused(project.run("suites"), "'job.fio' is no file below", status=2)
 
 
 @pytest.mark.parametrize("options", ["fio: {'%s': 1}", 'matrix: {"%s": []}'])

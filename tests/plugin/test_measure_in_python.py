@@ -299,7 +299,7 @@ def test_modules_of_one_name_do_not_share_a_baseline(project):
         "test_mine.py", "suites/test_mine.py", "--import-mode=importlib", "--io-json=out.json"
     )
     refused(
-        result, "suites/test_mine.py:1:1: test_mine: test_it is also what test_mine.py::test_it", status=1
+        result, "test_mine.py:1:1: test_mine: test_it is also what suites/test_mine.py::test_it", status=1
     )
     assert len(workloads(project)) == 1
 

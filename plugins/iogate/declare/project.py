@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import InputError, IogateError
+from iogate.formats.reading import Held
 from iogate.units import printable
 
 BASELINES = "baselines"
@@ -112,22 +113,30 @@ def require_within(place: Path, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def hide_what_lies_outside(root: Path, real: Path, shown: str) -> Iterator[None]:
-    """Tell mistakes of a suite without its text if it really lies outside of the project, as a link in a
-    stranger's repository may lead to any file. Raises InputError instead of what is raised within.
+def hide_what_lies_elsewhere(root: Path, file: Held, shown: str) -> Iterator[None]:
+    """Tell mistakes of a suite without its text if a link, as in a stranger's repository, leads it out of the
+    project, or to what is hidden there (`.env`, `.git/config`). Raises InputError instead of what is raised
+    within.
     """
     try:
         yield
     except IogateError:
-        if real.is_relative_to(os.path.realpath(root)):
+        if _may_be_shown(Path(os.path.realpath(root)), file):
             raise
         raise InputError(
             printable(
-                f"{shown}: a link leads out of the project, to {real}, and that is no suite without "
-                "mistakes; what it says is not shown"
+                f"{shown}: a link leads to {file.real}, and that is no suite without mistakes; what it says "
+                "is not shown"
             ),
             remedy="put the file itself there; run where it lies, its mistakes are shown",
         ) from None
+
+
+def _may_be_shown(root: Path, file: Held) -> bool:
+    if not file.real.is_relative_to(root):
+        return False
+    hidden = any(part.startswith(".") for part in file.real.relative_to(root).parts)
+    return not hidden or file.real.parent == file.folder
 
 
 def folders_of(patterns: Sequence[str]) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def load_suite(
     InputErrors, each with file:line:column.
     """
     document = load(file.path if file else path, name or str(path))
-    folder = file.real.parent if file else Path(os.path.realpath(path.parent))
+    folder = file.folder if file else Path(os.path.realpath(path.parent))
     entries = check_document(SuiteFile, document)
     suite = suite or path.stem
     mistakes: list[InputError] = []

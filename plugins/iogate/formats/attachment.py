@@ -26,7 +26,8 @@ class Attachment:
 
 def read_attachment(folder: Path, name: str) -> Attachment:
     """Return the file that a file in `folder` names by a path relative to itself; `folder` is where that one
-    really lies. Raises InputError if that would leave the folder, or is no text of at most 1 MiB.
+    really lies. Raises InputError if that would leave the folder, is hidden there, or is no text of at most 1
+    MiB.
     """
     shown = printable(name)
     relative = PurePosixPath(name)
@@ -35,6 +36,11 @@ def read_attachment(folder: Path, name: str) -> Attachment:
     )
     if not name or relative.is_absolute() or ".." in relative.parts:
         raise leaves
+    if any(part.startswith(".") for part in relative.parts):
+        raise InputError(
+            f"{shown!r} is refused: it is hidden, as what git and others keep for themselves",
+            remedy="give it a name without a dot before it",
+        )
     try:
         with held(folder / relative) as file:
             if not file.real.is_relative_to(folder):

@@ -16,10 +16,13 @@ from iogate.units import printable
 
 @dataclass(frozen=True)
 class Held:
-    """A file that is held open: `path` leads to it, whatever has its name by now, `real` is where it lies."""
+    """A file that is held open: `path` leads to it, whatever has its name by now, `real` is where it lies,
+    and `folder` where the folder lies in which it was found: another one if it is a link.
+    """
 
     path: Path
     real: Path
+    folder: Path
 
 
 _PIECE = 2**16  # of a file whose size the kernel does not say
@@ -40,16 +43,21 @@ def held(path: Path) -> Iterator[Held]:
     """Hold a file, so that it is the same one that is looked at, read, and told of: whoever may rename it can
     have put a link in its place by then. Raises OSError.
     """
-    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    try:
-        place = Path(f"/proc/self/fd/{descriptor}")
+    with contextlib.ExitStack() as stack:
+        folder = _opened(stack, str(path.parent), os.O_DIRECTORY)
+        file = _opened(stack, path.name, dir_fd=folder)
         try:
-            real = Path(os.readlink(place))
+            found = [Path(os.readlink(f"/proc/self/fd/{number}")) for number in (file, folder)]
         except FileNotFoundError:  # as in a chroot without /proc
-            place, real = path, Path(os.path.realpath(path))
-        yield Held(place, real)
-    finally:
-        os.close(descriptor)
+            yield Held(path, *(Path(os.path.realpath(place)) for place in (path, path.parent)))
+        else:
+            yield Held(Path(f"/proc/self/fd/{file}"), *found)
+
+
+def _opened(stack: contextlib.ExitStack, name: str, flags: int = 0, dir_fd: int | None = None) -> int:
+    descriptor = os.open(name, os.O_PATH | os.O_CLOEXEC | flags, dir_fd=dir_fd)
+    stack.callback(os.close, descriptor)
+    return descriptor
 
 
 def read_input(path: Path, largest: int) -> bytes:

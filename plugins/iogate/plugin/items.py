@@ -179,13 +179,13 @@ class SuiteModule(pytest.Module):
             yield WorkloadItem.of(self, workload)
 
     def _load(self) -> Suite:
-        from iogate.declare.project import find_project, hide_what_lies_outside
+        from iogate.declare.project import find_project, hide_what_lies_elsewhere
         from iogate.declare.suite import load_suite
         from iogate.formats.reading import held
 
         root = find_project(self.path, self.config.rootpath).root
         try:
-            with held(self.path) as file, hide_what_lies_outside(root, file.real, self.shown):
+            with held(self.path) as file, hide_what_lies_elsewhere(root, file, self.shown):
                 suite = load_suite(
                     self.path,
                     suite=self.suite,

@@ -31,6 +31,8 @@ def test_a_file_below_the_folder_is_read_through_links_within(folder):
         ("/etc/hostname", "would leave the folder"),
         ("", "would leave the folder"),
         ("out", "would leave the folder"),
+        (".git/config", "it is hidden"),
+        ("sub/.env", "it is hidden"),
         ("circle", "cannot be read"),
         ("missing", "is no file below"),
         (".", "is no file below"),

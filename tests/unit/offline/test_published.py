@@ -355,6 +355,23 @@ class TestForms:
         assert by_check(piece) == {"bandwidth_unit": {5}}
         assert piece.kinds == {"iops", "bandwidth"}
 
+    @pytest.mark.parametrize(
+        "iops", ["IOPS (4 KB)", "Read IOPS (4 KiB)", "IOPS 4 KB", "read_iops_4_kb", "IOPS (16 GB)"]
+    )
+    def test_a_block_size_in_the_heading_of_iops_is_not_their_unit(self, iops):
+        piece = only(
+            table("| 1 | 10000 | 100 |", "| 32 | 100000 | 320 |", head=f"| QD | {iops} | Latency (us) |")
+        )
+        assert by_check(piece) == {} and piece.kinds == {"iops", "lat"}
+
+    @pytest.mark.parametrize(
+        "iops", ["IOPS (millions)", "IOPS ('000)", "IOPS (x10^3)", "Kilo-IOPS", "IOPS/1000"]
+    )
+    def test_iops_of_which_it_is_not_clear_how_many_they_are_do_not_stand(self, iops):
+        piece = only(table("| 4k | 100 | 390.6 |", head=f"| bs | {iops} | BW (MiB/s) |"))
+        assert {finding.check for finding in piece.findings} == {"unreadable"}
+        assert piece.kinds == {"bandwidth"}
+
     def test_iops_are_in_order_too(self):
         piece = only(table("| 4k | 12000 | 10000 | 11000 |", head="| bs | IOPS min | IOPS | IOPS max |"))
         assert by_check(piece) == {"order": {4}}

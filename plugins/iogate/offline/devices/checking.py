@@ -15,7 +15,7 @@ from iogate import engines
 from iogate.audit.snapshot.link import Link
 from iogate.declare.device import load_device
 from iogate.declare.overrides import overrides_of
-from iogate.declare.project import SUFFIXES, Project, find_project, hide_what_lies_outside
+from iogate.declare.project import SUFFIXES, Project, find_project, hide_what_lies_elsewhere
 from iogate.declare.suite import load_suite
 from iogate.errors import IogateError, TargetError
 from iogate.formats.reading import held
@@ -178,7 +178,7 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
         try:
             with (
                 held(files[name]) as file,
-                hide_what_lies_outside(project.root, file.real, str(files[name])),
+                hide_what_lies_elsewhere(project.root, file, str(files[name])),
             ):
                 suite = load_suite(files[name], suite=name, file=file, overrides=overrides_of(device, name))
             yield name, suite.workloads

@@ -27,9 +27,9 @@ _PARTS = (("min", r"\bmin"), ("max", r"\bmax"))
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
-_PREFIX = re.compile(  # as in kIOPS, Size [KiB], bs_kb, IOPS (thousands)
-    r"\b(?P<of>[km])iops\b|[(\[ ](?:(?P<unit>[kmg])(?:i?b|iops)?(?:/s)?|(?P<word>thousands|x ?1000))[)\]]?$"
-)
+_THOUSANDS = re.compile(r"\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]|[(\[](thousands|x ?1000)[)\]]")
+_OTHERWISE = re.compile(r"[(\[/][^)\]]*(?:million|000|10\^|kilo)|\bkilo")  # of IOPS: what is not understood
+_PREFIX = re.compile(r"(?<!\d)[(\[ ]([kmg])(?:i?b)?[)\]]?$")  # as in Size [KiB], bs_kb
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 
@@ -68,9 +68,21 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
     if kind in _COUNTED:
-        prefix = _PREFIX.search(text)
-        unit = (prefix["of"] or prefix["unit"] or "k").replace("m", "M") if prefix else ""
+        unit = _counted_in(text, kind)
     return Column(header, kind, part, unit, direction if kind in MEASURED or not kind else "")
+
+
+def _counted_in(text: str, kind: str) -> str:
+    """Return of how many the numbers below a heading are: k, M, G; empty: one, or it is not said. What is not
+    understood is no unit, and such numbers are not read.
+    """
+    if kind == "iops":
+        found = _THOUSANDS.search(text)
+        if not found:
+            return "?" if _OTHERWISE.search(text) else ""
+        return (found[1] or found[2] or "k").replace("m", "M")
+    prefix = _PREFIX.search(text)
+    return prefix[1].upper() if prefix else ""
 
 
 def _rate_in(header: str, kind: str) -> str:

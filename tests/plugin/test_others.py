@@ -142,6 +142,30 @@ def test_what_measures_is_measured_in_one_order_whatever_comes_first(project):
     assert measured(".", "-p", "randomly", "--randomly-seed=3")[0] == order
 
 
+GROUPED = """\
+import pytest
+@pytest.fixture(scope="module", params=["ext4", "xfs"])
+def disk(request): return []
+def test_fill(disk): disk.append("filled")
+def test_read(disk, measure): measure(engine="fake"); assert disk
+def test_between(disk): assert disk
+def test_write(disk, measure): measure(engine="fake"); assert disk
+"""
+
+
+@pytest.mark.parametrize("how", [(), ("--ff",), ("-p", "randomly", "--randomly-seed=3")])
+def test_tests_stay_with_the_fixtures_that_group_them(project, how):
+    """What measures was put where another one stood, and found a disk that nobody had filled."""
+    project.pytester.makepyfile(test_b=GROUPED, test_a="def test_plain(): pass\n", test_c=GROUPED)
+    project.device("lab", "target: .\n")
+    for files in (("test_c.py", "test_a.py", "test_b.py"), (".",)):
+        result = project.run_apart(*files, "--device=lab", "--update-baselines", *how)
+        assert result.parseoutcomes() | {"warnings": 0} == {
+            "passed": 17 + 2 * (files == (".",)),
+            "warnings": 0,
+        }
+
+
 def stepwise(project, *arguments, factor=1.0):
     """Run until one fails."""
     return project.run_apart(".", "--device=lab", "--stepwise", *arguments, factor=factor)

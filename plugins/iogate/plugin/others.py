@@ -82,8 +82,9 @@ def add_extras(item: pytest.Item, report: pytest.TestReport) -> None:
 
 class MeasuringOrder:
     """Keeps the order in which is measured, as it is a part of what is measured: a device is as hot, or its
-    cache as full, as what came before made it. Files that measure come in the order of their paths, whatever
-    the command line, pytest-randomly or `--ff` say, and what measures in one in the order in which it stands.
+    cache as full, as what came before made it. Files that measure come in the order of their paths, and tests
+    in one in that in which they stand, as pytest groups them by their fixtures, whatever the command line,
+    pytest-randomly or `--ff` say.
 
     It is registered last, after pytest's own plugins, so that it is asked when pytest-randomly has shuffled,
     and before `--stepwise` looks, which takes all that stands before the test that failed for passed.
@@ -97,39 +98,47 @@ class MeasuringOrder:
         """Note the place of a test, before anybody shuffles."""
         self._collected.setdefault(item, len(self._collected))
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Put what measures into its order, and with `--stepwise` each test into its place that
         pytest-randomly shuffled: what stands before a failure in another order may never have run.
         """
         stepwise = self._config.getoption("stepwise", False) and any(map(may_measure, items))
         if stepwise and _has(self._config, "randomly", "pytest_randomly"):
             items.sort(key=self._place)
-        self._restore(items)
+        self._restore(session, items)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Undo what `--ff` and `--nf` do of it, behind all others."""
-        self._restore(session.items)
+        self._restore(session, session.items)
 
-    def _restore(self, items: list[pytest.Item]) -> None:
-        """Sort the files that measure among themselves, and what measures in each. Other tests stay where
-        they are.
+    def _restore(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Put the tests of files that measure into their order; those of others stay where they are, unless
+        they stand between tests of one file.
         """
-        files = [list(block) for _, block in itertools.groupby(items, lambda item: item.path)]
-        for file in files:
-            ordered = iter(sorted(filter(_measures, file), key=self._place))
-            file[:] = [next(ordered) if _measures(item) else item for item in file]
-        first = [next(filter(_measures, file), None) for file in files]
-        measuring = [(self._place(item), file) for item, file in zip(first, files, strict=True) if item]
-        by_path = (file for _, file in sorted(measuring, key=lambda pair: pair[0]))
-        items[:] = [
-            each
-            for item, file in zip(first, files, strict=True)
-            for each in (next(by_path) if item else file)
-        ]
+        files = {item.path for item in items if _measures(item)}
+        known = [item for item in items if item.path in files]
+        ordered = sorted(known, key=self._place)
+        session._fixturemanager.pytest_collection_modifyitems(ordered)
+        if ordered == known:
+            return
+        blocks, wanted = _by_file(items), _by_file(ordered)
+        if sum(block[0].path in files for block in blocks) == len(wanted):
+            coming = iter(wanted)
+            items[:] = [
+                item for block in blocks for item in (next(coming) if block[0].path in files else block)
+            ]
+        else:
+            others = [item for item in items if item.path not in files]
+            first = items.index(known[0])
+            items[:] = [*others[:first], *ordered, *others[first:]]
 
     def _place(self, item: pytest.Item) -> tuple[str, int]:
         return str(item.path), self._collected.get(item, len(self._collected))
+
+
+def _by_file(items: list[pytest.Item]) -> list[list[pytest.Item]]:
+    return [list(block) for _, block in itertools.groupby(items, lambda item: item.path)]
 
 
 def _measures(item: pytest.Item) -> bool:

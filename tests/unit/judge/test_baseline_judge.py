@@ -177,6 +177,25 @@ def test_a_loss_behind_the_first_repetitions_never_passes(cached, loss):
     assert refusal(found)
 
 
+@pytest.mark.parametrize(
+    ("course", "change"),
+    [
+        ((1.0, 1.0, 1.0, 1.0, 5.0), (1.0, 1.0, 1.0, 1.0, 1.4)),
+        ((5.0, 1.0, 1.0, 1.0, 1.0), (1.2, 1.0, 1.0, 1.0, 1.0)),
+    ],
+)
+def test_a_place_weighs_as_much_as_it_takes(course, change):
+    """Latencies behind the cache were five times as long, and two fifths more of them passed."""
+    known = sessions_of(course, 1)
+    lost = [place * more for place, more in zip(course, change, strict=True)]
+    latency = "read.clat.mean"
+    one = judge({latency: Tolerance(0.1)}, {latency: known})
+    found, _ = decided(one, repetitions(**{latency: [2000 * place for place in lost]}))
+    assert found.verdict == "inconclusive" and refusal(found)
+    same = judge({latency: Tolerance(0.1)}, {latency: known})
+    assert decided(same, repetitions(**{latency: [2000 * place for place in course]}))[0].verdict == "pass"
+
+
 @pytest.mark.parametrize("loss", [0.0, 0.1])
 def test_places_of_a_session_that_leaves_out_workloads_are_not_those_of_the_baseline(loss):
     """A device that gets hot is cold where it is measured alone: it passed, although it had lost 10%."""

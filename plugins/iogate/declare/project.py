@@ -113,7 +113,7 @@ def require_within(place: Path, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def hide_what_lies_elsewhere(root: Path, file: Held, shown: str) -> Iterator[None]:
+def hide_what_lies_elsewhere(root: Path, suite: Path, file: Held, shown: str) -> Iterator[None]:
     """Tell mistakes of a suite without its text if a link, as in a stranger's repository, leads it out of the
     project, or to what is hidden there (`.env`, `.git/config`). Raises InputError instead of what is raised
     within.
@@ -121,7 +121,7 @@ def hide_what_lies_elsewhere(root: Path, file: Held, shown: str) -> Iterator[Non
     try:
         yield
     except IogateError:
-        if _may_be_shown(Path(os.path.realpath(root)), file):
+        if _may_be_shown(root, suite, file):
             raise
         raise InputError(
             printable(
@@ -132,10 +132,15 @@ def hide_what_lies_elsewhere(root: Path, file: Held, shown: str) -> Iterator[Non
         ) from None
 
 
-def _may_be_shown(root: Path, file: Held) -> bool:
-    if not file.real.is_relative_to(root):
+def _may_be_shown(root: Path, suite: Path, file: Held) -> bool:
+    """Return whether a suite lies in its project: where that is, is told by the folder that is held, as its
+    name may lead elsewhere by now.
+    """
+    below = _absolute(suite).parent.relative_to(_absolute(root)).parts
+    real = file.folder.parts[: len(file.folder.parts) - len(below)]
+    if (*real, *below) != file.folder.parts or not file.real.is_relative_to(Path(*real)):
         return False
-    hidden = any(part.startswith(".") for part in file.real.relative_to(root).parts)
+    hidden = any(part.startswith(".") for part in file.real.relative_to(Path(*real)).parts)
     return not hidden or file.real.parent == file.folder
 
 

@@ -88,7 +88,11 @@ def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "")
     refused = refusal(judged)
     if refused and (judged.verdict == "invalid" or not force):
         remedy = "" if judged.verdict == "invalid" else f"; {FORCE}"
-        return replace(judged, reason=f"{judged.reason}\nnot appended: {refused}{remedy}")
+        return replace(
+            judged,
+            verdict="inconclusive" if judged.passed else judged.verdict,
+            reason=f"{judged.reason}\nnot appended: {refused}{remedy}",
+        )
     how = f"appended as the {ordinal(number)} session of the baseline"
     if other:
         how += f", by force, although {other}"

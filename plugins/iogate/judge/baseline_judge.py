@@ -386,9 +386,16 @@ class BaselineJudge:
             passes=decision.passes,
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
-            losing=named == "inconclusive" and self._would_regress(name, decision),
+            losing=self._may_hide_a_loss(name, named) and self._would_regress(name, decision),
             displaced=bool(course and self.unlike),
         )
+
+    def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
+        """Return whether a verdict says less than what is usual on the device would: it is undecided, or
+        passes under a tolerance that is as wide as little is known.
+        """
+        wide = self.tolerance(name).worse is None and named in ("pass", "drift")
+        return named == "inconclusive" or wide
 
     def _would_regress(self, name: str, decision: Decision) -> bool:
         """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its

@@ -65,7 +65,11 @@ class Learner:
             return found
         if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
-            return replace(found, reason=found.reason + why)
+            return replace(
+                found,
+                verdict="inconclusive" if found.passed else found.verdict,
+                reason=found.reason + why,
+            )
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
         return Verdict("recorded", self._reason(gating, repetitions), metrics, keep=True)
 

@@ -185,7 +185,7 @@ class SuiteModule(pytest.Module):
 
         root = find_project(self.path, self.config.rootpath).root
         try:
-            with held(self.path) as file, hide_what_lies_elsewhere(root, file, self.shown):
+            with held(self.path) as file, hide_what_lies_elsewhere(root, self.path, file, self.shown):
                 suite = load_suite(
                     self.path,
                     suite=self.suite,

@@ -118,6 +118,8 @@ class MeasuringOrder:
         """
         files = {item.path for item in items if _measures(item)}
         known = [item for item in items if item.path in files]
+        if len(set(known)) < len(known):
+            return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
         ordered = sorted(known, key=self._place)
         session._fixturemanager.pytest_collection_modifyitems(ordered)
         if ordered == known:

@@ -224,12 +224,17 @@ class PytestRun:
 
     def _require_writable(self, trials: Iterable[Trial]) -> None:
         """Raise BaselineError if what these workloads are to be recorded in could not be written."""
+        from iogate.declare.project import require_within
         from iogate.judge.baseline import require_writable
         from iogate.judge.learner import Learner
         from iogate.judge.recorder import Recorder
 
         undecided = [trial for trial in trials if trial.result is None]
         recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
+        if (
+            recorded and self.settings.baselines == self.subject.project.baselines
+        ):  # nobody named another place
+            require_within(self.settings.baselines, self.subject.project.root)
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
             require_writable(self.subject.own_baselines / f"{suite}.yaml", suite)
 

@@ -14,7 +14,7 @@ from pydantic import Field, WithJsonSchema
 from iogate.errors import BaselineError, InputError, InputErrors, OptionError
 from iogate.formats import yamlio
 from iogate.formats.held import within
-from iogate.formats.reading import hidden_behind_a_link
+from iogate.formats.reading import held, hidden_behind_a_link
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
@@ -151,8 +151,12 @@ def read(path: Path, suite: str = "", folder: int | None = None) -> Document | N
         return None
     device = device_folder(path, suite)
     try:
-        with hidden_behind_a_link(device.parent, path):
-            return check_baseline(yamlio.load(place, str(path)), device=device.name, suite=suite)
+        with held(place) as file, hidden_behind_a_link(device.parent, path):
+            if file.real != file.folder / path.name:  # by now
+                raise InputError(f"{path} is a symbolic link")
+            return check_baseline(yamlio.load(file.path, str(path)), device=device.name, suite=suite)
+    except OSError as error:
+        raise BaselineError(f"cannot read {path}: {error.strerror}", remedy=_REMEDY) from None
     except InputError as error:
         raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
 

@@ -178,7 +178,7 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
         try:
             with (
                 held(files[name]) as file,
-                hide_what_lies_elsewhere(project.root, file, str(files[name])),
+                hide_what_lies_elsewhere(project.root, files[name], file, str(files[name])),
             ):
                 suite = load_suite(files[name], suite=name, file=file, overrides=overrides_of(device, name))
             yield name, suite.workloads

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from iogate.judge.addition import FORCE, refusal
+from iogate.judge.addition import FORCE, judge_session, refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
@@ -63,7 +63,7 @@ class Learner:
         gating = [item for item in found.metrics if item.gating]
         if cut_short or found.verdict == "no_baseline" or not gating:
             return found
-        if refused := refusal(found):
+        if refused := refusal(found) or refusal(self._whole(repetitions)):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
             return replace(
                 found,
@@ -72,6 +72,18 @@ class Learner:
             )
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
         return Verdict("recorded", self._reason(gating, repetitions), metrics, keep=True)
+
+    def _whole(self, repetitions: Sequence[Repetition]) -> Verdict:
+        """Return the verdict on all that is to be kept: the gate may have passed it after two of them."""
+        judge = self._judge
+        return judge_session(
+            judge.workload,
+            judge.baseline,
+            judge.gating,
+            judge.gate_options,
+            repetitions,
+            unlike=judge.unlike,
+        )
 
     def _reason(self, gating: Sequence[MetricVerdict], repetitions: Sequence[Repetition]) -> str:
         sessions = len(self._judge.baseline.sessions) + 1

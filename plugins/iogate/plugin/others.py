@@ -113,18 +113,25 @@ class MeasuringOrder:
         self._restore(session, session.items)
 
     def _restore(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Put the tests of files that measure into their order; those of others stay where they are, unless
-        they stand between tests of one file.
+        """Put files that measure into the order of their paths, and what was shuffled in them back into
+        theirs. Tests of other files stay where they are, unless they stand between those of one that
+        measures.
         """
         files = {item.path for item in items if _measures(item)}
         known = [item for item in items if item.path in files]
         if len(set(known)) < len(known):
             return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
-        ordered = sorted(known, key=self._place)
-        session._fixturemanager.pytest_collection_modifyitems(ordered)
+        ordered = known
+        if self._shuffled:
+            ordered = sorted(known, key=self._place)
+            session._fixturemanager.pytest_collection_modifyitems(ordered)
+        wanted = _by_file(ordered)
+        if len(wanted) == len(files):  # else pytest groups them by fixtures that they share
+            wanted.sort(key=lambda block: str(block[0].path))
+            ordered = [item for block in wanted for item in block]
         if ordered == known:
             return
-        blocks, wanted = _by_file(items), _by_file(ordered)
+        blocks = _by_file(items)
         if sum(block[0].path in files for block in blocks) == len(wanted):
             coming = iter(wanted)
             items[:] = [
@@ -134,6 +141,15 @@ class MeasuringOrder:
             others = [item for item in items if item.path not in files]
             first = items.index(known[0])
             items[:] = [*others[:first], *ordered, *others[first:]]
+
+    @property
+    def _shuffled(self) -> bool:
+        """Whether tests are not in the order in which they were written, or in one that is written there."""
+        options = ("failedfirst", "newfirst")
+        return any(self._config.getoption(name, False) for name in options) or (
+            _has(self._config, "randomly", "pytest_randomly")
+            and bool(self._config.getoption("randomly_reorganize", False))
+        )
 
     def _place(self, item: pytest.Item) -> tuple[str, int]:
         return str(item.path), self._collected.get(item, len(self._collected))

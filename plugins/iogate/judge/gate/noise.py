@@ -78,7 +78,7 @@ class Difference:
     baseline's, `doubted_degrees` are those if the device's workloads differ more than they seem to (0: the
     same). If a third of the repetitions or more are outliers on the better side, `kept` is how much worse
     than the baseline the best third is at most; if a quarter or more are on the worse side, `lost` is how
-    much worse the least of them is.
+    much worse the worst quarter is at least.
     """
 
     worse: float
@@ -263,7 +263,8 @@ def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | Non
     reach = scale * outlier_limit(noise.repetition_degrees)
     better = sorted(value for value in candidate if value < centre - reach)
     third = math.ceil(n / 3)
-    lost = [value for value in candidate if value > centre + reach]
+    lost = sorted((value for value in candidate if value > centre + reach), reverse=True)
+    quarter = math.ceil(n / 4)
     found = Difference(
         worse=centre - noise.centre,
         unreduced=noise.unreduced,
@@ -272,7 +273,7 @@ def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | Non
         outliers=len(better) + len(lost),
         session=noise.session,
         kept=better[third - 1] - noise.centre if len(better) >= third else math.inf,
-        lost=min(lost) - noise.centre if 4 * len(lost) >= n and lost else -math.inf,
+        lost=lost[quarter - 1] - noise.centre if len(lost) >= quarter else -math.inf,
     )
     squares = sum_of_squares(winsorise(candidate, centre, reach))
     if n > 1 and _noisier(squares / (n - 1), n - 1, scale**2, noise.repetition_degrees):

@@ -306,6 +306,11 @@ class TestStalls:
         decision = decide(quiet, values, direction=direction, tolerance=0.05, **fixed)
         assert decision.verdict in ("inconclusive", "regressed")
 
+    def test_one_that_lost_a_little_does_not_excuse_a_quarter_that_lost_much(self):
+        quiet, fixed = [[1000.0, 1001.0, 999.0]] * 20, {"first_look": 8, "max_repetitions": 8}
+        values = [1000.0, 1001.0, 999.0, 1000.0, 1001.0, 967.0, 400.0, 400.0]
+        assert decide(quiet, values, direction="higher", tolerance=0.05, **fixed).verdict == "inconclusive"
+
     def test_a_place_is_not_outvoted_by_others(self):
         quiet, fixed = [[1000.0, 1001.0, 999.0]] * 20, {"first_look": 5, "max_repetitions": 5}
         last = [1000.0, 1001.0, 999.0, 1000.0, 600.0]

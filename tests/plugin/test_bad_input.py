@@ -1,5 +1,7 @@
 """What bad input gets: a clear message, a non-zero status, nothing lost, no traceback."""
 
+import shutil
+
 import pytest
 
 from iogate.plugin.options import OPTIONS
@@ -203,6 +205,16 @@ def test_nothing_is_shown_of_what_is_hidden_in_a_project(project, hidden):
     (project.path / "suites/link.yaml").symlink_to("../real.yaml")
     refused(result := project.run("suites"), f"{hidden!r} is refused: it is hidden", status=2)
     assert "hunter2" not in str(result.stdout)
+
+
+def test_nothing_is_recorded_where_a_link_leads_baselines_out_of_the_project(project, tmp_path):
+    """A stranger's clone had its sessions appended to another project's baselines."""
+    (tmp_path / "other").mkdir()
+    shutil.rmtree(project.path / "baselines", ignore_errors=True)
+    (project.path / "baselines").symlink_to(tmp_path / "other")
+    refused(project.run("suites"), "out of the project", status=pytest.ExitCode.USAGE_ERROR)
+    assert not list((tmp_path / "other").iterdir())
+    project.run("suites", f"--io-baselines={tmp_path / 'other'}").assert_outcomes(passed=2)
 
 
 def test_a_job_file_lies_below_the_folder_of_the_suite_that_was_named(project):

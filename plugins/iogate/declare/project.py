@@ -136,6 +136,8 @@ def _may_be_shown(root: Path, suite: Path, file: Held) -> bool:
     """Return whether a suite lies in its project: where that is, is told by the folder that is held, as its
     name may lead elsewhere by now.
     """
+    if not _absolute(suite).is_relative_to(_absolute(root)):
+        return False
     below = _absolute(suite).parent.relative_to(_absolute(root)).parts
     real = file.folder.parts[: len(file.folder.parts) - len(below)]
     if (*real, *below) != file.folder.parts or not file.real.is_relative_to(Path(*real)):

@@ -231,9 +231,8 @@ class PytestRun:
 
         undecided = [trial for trial in trials if trial.result is None]
         recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
-        if (
-            recorded and self.settings.baselines == self.subject.project.baselines
-        ):  # nobody named another place
+        named = self.settings.baselines != self.subject.project.baselines
+        if recorded and not named:
             require_within(self.settings.baselines, self.subject.project.root)
         for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
             require_writable(self.subject.own_baselines / f"{suite}.yaml", suite)

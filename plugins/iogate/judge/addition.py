@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
-from iogate.model import Baseline, MetricVerdict, Repetition, Verdict, Workload
+from iogate.model import PASSED, Baseline, MetricVerdict, Repetition, Verdict, Workload
 from iogate.units import ordinal
 
 FORCE = "--update-baselines=force appends it all the same"
@@ -65,6 +65,15 @@ def refusal(verdict: Verdict) -> str:
     return ""
 
 
+def not_passed(verdict: Verdict) -> Verdict:
+    """Return a verdict that is refused as what it is at the most: what passes is undecided."""
+    metrics = tuple(
+        replace(item, verdict="inconclusive") if item.losing and item.verdict in PASSED else item
+        for item in verdict.metrics
+    )
+    return replace(verdict, verdict="inconclusive", metrics=metrics) if verdict.passed else verdict
+
+
 def _implausible(item: MetricVerdict) -> str:
     from iogate.judge.gate.decision import IMPLAUSIBLE, MIXED
 
@@ -88,11 +97,8 @@ def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "")
     refused = refusal(judged)
     if refused and (judged.verdict == "invalid" or not force):
         remedy = "" if judged.verdict == "invalid" else f"; {FORCE}"
-        return replace(
-            judged,
-            verdict="inconclusive" if judged.passed else judged.verdict,
-            reason=f"{judged.reason}\nnot appended: {refused}{remedy}",
-        )
+        undecided = not_passed(judged)
+        return replace(undecided, reason=f"{judged.reason}\nnot appended: {refused}{remedy}")
     how = f"appended as the {ordinal(number)} session of the baseline"
     if other:
         how += f", by force, although {other}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from iogate.judge.addition import FORCE, judge_session, refusal
+from iogate.judge.addition import FORCE, judge_session, not_passed, refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
@@ -63,13 +63,11 @@ class Learner:
         gating = [item for item in found.metrics if item.gating]
         if cut_short or found.verdict == "no_baseline" or not gating:
             return found
-        if refused := refusal(found) or refusal(self._whole(repetitions)):
+        if found.passed and refusal(whole := self._whole(repetitions)):
+            found = whole
+        if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
-            return replace(
-                found,
-                verdict="inconclusive" if found.passed else found.verdict,
-                reason=found.reason + why,
-            )
+            return replace(not_passed(found), reason=found.reason + why)
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
         return Verdict("recorded", self._reason(gating, repetitions), metrics, keep=True)
 

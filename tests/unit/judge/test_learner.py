@@ -11,7 +11,7 @@ from iogate.judge.baseline import update
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
 from iogate.judge.learner import Learner, ordinal
-from iogate.model import Environment, Output, Repetition, Tolerance
+from iogate.model import Baseline, Environment, Output, Repetition, Tolerance
 
 NOISY = [100.0, 85.0, 120.0, 90.0, 130.0]
 QUIET = [1000.0, 1002.0, 998.0, 1001.0, 999.0]
@@ -123,3 +123,13 @@ def test_what_cannot_be_judged_is_not_learnt_beside_what_can(tmp_path):
     judge.look(rows)
     verdict = judge.verdict(rows)
     assert (verdict.verdict, verdict.keep) == ("inconclusive", False)
+
+
+def test_what_the_gate_passed_after_two_repetitions_is_learnt_only_if_all_pass():
+    """Half of the speed from the third repetition on was recorded, and called +0.0%."""
+    known = Baseline("a", {}, {READ: (tuple(QUIET),)}, sessions=("s1",))
+    judge = Learner(BaselineJudge(reads("a", gate={READ: Tolerance(0.2)}), known, (READ,), GateOptions()))
+    verdict, count = judged(judge, [1000.0, 1001.0, 500.0, 501.0, 500.0])
+    assert (verdict.verdict, verdict.keep, count) == ("inconclusive", False, 5)
+    assert [item.verdict for item in verdict.metrics] == ["inconclusive"]
+    assert "-49." in verdict.reason and "not recorded: read.iops has lost more" in verdict.reason

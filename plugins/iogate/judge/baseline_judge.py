@@ -21,7 +21,6 @@ from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics,
 from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
-    PASSED,
     Baseline,
     Direction,
     Environment,
@@ -227,21 +226,7 @@ class BaselineJudge:
         from iogate.judge.gate import decide
 
         known, own = self._places.known(name, len(values)), self._places.own(name, values)
-        if name not in self._places.courses:
-            return decide(known, own, **terms)
-        found = decide(known, own, **terms, placed=True)
-        return self._with_all_places(found, self._places.mean_change(name, values), terms["direction"])
-
-    def _with_all_places(self, found: Decision, change: float, direction: Direction) -> Decision:
-        """Let nothing pass of which all places together have lost the tolerance, by their plain mean."""
-        worse = change if direction == "lower" else -change
-        if found.tolerance is None or found.baseline is None or worse <= abs(found.tolerance):
-            return found
-        found = replace(found, mean=found.baseline * (1 + change))
-        if found.verdict not in PASSED:
-            return found
-        reason = f"{found.reason}; but the mean of all repetitions differs by {format_change(change)}"
-        return replace(found, verdict="inconclusive", reason=reason)
+        return decide(known, own, **terms, means=self._places.means(name, values))
 
     def tolerance(self, name: str) -> Tolerance:
         """Return the tolerance that applies to a gating metric: the command line's, or the suite's."""

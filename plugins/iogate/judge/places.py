@@ -75,16 +75,17 @@ class Places:
         """Return by how much each repetition differs from its place in a baseline of this level, relative."""
         return [value / baseline - 1 for value in self.own(name, values)]
 
-    def mean_change(self, name: str, values: Sequence[float]) -> float:
-        """Return by how much the plain mean of a session differs from that of the same places in its
-        baseline, relative: a place where a device is slow weighs as much as it takes, which is not so where
-        what places differ by is taken out.
+    def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:
+        """Return the plain mean of the baseline's sessions, and of this one, at the places that can be
+        compared, if a metric depends on them: there each weighs as much as it is, a latency five times as
+        long five times.
         """
         rows = self._metrics[name]
-        assert isinstance(rows, tuple)
+        if name not in self.courses or not isinstance(rows, tuple):
+            return None
         count = min(len(values), self.count)
-        known = statistics.fmean(statistics.fmean(row[:count]) for row in rows if len(row) >= count)
-        return statistics.fmean(values[:count]) / known - 1
+        known = [statistics.fmean(row[:count]) for row in rows if len(row) >= count]
+        return statistics.fmean(known), statistics.fmean(values[:count])
 
     def _course(self, name: str, count: int) -> Course | None:
         """Return how a metric goes within the first `count` repetitions that can be compared, if it does."""

@@ -57,10 +57,10 @@ class Decision:
     to the baseline and signed as the number moved; None where nothing can be said. `tolerance` is the one
     applied and `bound` the value at which it is exhausted. `minimum_detectable` is the smallest relative loss
     that the baseline resolves (None for a published one). `baseline` and `value` have the metric's unit, and
-    so has `mean`, the value if outliers counted in full.
-    `outliers` of the `repetitions` lie far from the others; they count, but cannot decide alone. After so
-    many repetitions it passes on the better side of `passes` and fails on the worse side of `fails` (None
-    where outliers keep it from deciding). `remedy` is what would help where the tolerance is not resolved.
+    so has `mean`, the value if outliers counted in full. `outliers` of the `repetitions` lie far from the
+    others; they count, but cannot decide alone. After so many repetitions it passes on the better side of
+    `passes` and fails on the worse side of `fails` (None where outliers keep it from deciding). `remedy` is
+    what would help where the tolerance is not resolved.
     """
 
     verdict: DecisionVerdict
@@ -93,7 +93,7 @@ def decide(
     metrics: int = 1,
     assumed_session_noise: float | None = None,
     borrowed: Borrowed | None = None,
-    placed: bool = False,
+    means: tuple[float, float] | None = None,
 ) -> Decision:
     """Judge this session's values of one metric, after each repetition.
 
@@ -103,8 +103,9 @@ def decide(
     the data. `alpha` bounds false alarms, shared by `metrics` gating metrics; `beta` bounds missed losses of
     the tolerance. After `first_look` repetitions it may be decided: a fixed number of them has that and
     `max_repetitions` alike, and all of the error rates for its only look. `assumed_session_noise` (relative)
-    stands in while there are fewer than three sessions. Where values are `placed`, each is the only one of a
-    place in the session, and an outlier no accident that the others outvote.
+    stands in while there are fewer than three sessions. Where each value is the only one of its place in the
+    session, an outlier is no accident that others outvote: `means` are then those of the baseline's sessions
+    and of this one, with what places differ by, so that each weighs as much as it is.
 
     Values that are no measurements give `inconclusive` with a reason; only options that say nothing raise
     (InputError). Once the verdict is not `continue`, it is final.
@@ -119,7 +120,7 @@ def decide(
         if hasattr(baseline, "__iter__"):
             sessions = read_sessions(baseline)
             return _decide_measured(
-                sessions, values, direction, tolerance, looks, assumed_session_noise, borrowed, placed=placed
+                sessions, values, direction, tolerance, looks, assumed_session_noise, borrowed, means
             )
         published = check_value(baseline, "the published baseline")
         return _decide_published(published, values, direction, tolerance, looks, assumed_session_noise)
@@ -135,8 +136,7 @@ def _decide_measured(
     looks: LookPlan,
     assumed: float | None,
     borrowed: Borrowed | None,
-    *,
-    placed: bool,
+    means: tuple[float, float] | None,
 ) -> Decision:
     known = [value for session in sessions for value in session]
     if max(known) > MIXED * min(known):
@@ -153,7 +153,11 @@ def _decide_measured(
     found = difference(noise, logs, assumed=assumed)
     passing = difference(noise.passing, logs, assumed=assumed)
     usual = math.fsum(map(statistics.fmean, sessions)) / len(sessions)
-    mean = scale.worse(statistics.fmean(values)) - scale.worse(usual)
+    mean = max(
+        scale.worse(now) - scale.worse(then)
+        for then, now in ((usual, statistics.fmean(values)), *([means] if means else []))
+    )
+    placed = means is not None
     case = Case(
         scale, noise.centre, found, passing, len(values), mean, margin, 0.0, looks, detectable, noise, placed
     )
@@ -336,11 +340,8 @@ def _judge(case: Case, notes: list[str], *, hopeless: bool = False) -> Decision:
     elif most < case.margin and case.withheld:
         verdict, said = "continue", f"still open, {between}, as too many repetitions lost more than that"
     elif most < case.margin and case.contradicted:
-        all_of_them = case.words(case.mean)
-        verdict, said = (
-            "inconclusive",
-            f"{between} without outliers, but their mean is {all_of_them} with them",
-        )
+        verdict = "inconclusive"
+        said = f"{between} without outliers, but their mean is {case.words(case.mean)} with them"
     elif most < 0:
         verdict, said = "improved", f"better, {between}"
     elif most < case.margin:

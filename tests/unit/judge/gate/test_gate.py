@@ -314,10 +314,18 @@ class TestStalls:
     def test_a_place_is_not_outvoted_by_others(self):
         quiet, fixed = [[1000.0, 1001.0, 999.0]] * 20, {"first_look": 5, "max_repetitions": 5}
         last = [1000.0, 1001.0, 999.0, 1000.0, 600.0]
-        for placed, verdict in ((False, "pass"), (True, "inconclusive")):
-            found = decide(quiet, last, direction="higher", tolerance=0.05, placed=placed, **fixed)
+        for means, verdict in ((None, "pass"), ((1000.0, 920.0), "inconclusive")):
+            found = decide(quiet, last, direction="higher", tolerance=0.05, means=means, **fixed)
             assert found.verdict == verdict
         assert "without outliers, but their mean is 8.0% lower with them" in found.reason
+
+    def test_a_place_weighs_as_much_as_it_is(self):
+        """A cache that takes most of the I/O: a fifth less of it is more than a fifth of a fifth."""
+        quiet, fixed = [[1000.0, 1001.0, 999.0]] * 20, {"first_look": 5, "max_repetitions": 5}
+        levelled = [800.0, 1000.0, 1001.0, 999.0, 1000.0]
+        for means, verdict in (((1000.0, 960.0), "pass"), ((1800.0, 1600.0), "inconclusive")):
+            found = decide(quiet, levelled, direction="higher", tolerance=0.05, means=means, **fixed)
+            assert found.verdict == verdict
 
     def test_a_device_that_loses_two_fifths_in_half_of_its_repetitions_seldom_passes(self):
         generator, passed = random.Random(7), 0

@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 
 from iogate.errors import InputError
 from iogate.formats import yamlio
-from iogate.formats.reading import held, hidden_behind_a_link
+from iogate.formats.reading import held_input, hidden_behind_a_link
 from iogate.formats.schema import Rate, Schema, check_document
 from iogate.formats.words import nearest, value_text
 from iogate.model import Device
@@ -187,15 +187,12 @@ def load_device(name: str, baselines: Path) -> Device:
         if name == LOCAL and not file.is_symlink():
             return Device(LOCAL, target=".", description="this machine", missing="record", learn=True)
         raise _unknown_device(name, baselines)
-    try:
-        with held(file) as opened, hidden_behind_a_link(baselines, file):
-            within = opened.folder.parent, Path(os.path.realpath(baselines))
-            if not all(opened.real.is_relative_to(folder) for folder in within):
-                raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
-            document = yamlio.load(opened.path, str(file))
-            profile = check_document(DeviceFile, document)
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror}") from error
+    with held_input(file, str(file)) as opened, hidden_behind_a_link(baselines, file):
+        within = opened.folder.parent, Path(os.path.realpath(baselines))  # which may be another place by now
+        if not all(opened.real.is_relative_to(folder) for folder in within):
+            raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
+        document = yamlio.load(opened.path, str(file))
+        profile = check_document(DeviceFile, document)
     if name == LOCAL and (profile.host or profile.hosts):
         message = f"the device {LOCAL} is this machine: one with a host needs a name of its own"
         key = "host" if profile.host else "hosts"

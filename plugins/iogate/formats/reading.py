@@ -13,6 +13,9 @@ from iogate.errors import InputError
 from iogate.formats.streams import own_descriptor
 from iogate.units import printable
 
+_PIECE = 2**16  # of a file whose size the kernel does not say
+_REMEDY = "put it into a file, or hand it over by /dev/stdin or the shell's <(...)"
+
 
 @dataclass(frozen=True)
 class Held:
@@ -23,10 +26,6 @@ class Held:
     path: Path
     real: Path
     folder: Path
-
-
-_PIECE = 2**16  # of a file whose size the kernel does not say
-_REMEDY = "put it into a file, or hand it over by /dev/stdin or the shell's <(...)"
 
 
 def read_at_once(path: Path, most: int | None = None) -> bytes:
@@ -52,6 +51,17 @@ def held(path: Path) -> Iterator[Held]:
             yield Held(path, *(Path(os.path.realpath(place)) for place in (path, path.parent)))
         else:
             yield Held(Path(f"/proc/self/fd/{file}"), *found)
+
+
+@contextlib.contextmanager
+def held_input(path: Path, shown: str) -> Iterator[Held]:
+    """Hold a file likewise, which messages call `shown`. Raises InputError if it cannot be opened."""
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(held(path))
+        except OSError as error:
+            raise InputError(f"cannot read {shown}: {error.strerror}") from error
+        yield file
 
 
 def _opened(stack: contextlib.ExitStack, name: str, flags: int = 0, dir_fd: int | None = None) -> int:

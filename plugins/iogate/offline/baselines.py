@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from iogate.errors import BaselineError, InputError, InputErrors, IogateError
-from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
 from iogate.formats.held import held_folder, within
 from iogate.formats.words import nearest
-from iogate.judge.baseline.file import PROFILE, check_baseline, device_folder, read, refuse_links
+from iogate.judge.baseline.file import (
+    PROFILE,
+    check_baseline,
+    device_folder,
+    load_plain,
+    read,
+    refuse_links,
+)
 from iogate.judge.baseline.merging import merge
 from iogate.judge.baseline.places import baseline_files, suite_of
 from iogate.judge.baseline.storage import baseline_text, hold_lock, write
@@ -93,7 +99,7 @@ def rename(source: Path, target: Path | None = None) -> str:
         raise InputError(f"{source} has no baselines")
     for file in files:
         refuse_links(source / file, file.as_posix() if folder else "")
-        check_baseline(yamlio.load(source / file))
+        check_baseline(load_plain(source / file, str(source / file)))
     if target:
         _move(source, place)
     return "\n".join(
@@ -124,7 +130,7 @@ def _settle(file: Path, suite: str) -> str:
     """Have a baseline say of which device and suite it is by its place."""
     with _locked(file) as folder:
         refuse_links(file, suite)
-        data = check_baseline(yamlio.load(within(folder, file.name), str(file))).data
+        data = check_baseline(load_plain(within(folder, file.name), str(file))).data
         device = device_folder(file, suite).name
         was = f"{data['device']}, suite {data['suite']}"
         write(file, {**data, "device": device, "suite": suite}, folder)
@@ -188,6 +194,7 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
         if not own or not other:
             raise InputError("one side is empty")
         merged = merge(base, own, other)
+        refuse_links(ours, "")
         write_atomically(ours, baseline_text(ours, merged, merged["device"]))
     except InputErrors as error:
         told = [
@@ -201,8 +208,7 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
 
 
 def _side(file: Path, shown: str) -> dict[str, Any]:
-    refuse_links(file, "")  # what one leads to would be shown with its mistakes
-    document = yamlio.load(file, shown)
+    document = load_plain(file, shown)
     data: dict[str, Any] = check_baseline(document).data if document.data is not None else {}
     return data
 

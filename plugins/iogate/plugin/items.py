@@ -181,25 +181,25 @@ class SuiteModule(pytest.Module):
     def _load(self) -> Suite:
         from iogate.declare.project import find_project, hide_what_lies_elsewhere
         from iogate.declare.suite import load_suite
-        from iogate.formats.reading import held
+        from iogate.formats.reading import held_input
 
         root = find_project(self.path, self.config.rootpath).root
-        try:
-            with held(self.path) as file, hide_what_lies_elsewhere(root, self.path, file, self.shown):
-                suite = load_suite(
-                    self.path,
-                    suite=self.suite,
-                    name=self.shown,
-                    file=file,
-                    overrides=self.overrides,
-                    cli_overrides=self.cli_overrides,
-                    allow_exec=self.allow_exec,
-                )
-                if self.ask_engines:
-                    _ask_engines(suite.workloads)
-                return suite
-        except OSError as error:
-            raise InputError(f"cannot read {self.shown}: {error.strerror}") from error
+        with (
+            held_input(self.path, self.shown) as file,
+            hide_what_lies_elsewhere(root, self.path, file, self.shown),
+        ):
+            suite = load_suite(
+                self.path,
+                suite=self.suite,
+                name=self.shown,
+                file=file,
+                overrides=self.overrides,
+                cli_overrides=self.cli_overrides,
+                allow_exec=self.allow_exec,
+            )
+            if self.ask_engines:
+                _ask_engines(suite.workloads)
+            return suite
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Return mistakes in a suite in words: no traceback, no command to a job's runner."""

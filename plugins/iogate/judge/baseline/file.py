@@ -14,7 +14,7 @@ from pydantic import Field, WithJsonSchema
 from iogate.errors import BaselineError, InputError, InputErrors, OptionError
 from iogate.formats import yamlio
 from iogate.formats.held import within
-from iogate.formats.reading import held, hidden_behind_a_link
+from iogate.formats.reading import held_input, hidden_behind_a_link
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
@@ -151,14 +151,22 @@ def read(path: Path, suite: str = "", folder: int | None = None) -> Document | N
         return None
     device = device_folder(path, suite)
     try:
-        with held(place) as file, hidden_behind_a_link(device.parent, path):
-            if file.real != file.folder / path.name:  # by now
-                raise InputError(f"{path} is a symbolic link")
-            return check_baseline(yamlio.load(file.path, str(path)), device=device.name, suite=suite)
-    except OSError as error:
-        raise BaselineError(f"cannot read {path}: {error.strerror}", remedy=_REMEDY) from None
+        with hidden_behind_a_link(device.parent, path):
+            return check_baseline(load_plain(place, str(path)), device=device.name, suite=suite)
     except InputError as error:
         raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
+
+
+def load_plain(file: Path, shown: str) -> Document:
+    """Return the YAML of a file, which messages call `shown`. Raises InputError if it is a link by now: what
+    that leads to would be shown with its mistakes.
+    """
+    with held_input(file, shown) as opened:
+        if opened.real != opened.folder / file.name:
+            raise InputError(
+                f"{shown} is a symbolic link", remedy="baselines are plain files: put the file itself there"
+            )
+        return yamlio.load(opened.path, shown)
 
 
 def check_baseline(document: Document, device: str = "", suite: str = "") -> Document:

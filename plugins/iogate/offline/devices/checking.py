@@ -18,7 +18,7 @@ from iogate.declare.overrides import overrides_of
 from iogate.declare.project import SUFFIXES, Project, find_project, hide_what_lies_elsewhere
 from iogate.declare.suite import load_suite
 from iogate.errors import IogateError, TargetError
-from iogate.formats.reading import held
+from iogate.formats.reading import held_input
 from iogate.formats.words import nearest
 from iogate.host.environment import identity_mismatch, observe
 from iogate.judge.baseline.places import near_path
@@ -177,13 +177,11 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
             continue
         try:
             with (
-                held(files[name]) as file,
+                held_input(files[name], str(files[name])) as file,
                 hide_what_lies_elsewhere(project.root, files[name], file, str(files[name])),
             ):
                 suite = load_suite(files[name], suite=name, file=file, overrides=overrides_of(device, name))
             yield name, suite.workloads
-        except OSError as error:
-            yield name, IogateError(f"cannot read {files[name]}: {error.strerror}")
         except IogateError as error:
             yield name, error
     for name in sorted(device.overrides.keys() - {"*", *device.suites}):

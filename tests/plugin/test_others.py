@@ -139,7 +139,32 @@ def test_what_measures_is_measured_in_one_order_whatever_comes_first(project):
     result.assert_outcomes(passed=10, failed=1)
     assert found == order
     assert measured(".", "--ff")[0] == order
+    assert measured(*reversed(order))[0] == order
     assert measured(".", "-p", "randomly", "--randomly-seed=3")[0] == order
+
+
+def test_what_failed_amid_a_file_is_measured_in_its_place_again(project):
+    """--ff takes it out of its file, and puts it before all others."""
+    for name in "ab":
+        project.suite(
+            "workloads:\n" + "".join(f"  {name}{at}: {{engine: fake}}\n" for at in (1, 2, 3)), name=name
+        )
+    project.suite("workloads: {late: {engine: fake}}\n", name="demo")
+    project.device("lab", "target: .\n")
+    project.run("suites", "--device=lab", "--update-baselines")
+    file = project.path / "baselines/lab/b.yaml"
+    file.write_text(
+        re.sub(
+            r"(b2:(?:\n    .*)*?read.iops:\n)((?:      .*\n)+)",
+            r"\1      - [9e3, 9e3, 9e3]\n",
+            file.read_text(),
+        )
+    )
+    for how in ((), ("--ff",), ("--nf",)):
+        result = project.run_apart("suites", "--device=lab", *how)
+        result.assert_outcomes(passed=6, failed=1)
+        begun = [line.split()[1] for line in result.outlines if re.match(r"\w+: \w+ 1/", line)]
+        assert begun == ["a1", "a2", "a3", "b1", "b2", "b3", "late"]
 
 
 GROUPED = """\

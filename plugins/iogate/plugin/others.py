@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from iogate.plugin.items import WorkloadItem
+from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.python_tests import may_measure
 from iogate.units import printable
 
@@ -144,15 +144,21 @@ class MeasuringOrder:
 
     @property
     def _shuffled(self) -> bool:
-        """Whether tests are not in the order in which they were written, or in one that is written there."""
-        options = ("failedfirst", "newfirst")
-        return any(self._config.getoption(name, False) for name in options) or (
-            _has(self._config, "randomly", "pytest_randomly")
-            and bool(self._config.getoption("randomly_reorganize", False))
-        )
+        """Whether tests may be in another order than that in which they stand, or that is written there, as
+        the marks of pytest-order are.
+        """
+        config = self._config
+        options = [config.getoption(name, False) for name in ("failedfirst", "newfirst")]
+        if _has(config, "randomly", "pytest_randomly"):
+            options.append(config.getoption("randomly_reorganize", False))
+        return any(options) or any("::" in argument for argument in config.args)
 
-    def _place(self, item: pytest.Item) -> tuple[str, int]:
-        return str(item.path), self._collected.get(item, len(self._collected))
+    def _place(self, item: pytest.Item) -> tuple[str, int, int]:
+        """Return the file of a test, its place there, and, of parameters, which came first."""
+        at = item.location[1] or 0
+        if isinstance(item, WorkloadItem) and isinstance(item.parent, SuiteModule) and item.parent.loaded:
+            at = item.parent.loaded.workloads.index(item.workload)
+        return str(item.path), at, self._collected.get(item, len(self._collected))
 
 
 def _by_file(items: list[pytest.Item]) -> list[list[pytest.Item]]:

@@ -207,6 +207,23 @@ def test_nothing_is_shown_of_what_is_hidden_in_a_project(project, hidden):
     assert "hunter2" not in str(result.stdout)
 
 
+def test_nothing_is_shown_of_what_is_hidden_beside_the_suites(project):
+    """As where the checkout itself is the folder of suites."""
+    suites = project.path / "suites"
+    (suites / ".git").mkdir()
+    for hidden in (".git/config", ".env"):
+        (suites / hidden).write_text("[a]\ntoken=hunter2\n")
+    (suites / "c.fio").symlink_to(".git/config")
+    (suites / "d.fio").symlink_to(".env")
+    (suites / "link.yaml").symlink_to(".env")
+    (suites / "c.yaml").write_text("workloads: {alpha: {jobfile: c.fio, size: 1M}}\n")
+    (suites / "d.yaml").write_text("workloads: {alpha: {jobfile: d.fio, size: 1M}}\n")
+    result = project.run("suites")
+    refused(result, "'c.fio' is refused: it is hidden", "'d.fio' is refused: it is hidden", status=2)
+    assert "suites/link.yaml: a link leads to" in str(result.stdout)
+    assert "hunter2" not in str(result.stdout)
+
+
 def test_nothing_is_recorded_where_a_link_leads_baselines_out_of_the_project(project, tmp_path):
     """A stranger's clone had its sessions appended to another project's baselines."""
     (tmp_path / "other").mkdir()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -47,7 +48,7 @@ _COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 1 if files were refused, something regressed or is in
-    conflict, 2 for wrong use, 3 if it is inconclusive.
+    conflict, 2 for wrong use, 3 if it is inconclusive, 130 after Ctrl-C.
     """
     whole = parser()
     if "_ARGCOMPLETE" in os.environ:
@@ -63,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(no_commands(f"iogate: {error.filename}: {error.strerror}"), file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # while a host is waited for, say
+        print("iogate: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
 
 
 def parser() -> argparse.ArgumentParser:

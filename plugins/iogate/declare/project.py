@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import InputError, IogateError
-from iogate.formats.reading import Held
+from iogate.formats.reading import Held, is_hidden
 from iogate.units import printable
 
 BASELINES = "baselines"
@@ -142,8 +142,7 @@ def _may_be_shown(root: Path, suite: Path, file: Held) -> bool:
     real = file.folder.parts[: len(file.folder.parts) - len(below)]
     if (*real, *below) != file.folder.parts or not file.real.is_relative_to(Path(*real)):
         return False
-    hidden = any(part.startswith(".") for part in file.real.relative_to(Path(*real)).parts)
-    return not hidden or file.real.parent == file.folder
+    return file.real == file.folder / suite.name or not is_hidden(file.real.relative_to(Path(*real)))
 
 
 def folders_of(patterns: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from iogate.errors import InputError
-from iogate.formats.reading import held, read_at_once
+from iogate.formats.reading import held, is_hidden, read_at_once
 from iogate.units import printable
 
 _LARGEST_ATTACHMENT = 2**20
@@ -36,15 +36,18 @@ def read_attachment(folder: Path, name: str) -> Attachment:
     )
     if not name or relative.is_absolute() or ".." in relative.parts:
         raise leaves
-    if any(part.startswith(".") for part in relative.parts):
-        raise InputError(
-            f"{shown!r} is refused: it is hidden, as what git and others keep for themselves",
-            remedy="give it a name without a dot before it",
-        )
+    hidden = InputError(
+        f"{shown!r} is refused: it is hidden, as what git and others keep for themselves",
+        remedy="give it a name without a dot before it",
+    )
+    if is_hidden(relative):
+        raise hidden
     try:
         with held(folder / relative) as file:
             if not file.real.is_relative_to(folder):
                 raise leaves
+            if is_hidden(file.real.relative_to(folder)):  # behind a link
+                raise hidden
             if not file.path.is_file():
                 raise InputError(f"{shown!r} is no file below {printable(str(folder))}")
             data = read_at_once(file.path, _LARGEST_ATTACHMENT + 1)

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from iogate.errors import InputError
 from iogate.formats.streams import own_descriptor
@@ -93,6 +93,13 @@ def read_input(path: Path, largest: int) -> bytes:
     if len(data) > largest:
         raise InputError(f"cannot read {path}: it is larger than {largest >> 20} MiB")
     return data
+
+
+def is_hidden(path: PurePath) -> bool:
+    """Return whether a file, or a folder on the way to it, is hidden: git keeps a job's token in such a one,
+    others their passwords.
+    """
+    return any(part.startswith(".") for part in path.parts)
 
 
 @contextlib.contextmanager

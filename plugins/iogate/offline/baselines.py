@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from iogate.declare.project import require_within
 from iogate.errors import BaselineError, InputError, InputErrors, IogateError
 from iogate.formats.atomic import write_atomically
 from iogate.formats.held import held_folder, within
@@ -97,6 +98,8 @@ def rename(source: Path, target: Path | None = None) -> str:
     files = [path.relative_to(source) for path, _ in baseline_files(source)] if folder else [Path()]
     if not files:
         raise InputError(f"{source} has no baselines")
+    for moved in (source, place):
+        _require_here(moved.parent if folder else _home(moved))
     for file in files:
         refuse_links(source / file, file.as_posix() if folder else "")
         check_baseline(load_plain(source / file, str(source / file)))
@@ -195,6 +198,7 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
             raise InputError("one side is empty")
         merged = merge(base, own, other)
         refuse_links(ours, "")
+        _require_here(_home(_absolute(ours)))
         write_atomically(ours, baseline_text(ours, merged, merged["device"]))
     except InputErrors as error:
         told = [
@@ -225,6 +229,18 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))
 
 
+def _home(file: Path) -> Path:
+    """Return the folder of baselines that a file lies in."""
+    return device_folder(file, suite_of(file)).parent
+
+
+def _require_here(baselines: Path) -> None:
+    """Raise InputError if a folder of baselines is a link to those of another project, as a stranger's clone
+    may have.
+    """
+    require_within(baselines, baselines.parent)
+
+
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[int]:
     """Keep sessions from writing the file meanwhile, and hold its folder. Raises BaselineError if it cannot
@@ -232,6 +248,7 @@ def _locked(file: Path) -> Iterator[int]:
     """
     if not file.is_file():
         raise InputError(f"there is no {file}")
+    _require_here(_home(file))
     try:
         with hold_lock(file, _WAIT) as folder:
             yield folder

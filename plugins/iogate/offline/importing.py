@@ -12,7 +12,7 @@ from pathlib import Path
 
 from iogate.declare.device import load_device
 from iogate.declare.overrides import overrides_of
-from iogate.declare.project import SUFFIXES, SUITES, find_project
+from iogate.declare.project import SUFFIXES, SUITES, find_project, require_within
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, IogateError
 from iogate.formats.words import nearest
@@ -64,7 +64,8 @@ def import_outputs(
     """
     path = _suite_file(suite)
     project = find_project(path, Path.cwd())
-    baselines = baselines or project.baselines
+    if baselines is None:
+        require_within(baselines := project.baselines, project.root)
     profile = load_device(device, baselines)
     declared = _suite(path, project.name(path) if project.holds(path) else path.stem, profile)
     read = _read(files)

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from iogate.cli import main
 from iogate.errors import InputError
 from iogate.formats.reading import read_input
+from places import PLUGINS
 from sessions import session
 
 READING = {
@@ -107,3 +110,20 @@ def test_what_lies_in_a_folder_that_this_user_may_not_enter_is_told(place, capsy
 def test_too_long_a_name_is_told(place, capsys, words):
     assert main([*words, "a" * 300]) == 2
     assert "aaa: File name too long" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["device check lab", "device init other --host=popen//python=./mute"])
+def test_ctrl_c_beside_a_host_that_says_nothing_is_no_traceback(place, words):
+    (place / "mute").write_text("#!/bin/sh\n: > asked\nexec sleep 60\n")
+    (place / "mute").chmod(0o755)
+    (place / "baselines/lab").mkdir(parents=True)
+    (place / "baselines/lab/device.yaml").write_text("host: popen//python=./mute\ntarget: /tmp\n")
+    command = [sys.executable, "-m", "iogate.cli", *words.split()]
+    environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        end = time.monotonic() + 30
+        while not (place / "asked").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == "iogate: interrupted\n"
+    assert process.returncode == 128 + signal.SIGINT

@@ -183,6 +183,28 @@ def test_merge_does_not_write_through_a_link(lab, capsys, tmp_path):
     assert (victim.stat().st_ino, victim.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+@pytest.mark.parametrize("command", ["drop", "rename", "rename a folder", "rename a workload", "merge"])
+def test_baselines_of_another_project_are_not_written_through_a_link_of_this_one(lab, capsys, command):
+    """Of a stranger's clone `baselines` may be such a link."""
+    clone = lab.parents[1] / "clone"
+    clone.mkdir()
+    shutil.copy(lab / "demo.yaml", clone / "theirs.yaml")
+    (clone / "baselines").symlink_to(lab.parent)
+    folder = clone / "baselines/lab"
+    file, before = folder / "demo.yaml", (lab / "demo.yaml").read_bytes()
+    words = {
+        "drop": ("drop", file, "--workload", "a"),
+        "rename": ("rename", file, folder / "other.yaml"),
+        "rename a folder": ("rename", folder, folder.with_name("rack")),
+        "rename a workload": ("rename", file, "--workload", "a", "c"),
+        "merge": ("merge", file, clone / "theirs.yaml"),
+    }[command]
+    status = 1 if command == "merge" else 2
+    assert "out of the project" in " ".join(said(capsys, *words, status=status).split())
+    assert sorted(path.name for path in lab.glob("*.yaml")) == ["demo.yaml", "device.yaml"]
+    assert (lab / "demo.yaml").read_bytes() == before
+
+
 @pytest.mark.parametrize("side", ["ours", "theirs", "base"])
 def test_merge_shows_nothing_of_what_a_link_leads_to(lab, capsys, tmp_path, side):
     (tmp_path / "secret").write_text("hunter2: 1")

@@ -231,6 +231,21 @@ class TestWhatIsStored:
         assert main(["import", str(MIXED), "--device", "orin", "--suite", "lab"]) == 0
         assert "database" in place.baselines
 
+    def test_a_link_of_the_project_to_baselines_of_another_one_is_not_written_through(
+        self, place, monkeypatch
+    ):
+        """A stranger's clone may have it; whoever means it names the folder."""
+        monkeypatch.chdir(place.folder)
+        (place.folder / "baselines").rename(place.folder / "others")
+        (place.folder / "clone/suites").mkdir(parents=True)
+        (place.folder / "suites/lab.yaml").rename(place.folder / "clone/suites/lab.yaml")
+        (place.folder / "clone/baselines").symlink_to("../others")
+        words = ["import", str(MIXED), "--device", "orin", "--suite", "clone/suites/lab.yaml"]
+        assert main(words) == 2
+        assert "out of the project" in place.capsys.readouterr().err
+        assert [path.name for path in (place.folder / "others/orin").iterdir()] == ["device.yaml"]
+        assert main([*words, "--baselines", "others"]) == 0
+
     def test_what_the_output_does_not_say_is_told(self, place):
         place.suite("workloads: {mix: {rw: randrw, bs: 4k, iodepth: 8, numjobs: 2, size: 1G, runtime: 2}}")
         status, said = place.take(TEXT)

@@ -191,6 +191,43 @@ def test_tests_stay_with_the_fixtures_that_group_them(project, how):
         }
 
 
+def test_files_that_share_a_fixture_are_measured_in_one_order_too(project):
+    """pytest goes through them once for each of its parameters, as a whole."""
+    fixture = "import pytest\n@pytest.fixture(scope='session', params=['s1', 's2'])\ndef fs(request): pass\n"
+    project.pytester.makeconftest(fixture)
+    test = "def test_x(measure, fs): measure(engine='fake')\n"
+    project.pytester.makepyfile(test_b=test, test_c=test)
+    project.suite("workloads: {a1: {engine: fake}}\n")
+    project.device("lab", "target: .\n")
+    order = ["suites/demo.yaml::a1", *(f"test_{name}.py::test_x[{fs}]" for fs in ("s1", "s2") for name in "bc")]
+    for files in ((".",), ("test_b.py", "test_c.py", "suites"), ("test_c.py", "suites", "test_b.py"), order[::-1]):
+        assert measured(project, *files) == order
+
+
+@pytest.mark.parametrize("scope", ["function", "module"])
+def test_parameters_are_measured_in_the_order_in_which_they_stand(project, scope):
+    """Not in that of the node ids on the command line, as a pipeline sorts them."""
+    project.pytester.makepyfile(
+        test_p=f"""
+        import pytest
+        @pytest.mark.parametrize("rw", ["write", "read"], scope={scope!r})
+        @pytest.mark.parametrize("bs", ["4k", "8k", "16k"])
+        def test_p(measure, rw, bs): measure(engine="fake")
+        def test_q(measure): measure(engine="fake")
+        """
+    )
+    project.device("lab", "target: .\n")
+    order = measured(project, "test_p.py")
+    assert len(order) == 7
+    assert measured(project, *sorted(order)) == measured(project, *sorted(order, reverse=True)) == order
+
+
+def measured(project, *arguments):
+    """The node ids of what was measured, in that order."""
+    project.run_apart(*arguments, "--device=lab", "--io-json=out.json")
+    return [one["id"] for one in json.loads((project.path / "out.json").read_text())["workloads"]]
+
+
 def stepwise(project, *arguments, factor=1.0):
     """Run until one fails."""
     return project.run_apart(".", "--device=lab", "--stepwise", *arguments, factor=factor)

@@ -121,17 +121,14 @@ class MeasuringOrder:
         known = [item for item in items if item.path in files]
         if len(set(known)) < len(known):
             return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
+        paths = [str(item.path) for item in known]
         ordered = known
-        if self._shuffled:
-            ordered = sorted(known, key=self._place)
+        if self._shuffled or paths != sorted(paths):
+            ordered = sorted(known, key=self._place if self._shuffled else lambda item: str(item.path))
             session._fixturemanager.pytest_collection_modifyitems(ordered)
-        wanted = _by_file(ordered)
-        if len(wanted) == len(files):  # else pytest groups them by fixtures that they share
-            wanted.sort(key=lambda block: str(block[0].path))
-            ordered = [item for block in wanted for item in block]
         if ordered == known:
             return
-        blocks = _by_file(items)
+        blocks, wanted = _by_file(items), _by_file(ordered)
         if sum(block[0].path in files for block in blocks) == len(wanted):
             coming = iter(wanted)
             items[:] = [
@@ -153,12 +150,13 @@ class MeasuringOrder:
             options.append(config.getoption("randomly_reorganize", False))
         return any(options) or any("::" in argument for argument in config.args)
 
-    def _place(self, item: pytest.Item) -> tuple[str, int, int]:
-        """Return the file of a test, its place there, and, of parameters, which came first."""
+    def _place(self, item: pytest.Item) -> tuple[str, int, list[int], int]:
+        """Return the file of a test, its place there, that of its parameters, and which came first."""
         at = item.location[1] or 0
         if isinstance(item, WorkloadItem) and isinstance(item.parent, SuiteModule) and item.parent.loaded:
             at = item.parent.loaded.workloads.index(item.workload)
-        return str(item.path), at, self._collected.get(item, len(self._collected))
+        parameters = list(item.callspec.indices.values()) if hasattr(item, "callspec") else []
+        return str(item.path), at, parameters, self._collected.get(item, len(self._collected))
 
 
 def _by_file(items: list[pytest.Item]) -> list[list[pytest.Item]]:

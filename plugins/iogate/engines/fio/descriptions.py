@@ -10,7 +10,7 @@ from iogate.engines.fio.jobs import GLOBAL
 from iogate.engines.sections import DescribedJob, Description
 
 _SECTION = re.compile(r"\[([\w .-]+)\]")
-_OPTION = re.compile(r"([a-z][a-z0-9_-]*)\s*(?:=\s*([^;]*?))?\s*(?:;.*)?")
+_OPTION = re.compile(r"[a-z][a-z0-9_-]*")
 _COMMAND = re.compile(r"\s*(?:[$#]\s*)?(sudo )?fio\s+--")
 _VALUELESS = frozenset({"time_based", "group_reporting", "stonewall", "thread"})
 
@@ -41,15 +41,16 @@ def _job_files(lines: Sequence[str]) -> list[Description]:
         if not text:
             continue
         section = _SECTION.match(text)
-        option = _OPTION.fullmatch(text)
+        name, given, value = text.partition(";")[0].partition("=")
+        name = name.rstrip()
         if section and (len(section[0]) == len(text) or text[len(section[0]) :].lstrip().startswith(";")):
             if section[1].startswith(GLOBAL):
                 options = shared = {}
             else:
                 options = dict(shared)
                 sections.append(DescribedJob(number, section[1], options))
-        elif options is not None and option and (option[2] is not None or option[1] in _VALUELESS):
-            options[option[1]] = (option[2] or "").strip()
+        elif options is not None and _OPTION.fullmatch(name) and (given or name in _VALUELESS):
+            options[name] = value.strip()
         elif options is not None and not text.startswith((";", "#")):
             close()
     close()

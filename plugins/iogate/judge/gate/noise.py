@@ -261,26 +261,35 @@ def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | Non
     scale = max(math.sqrt(noise.repetition), noise.resolution / math.sqrt(12), NOISE_FLOOR / 10)
     centre = huber(candidate, scale)
     reach = scale * outlier_limit(noise.repetition_degrees)
-    better = sorted(value for value in candidate if value < centre - reach)
-    third = math.ceil(n / 3)
-    lost = sorted((value for value in candidate if value > centre + reach), reverse=True)
-    quarter = math.ceil(n / 4)
     found = Difference(
         worse=centre - noise.centre,
         unreduced=noise.unreduced,
         repetition=noise.repetition,
         degrees=noise.session_degrees,
-        outliers=len(better) + len(lost),
         session=noise.session,
-        kept=better[third - 1] - noise.centre if len(better) >= third else math.inf,
-        lost=lost[quarter - 1] - noise.centre if len(lost) >= quarter else -math.inf,
     )
+    found = _with_outliers(found, [value - noise.centre for value in candidate], reach)
     squares = sum_of_squares(winsorise(candidate, centre, reach))
     if n > 1 and _noisier(squares / (n - 1), n - 1, scale**2, noise.repetition_degrees):
         own = sum_of_squares(candidate) / (n - 1)
         degrees = satterthwaite([(noise.unreduced, noise.session_degrees), (own / n, n - 1.0)])
         return replace(found, repetition=own, degrees=degrees, noisier=True)
     return _pool(noise, found, squares, n)
+
+
+def _with_outliers(found: Difference, worse: Sequence[float], reach: float) -> Difference:
+    """Return `found` with what it says of outliers: those repetitions whose distance from the baseline is
+    further than `reach` from what was found.
+    """
+    better = sorted(value for value in worse if value < found.worse - reach)
+    lost = sorted((value for value in worse if value > found.worse + reach), reverse=True)
+    third, quarter = math.ceil(len(worse) / 3), math.ceil(len(worse) / 4)
+    return replace(
+        found,
+        outliers=len(better) + len(lost),
+        kept=better[third - 1] if len(better) >= third else math.inf,
+        lost=lost[quarter - 1] if len(lost) >= quarter else -math.inf,
+    )
 
 
 def _pool(noise: Noise, found: Difference, squares: float, n: int) -> Difference:
@@ -312,18 +321,25 @@ def _without_replication(noise: Noise, candidate: Sequence[float], assumed: floa
     """
     n = len(candidate)
     own = sum_of_squares(candidate) / (n - 1) if n > 1 else 0.0
-    scale = rough_scale([candidate]) if n > 2 else 0.0
-    centre = huber(candidate, max(scale, math.sqrt(noise.session)))
-    worse = centre - noise.centre
+    scale = max(rough_scale([candidate]) if n > 2 else 0.0, math.sqrt(noise.session))
+    found = Difference(
+        worse=huber(candidate, scale) - noise.centre,
+        unreduced=noise.unreduced,
+        repetition=0.0,
+        degrees=noise.session_degrees,
+        session=noise.session,
+    )
+    reach = scale * outlier_limit(n - 1)  # the candidate alone has repetitions that tell them
+    found = _with_outliers(found, [value - noise.centre for value in candidate], reach)
     if noise.assumed:
         session = noise.session if assumed is not None else max(noise.session, own)
         unreduced = session * (1 + 1 / noise.sessions) + own / noise.sessions
-        parts = [(unreduced, noise.session_degrees), (own / n, max(1.0, n - 1.0))]
-        return Difference(worse, unreduced, own, satterthwaite(parts), session=session)
+        degrees = satterthwaite([(unreduced, noise.session_degrees), (own / n, max(1.0, n - 1.0))])
+        return replace(found, unreduced=unreduced, repetition=own, degrees=degrees, session=session)
     if n > 1 and _noisier(own, n - 1, noise.session, noise.session_degrees):
-        parts = [(noise.unreduced, noise.session_degrees), (own / n, n - 1.0)]
-        return Difference(worse, noise.unreduced, own, satterthwaite(parts), 0, True, noise.session)
-    return Difference(worse, noise.unreduced, 0.0, noise.session_degrees, session=noise.session)
+        degrees = satterthwaite([(noise.unreduced, noise.session_degrees), (own / n, n - 1.0)])
+        return replace(found, repetition=own, degrees=degrees, noisier=True)
+    return found
 
 
 def own_difference(candidate: Sequence[float]) -> Difference:
@@ -332,7 +348,8 @@ def own_difference(candidate: Sequence[float]) -> Difference:
     own = max(sum_of_squares(candidate) / (n - 1) if n > 1 else 0.0, NOISE_FLOOR**2)
     scale = rough_scale([candidate]) if n > 2 else 0.0
     centre = huber(candidate, scale) if scale > 0 else math.fsum(candidate) / n
-    return Difference(centre, 0.0, own, max(1.0, n - 1.0))
+    found = Difference(centre, 0.0, own, max(1.0, n - 1.0))
+    return _with_outliers(found, candidate, scale * outlier_limit(n - 1)) if scale > 0 else found
 
 
 def _noisier(variance: float, degrees: float, known: float, known_degrees: float) -> bool:

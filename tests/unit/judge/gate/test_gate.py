@@ -306,6 +306,21 @@ class TestStalls:
         decision = decide(quiet, values, direction=direction, tolerance=0.05, **fixed)
         assert decision.verdict in ("inconclusive", "regressed")
 
+    @pytest.mark.parametrize(
+        "baseline",
+        [[[1000.0], [1008.0], [994.0]], [[1000.0], [1002.0], [997.0], [1001.0], [1003.0]], 1000.0],
+        ids=["three imported outputs", "five imported outputs", "published"],
+    )
+    @pytest.mark.parametrize(("good", "lost"), [(6, [700.0, 698.0]), (15, [720.0] * 5)])
+    def test_a_baseline_without_repetitions_lets_nothing_pass_whose_mean_lost_it(self, baseline, good, lost):
+        """The repetitions of the candidate alone tell which are outliers then."""
+        values = [1000.0 + (index * 7) % 5 - 2 for index in range(good)]
+        fixed = {"first_look": good + len(lost), "max_repetitions": good + len(lost)}
+        found = decide(baseline, [*values, *lost], direction="higher", tolerance=0.05, **fixed)
+        assert (found.verdict, found.outliers) == ("inconclusive", len(lost))
+        found = decide(baseline, [*values, *values[: len(lost)]], direction="higher", tolerance=0.05, **fixed)
+        assert (found.verdict in PASSING, found.outliers) == (True, 0)
+
     def test_one_that_lost_a_little_does_not_excuse_a_quarter_that_lost_much(self):
         quiet, fixed = [[1000.0, 1001.0, 999.0]] * 20, {"first_look": 8, "max_repetitions": 8}
         values = [1000.0, 1001.0, 999.0, 1000.0, 1001.0, 967.0, 400.0, 400.0]

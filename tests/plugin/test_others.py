@@ -199,8 +199,16 @@ def test_files_that_share_a_fixture_are_measured_in_one_order_too(project):
     project.pytester.makepyfile(test_b=test, test_c=test)
     project.suite("workloads: {a1: {engine: fake}}\n")
     project.device("lab", "target: .\n")
-    order = ["suites/demo.yaml::a1", *(f"test_{name}.py::test_x[{fs}]" for fs in ("s1", "s2") for name in "bc")]
-    for files in ((".",), ("test_b.py", "test_c.py", "suites"), ("test_c.py", "suites", "test_b.py"), order[::-1]):
+    order = [
+        "suites/demo.yaml::a1",
+        *(f"test_{name}.py::test_x[{fs}]" for fs in ("s1", "s2") for name in "bc"),
+    ]
+    for files in (
+        (".",),
+        ("test_b.py", "test_c.py", "suites"),
+        ("test_c.py", "suites", "test_b.py"),
+        order[::-1],
+    ):
         assert measured(project, *files) == order
 
 

@@ -43,6 +43,7 @@ DecisionVerdict = Literal["continue", "pass", "improved", "drift", "regressed", 
 PASSING: frozenset[str] = frozenset({"pass", "improved", "drift"})
 IMPLAUSIBLE = math.log(5)  # bits against bytes is 8; no firmware makes the same device five times faster
 RARE = 0.0025  # an error rate near that of two stalls in two repetitions (3% each: 0.1%)
+STALLED = 0.5  # the part of an error rate that stalls may have where a baseline has them: noise has the rest
 MIXED = 100.0  # the same for values of one baseline, which may scatter widely
 _FARTHEST = 100.0  # e^100 times worse: bounds beyond are no floats
 HOPELESS = 3.0  # standard deviations: a verdict further away than this will not come
@@ -150,7 +151,7 @@ def _decide_measured(
     looks = suited_looks(noise, looks, margin)
     detectable = minimum_detectable(noise, looks)
     logs = [scale.worse(value) for value in values]
-    found = difference(noise, logs, assumed=assumed)
+    found = difference(noise, logs, assumed=assumed, chance=looks.alpha * STALLED)
     passing = difference(noise.passing, logs, assumed=assumed)
     usual = math.fsum(map(statistics.fmean, sessions)) / len(sessions)
     mean = max(
@@ -232,11 +233,16 @@ class Case:
 
     def _reach(self, n: int) -> tuple[float, float]:
         """Return how far a failure and a pass after `n` repetitions keep away from what was found."""
-        looks = self.looks
-        found, own = self.found, self.passing
-        fail, _ = looks.quantiles(found.unreduced, found.repetition, found.degrees, n, found.doubted_degrees)
-        _, passed = looks.quantiles(own.unreduced, own.repetition, own.degrees, n)
-        return fail * self.found.error(n), passed * own.error(n)
+        own = self.passing
+        _, passed = self.looks.quantiles(own.unreduced, own.repetition, own.degrees, n)
+        return self._quantile(n) * self.found.error(n), passed * own.error(n)
+
+    def _quantile(self, n: int) -> float:
+        """Return how many standard errors a failure after `n` repetitions keeps away."""
+        found = self.found
+        return self.looks.quantiles(
+            found.unreduced, found.repetition, found.degrees, n, found.doubted_degrees
+        )[0]
 
     @property
     def hopeless(self) -> bool:
@@ -252,10 +258,20 @@ class Case:
     @property
     def doubtful(self) -> bool:
         """Whether stalls could make up a loss: a third of the repetitions have not lost the tolerance, or
-        there are two and the error rate asked for is smaller than the chance of two stalls.
+        there are two and the error rate asked for is smaller than the chance of two stalls, or the baseline's
+        stalls explain it.
         """
         two = self.n == 2 < self.looks.last and self.looks.alpha < RARE
-        return self.found.kept <= self.margin or two
+        return self.found.kept <= self.margin or two or self.explained
+
+    @property
+    def explained(self) -> bool:
+        """Whether it would not fail by those repetitions alone that are no stalls of the baseline's kind."""
+        rest = self.found.unexplained
+        if not rest:
+            return rest is not None
+        fail = self._quantile(self.n) * self.found.error(len(rest))
+        return math.fsum(rest) / len(rest) - fail <= self.threshold
 
     @property
     def contradicted(self) -> bool:
@@ -366,6 +382,9 @@ def _remarks(case: Case) -> list[str]:
     if case.found.outliers:
         be = "is an outlier" if case.found.outliers == 1 else "are outliers"
         remarks.append(f"{case.found.outliers} of {plural(case.n, 'repetition')} {be}")
+    if case.explained and case.noise:
+        share = f"{len(case.noise.stalls)} of the baseline's {plural(case.noise.values, 'repetition')}"
+        remarks.append(f"as many stalls come by chance, by {share}")
     if case.found.noisier:
         remarks.append("the repetitions scatter more than those of the baseline")
     if case.found.worse > IMPLAUSIBLE:

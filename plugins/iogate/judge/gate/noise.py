@@ -40,7 +40,8 @@ class Noise:
     K and `repetitions` the harmonic mean m of the repetitions in each. `session` and `repetition` are the
     variances of the two components with their degrees of freedom; `resolution` is the step between
     neighbouring values if the metric is quantised, else 0. `assumed` says that `session` is a guess, of which
-    `lenient` is the smaller one; `learnt` says what it was learnt from, where that is more than it.
+    `lenient` is the smaller one; `learnt` says what it was learnt from, where that is more than it. `stalls`
+    are how much worse than their sessions outliers of the baseline were, of so many `values`.
     """
 
     centre: float
@@ -56,6 +57,8 @@ class Noise:
     lenient: float
     doubted_degrees: float
     learnt: str = ""
+    stalls: tuple[float, ...] = ()
+    values: int = 1
 
     @property
     def passing(self) -> Noise:
@@ -78,7 +81,8 @@ class Difference:
     baseline's, `doubted_degrees` are those if the device's workloads differ more than they seem to (0: the
     same). If a third of the repetitions or more are outliers on the better side, `kept` is how much worse
     than the baseline the best third is at most; if a quarter or more are on the worse side, `lost` is how
-    much worse the worst quarter is at least.
+    much worse the worst quarter is at least. `unexplained` is how much worse those repetitions are which
+    the baseline's stalls do not explain; None: no stalls explain any.
     """
 
     worse: float
@@ -91,6 +95,7 @@ class Difference:
     kept: float = math.inf
     doubted_degrees: float = 0.0
     lost: float = -math.inf
+    unexplained: tuple[float, ...] | None = None
 
     def error(self, repetitions: int) -> float:
         """Return standard error of the difference after so many repetitions."""
@@ -160,6 +165,8 @@ class Components:
     repetition: float
     repetition_degrees: float
     resolution: float
+    stalls: tuple[float, ...]
+    values: int
 
     @property
     def sessions(self) -> int:
@@ -177,15 +184,26 @@ def components(sessions: tuple[tuple[float, ...], ...]) -> Components:
     reach = rough * outlier_limit(degrees / 2) if rough > 0 else math.inf
     within = 0.0
     centres = []
+    stalls: list[float] = []
     for session in sessions:
         centre = huber(session, rough if rough > 0 else math.inf)
         centres.append(centre)
         within += sum_of_squares(winsorise(session, centre, reach))
+        stalls += [value - centre for value in session if value - centre > reach]
     repetition = within / degrees if degrees else 0.0
     harmonic = count / math.fsum(1 / len(session) for session in sessions)
     spread = sum_of_squares(centres) / (count - 1) if count > 1 else 0.0
-    centre = math.fsum(centres) / count
-    return Components(tuple(centres), centre, spread, harmonic, repetition, degrees, resolution)
+    return Components(
+        centres=tuple(centres),
+        centre=math.fsum(centres) / count,
+        spread=spread,
+        repetitions=harmonic,
+        repetition=repetition,
+        repetition_degrees=degrees,
+        resolution=resolution,
+        stalls=tuple(stalls),
+        values=sum(map(len, sessions)),
+    )
 
 
 @functools.lru_cache(maxsize=512)
@@ -235,6 +253,8 @@ def baseline_noise(
         lenient=max(lenient, least),
         doubted_degrees=doubted_degrees,
         learnt=borrowed.text if borrowed and learnt else "",
+        stalls=found.stalls,
+        values=found.values,
     )
 
 
@@ -253,8 +273,12 @@ def _moderate(own: tuple[float, float], prior: tuple[float, float]) -> tuple[flo
     return (own[0] * own[1] + prior[0] * prior[1]) / degrees, degrees
 
 
-def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | None = None) -> Difference:
-    """Compare a candidate session's values (logarithms, larger is worse) with a baseline's noise."""
+def difference(
+    noise: Noise, candidate: Sequence[float], *, assumed: float | None = None, chance: float = 1.0
+) -> Difference:
+    """Compare a candidate session's values (logarithms, larger is worse) with a baseline's noise. Stalls may
+    be called a change by `chance`.
+    """
     if noise.repetition_degrees == 0:
         return _without_replication(noise, candidate, assumed)
     n = len(candidate)
@@ -268,7 +292,9 @@ def difference(noise: Noise, candidate: Sequence[float], *, assumed: float | Non
         degrees=noise.session_degrees,
         session=noise.session,
     )
-    found = _with_outliers(found, [value - noise.centre for value in candidate], reach)
+    worse = [value - noise.centre for value in candidate]
+    unexplained = _unexplained(noise, worse, reach, chance)
+    found = replace(_with_outliers(found, worse, reach), unexplained=unexplained)
     squares = sum_of_squares(winsorise(candidate, centre, reach))
     if n > 1 and _noisier(squares / (n - 1), n - 1, scale**2, noise.repetition_degrees):
         own = sum_of_squares(candidate) / (n - 1)
@@ -290,6 +316,25 @@ def _with_outliers(found: Difference, worse: Sequence[float], reach: float) -> D
         kept=better[third - 1] if len(better) >= third else math.inf,
         lost=lost[quarter - 1] if len(lost) >= quarter else -math.inf,
     )
+
+
+def _unexplained(
+    noise: Noise, worse: Sequence[float], reach: float, chance: float
+) -> tuple[float, ...] | None:
+    """Return the repetitions that are no stalls, if so many that are come by more than `chance` where they
+    come as often, and as bad, as in the baseline (by Laplace's rule of succession); else None.
+    """
+    stalls = [value for value in worse if value > reach]
+    if not (noise.stalls and stalls):
+        return None
+    known = sum(stall > min(stalls) - reach for stall in noise.stalls)
+    likely = _at_least(len(stalls), len(worse), (known + 1) / (noise.values + 2)) > chance
+    return tuple(value for value in worse if value <= reach) if likely else None
+
+
+def _at_least(count: int, of: int, share: float) -> float:
+    """Return the chance of `count` or more successes `of` so many (binomial)."""
+    return math.fsum(math.comb(of, n) * share**n * (1 - share) ** (of - n) for n in range(count, of + 1))
 
 
 def _pool(noise: Noise, found: Difference, squares: float, n: int) -> Difference:

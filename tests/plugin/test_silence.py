@@ -1,5 +1,7 @@
 """What a run would leave out, or make up, in silence: warnings in its summary, errors with --io-strict."""
 
+import shutil
+
 import pytest
 
 from projects import refused
@@ -50,6 +52,20 @@ def test_no_folder_of_baselines(project):
 def test_a_suite_of_the_profile_that_does_not_exist(lab):
     lab.device("lab", LAB + "suites: [demo, lost]\n")
     strictly_refused(lab, "the profile of lab lists suites that do not exist: lost")
+
+
+def test_a_suite_that_is_a_link_into_what_is_not_there(lab):
+    """As into a submodule that the job did not check out; that it has a baseline is told, too."""
+    (lab.path / "shared").mkdir()
+    shutil.move(lab.path / "suites/demo.yaml", lab.path / "shared/other.yaml")
+    (lab.path / "suites/other.yaml").symlink_to("../shared/other.yaml")
+    lab.suite("workloads: {alpha: {engine: fake}, beta: {engine: fake}}\n")
+    lab.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=4)
+    shutil.rmtree(lab.path / "shared")
+    told = "suites/other.yaml is a link that leads nowhere", "git submodule update --init"
+    strictly_refused(lab, *told, "other.yaml: stored baselines of a suite that does not exist")
+    (lab.path / "baselines/lab/other.yaml").unlink()
+    strictly_refused(lab, *told)
 
 
 def test_options_of_the_profile_for_a_suite_that_does_not_exist(lab):

@@ -46,8 +46,20 @@ class Project:
         return next((place for place in places if place.is_file() and self._name(place) == name), None)
 
     def suites(self, patterns: Iterable[str]) -> set[str]:
-        """Return the names of the suites that match these patterns, which begin at the root."""
-        return {self._name(path) for pattern in patterns for path in self.root.glob(pattern)}
+        """Return the names of the suites that match these patterns, which begin at the root. Raises
+        InputError.
+        """
+        return {self._name(path) for path in self._matching(patterns) if path.is_file()}
+
+    def leading_nowhere(self, patterns: Iterable[str]) -> list[Path]:
+        """Return what matches these patterns and is a link to what is not there. Raises InputError."""
+        return sorted(path for path in self._matching(patterns) if path.is_symlink() and not path.exists())
+
+    def _matching(self, patterns: Iterable[str]) -> list[Path]:
+        try:
+            return [path for pattern in patterns for path in self.root.glob(pattern)]
+        except OSError as error:  # a folder is gone by now
+            raise InputError(printable(f"cannot look for suites in {self.root}: {error.strerror}")) from error
 
     def holds(self, suite: Path) -> bool:
         """Return whether a file lies in one of the folders of suites."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -74,6 +74,15 @@ def missing_suites(device: Device, exists: Callable[[str], bool]) -> Iterator[st
             yield f"the profile of {device.name} {does} suites that do not exist: {', '.join(missing)}"
 
 
+def leading_nowhere(links: Iterable[Path], root: Path) -> Iterator[str]:
+    """Yield a sentence for each suite that is a link to what is not there."""
+    for link in links:
+        yield (
+            f"{shown(link, root)} is a link that leads nowhere, and no suite: is a submodule missing "
+            "(git submodule update --init)?"
+        )
+
+
 def without_workload(
     folder: Path, root: Path, declared: Mapping[str, Collection[str]], stored: Mapping[str, Collection[str]]
 ) -> Iterator[str]:
@@ -114,7 +123,10 @@ def not_plain_text(path: Path) -> str:
 
 def has_suites(folder: Path, suites: list[str]) -> bool:
     """Return whether there are suites in a folder."""
-    return any(is_suite(path, suites) for path in folder.rglob("*.y*ml"))
+    try:
+        return any(is_suite(path, suites) for path in folder.rglob("*.y*ml"))
+    except OSError:  # the folder is gone by now
+        return False
 
 
 def passed_over(folder: Path, root: Path, suites: list[str]) -> Iterator[str]:

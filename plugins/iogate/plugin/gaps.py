@@ -57,7 +57,8 @@ class Gaps:
         Raises IogateError.
         """
         suites = {module.suite: module.loaded for module in modules if module.loaded}
-        existing = self._project.suites(self._config.getini("io_suites"))
+        patterns = self._config.getini("io_suites")
+        existing = self._project.suites(patterns)
         existing |= {module.suite for module in modules}
 
         def exists(name: str) -> bool:
@@ -66,6 +67,7 @@ class Gaps:
         declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
         folder, root, paired = self._settings.baselines / device.name, self._project.root, self._paired
         self.found += self.implicit if measures else ()
+        self.found += coverage.leading_nowhere(self._project.leading_nowhere(patterns), self._project.root)
         self.found += coverage.missing_suites(device, exists)
         self.found += coverage.without_workload(
             folder, root, declared, {} if paired else judges.stored(declared)

@@ -344,7 +344,27 @@ class TestForms:
         assert by_check(piece) == {"bandwidth_unit": {4}}
 
     @pytest.mark.parametrize(
-        "iops", ["kIOPS", "IOPS (k)", "KIOPS", "iops [K]", "IOPS (thousands)", "IOPS (x1000)"]
+        "iops",
+        [
+            "kIOPS",
+            "IOPS (k)",
+            "KIOPS",
+            "iops [K]",
+            "IOPS (thousands)",
+            "IOPS (x1000)",
+            "IOPS in thousands",
+            "IOPS (in K)",
+            "K IOPS",
+            "IOPS k",
+            "IOPS [thousand]",
+            "thousand IOPS",
+            "IOPS (Kops)",
+            "IOPS (k IO/s)",
+            "IOPS ×1000",
+            "IOPS (×10³)",
+            "IOPS (1e3)",
+            "IOPS (x10^3)",
+        ],
     )
     @pytest.mark.parametrize("size", ["bs", "Block size (KB)", "bs [KiB]", "bs_kb", "Block size KB"])
     def test_a_heading_says_of_how_many_its_numbers_are(self, iops, size):
@@ -356,7 +376,16 @@ class TestForms:
         assert piece.kinds == {"iops", "bandwidth"}
 
     @pytest.mark.parametrize(
-        "iops", ["IOPS (4 KB)", "Read IOPS (4 KiB)", "IOPS 4 KB", "read_iops_4_kb", "IOPS (16 GB)"]
+        "iops",
+        [
+            "IOPS (4 KB)",
+            "Read IOPS (4 KiB)",
+            "IOPS 4 KB",
+            "read_iops_4_kb",
+            "IOPS (16 GB)",
+            "4 K IOPS",
+            "IOPS (4 K)",
+        ],
     )
     def test_a_block_size_in_the_heading_of_iops_is_not_their_unit(self, iops):
         piece = only(
@@ -365,12 +394,48 @@ class TestForms:
         assert by_check(piece) == {} and piece.kinds == {"iops", "lat"}
 
     @pytest.mark.parametrize(
-        "iops", ["IOPS (millions)", "IOPS ('000)", "IOPS (x10^3)", "Kilo-IOPS", "IOPS/1000"]
+        "iops", ["IOPS (millions)", "IOPS ('000)", "IOPS (x10^4)", "Kilo-IOPS", "IOPS/1000", "IOPS (1e6)"]
     )
     def test_iops_of_which_it_is_not_clear_how_many_they_are_do_not_stand(self, iops):
         piece = only(table("| 4k | 100 | 390.6 |", head=f"| bs | {iops} | BW (MiB/s) |"))
         assert {finding.check for finding in piece.findings} == {"unreadable"}
         assert piece.kinds == {"bandwidth"}
+
+    def test_where_iops_may_be_thousands_it_is_not_said_which_of_both_is_wrong(self):
+        piece = only(table("| 4k | 71.06 | 277.6 |", head="| bs | IOPS, by the vendor | BW (MiB/s) |"))
+        (finding,) = piece.findings
+        assert (finding.check, finding.severity) == ("bandwidth_unit", "suspect")
+        assert "it fits if the IOPS are thousands" in finding.message
+        assert finding.kinds == {"iops", "bandwidth"}
+
+    @pytest.mark.parametrize("unit", ["Mb/s", "Mbps"])
+    def test_what_is_bits_by_its_name_and_by_its_iops_is_bits(self, unit):
+        """Of both that is written, of bytes and of bits."""
+        head = f"| bs | IOPS | BW ({unit}) |"
+        rows = "| 128k | 50000 | 52428.8 |", "| 128k | 20000 | 20971.5 |"
+        assert only(table(*rows, head=head)).findings == (), "6.55 GB/s, which the fastest link can"
+        assert only(table("| 4k | 100000 | 409.6 |", head=head)).findings == ()
+        assert by_check(only(table("| 4k | 100000 | 1000 |", head=head))) == {"bandwidth_unit": {4}}
+
+    @pytest.mark.parametrize(
+        "clat", ["clat (us)", "clat mean (us)", "clat_us", "Avg clat (us)", "Completion latency (us)"]
+    )
+    def test_completion_latencies_are_asked_whether_they_are_too_long(self, clat):
+        """They are a part of the whole: too short they may be, if submission took the rest."""
+        head = f"| bs | QD | IOPS | {clat} |"
+        assert by_check(only(table("| 16k | 32 | 80408 | 394484 |", head=head))) == {"latency_unit": {4}}
+        many = only(table("| 16k | 32 | 80408 | 900 |", head=head))
+        assert by_check(many) == {} and set(by_check(many, "suspect")) == {"little_law"}
+        for fine in ("394", "10"):
+            assert only(table(f"| 16k | 32 | 80408 | {fine} |", head=head)).findings == ()
+
+    @pytest.mark.parametrize(
+        "part",
+        ["99% clat (us)", "clat (99.9%) us", "clat99 (us)", "99.00th clat (us)", "lat 95% us", "tail lat us"],
+    )
+    def test_a_percentile_is_no_mean(self, part):
+        head = f"| bs | QD | IOPS | {part} |"
+        assert only(table("| 16k | 32 | 80408 | 900 |", head=head)).findings == ()
 
     def test_iops_are_in_order_too(self):
         piece = only(table("| 4k | 12000 | 10000 | 11000 |", head="| bs | IOPS min | IOPS | IOPS max |"))
@@ -469,6 +534,7 @@ GROWING = {
     + table(large(ROWS, size // 4), head=DEPTH),
     "blank lines": lambda size: "\n" * size + table(SOUND.format(depth=32), head=DEPTH),
     "a line of blanks": lambda size: " " * size + "\n" + table(SOUND.format(depth=32), head=DEPTH),
+    "a line within which are blanks": lambda size: "a" + " " * size + "12\n" + COLUMNS,
     "a line of dashes": lambda size: table(f"| {'-' * size} x | 4k |", SOUND.format(depth=32), head=DEPTH),
     "unclosed tags": lambda size: large('<a href="x', size) + HTML,
     "comments": lambda size: large("<!-- >", size) + HTML,

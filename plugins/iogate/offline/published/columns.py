@@ -13,22 +13,35 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b"),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
-    ("slat", r"\bslat\b|submission"),
-    ("clat", r"\bclat\b|completion"),
+    ("slat", r"\bslat[\d.]*\b|submission"),
+    ("clat", r"\bclat[\d.]*\b|completion"),
     ("iops", r"\b[km]?iops\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
-    ("lat", r"\bt?lat\b|latency"),
+    ("lat", r"\bt?lat[\d.]*\b|latency"),
 )
 MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
 _COUNTED = frozenset({"iops", "block", "size"})
 """What has no unit, or that of a size: its heading may say of how many."""
-_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
-_PARTS = (("min", r"\bmin"), ("max", r"\bmax"))
+_PERCENTILE = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|(?:\bp|lat)(\d+(?:\.\d+)?)\b"
+    r"|\b(50|9\d(?:\.\d+)?) ?(?:th\b|%(?! *(?:seq|rand|read|write)))"
+)
+_PARTS = (
+    ("min", r"(?<!\d)(?<!\d )\bmin"),
+    ("max", r"\bmax|\bworst"),
+    ("p50", r"\bmedian"),
+    ("tail", r"\btail"),
+)
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
-_THOUSANDS = re.compile(r"\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]|[(\[](thousands|x ?1000)[)\]]")
-_OTHERWISE = re.compile(r"[(\[/][^)\]]*(?:million|000|10\^|kilo)|\bkilo")  # of IOPS: what is not understood
+_THOUSANDS = re.compile(  # a K behind a number is of a block size
+    r"(?<!\d)(?<!\d )\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]|(?<!\d)(?<!\d )\b(k)(?:ops|ios?)?\b"
+    r"|\bthousands?\b|[x×] ?1000\b|\b1e3\b|10³|10\^3(?!\d)"
+)
+_OTHERWISE = re.compile(  # of IOPS: what is not understood
+    r"[(\[/][^)\]]*(?:million|000|10\^|kilo)|\bkilo|\bmillion|\b1e\d|10[⁰¹²⁴-⁹]"
+)
 _PREFIX = re.compile(r"(?<!\d)[(\[ ]([kmg])(?:i?b)?[)\]]?$")  # as in Size [KiB], bs_kb
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
@@ -53,7 +66,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     text = header.lower().replace("_", " ")
     named = unit_in(header)
     percentile = _PERCENTILE.search(text)
-    part = f"p{percentile[1] or percentile[2]}" if percentile else ""
+    part = f"p{next(filter(None, percentile.groups()))}" if percentile else ""
     part = part or next((name for name, pattern in _PARTS if re.search(pattern, text)), "")
     kind = kind_in(text)
     found = _DIRECTION.search(text)

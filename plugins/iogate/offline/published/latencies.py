@@ -16,7 +16,7 @@ def little_law(row: Row, context: Context) -> FigureFindings:
 
     Take the row for what was in flight, not for the depth that it names.
     """
-    flying, depth = in_flight(row), _depth(row)
+    flying, depth = _at_least_in_flight(row), _depth(row)
     if flying is None or not depth or _latency_factor(flying / depth):
         return
     if flying / depth < 1 / 3:
@@ -46,7 +46,7 @@ def latency_unit(row: Row, context: Context) -> FigureFindings:
 
     Read them in the unit that the finding names.
     """
-    flying, depth = in_flight(row), _depth(row)
+    flying, depth = _at_least_in_flight(row), _depth(row)
     fits = _latency_factor(flying / depth) if flying is not None and depth else None
     if flying is not None and fits:
         factor, wrong, right = fits
@@ -82,16 +82,16 @@ def description(row: Row, context: Context) -> FigureFindings:
         )
 
 
-def in_flight(row: Row) -> float | None:
+def in_flight(row: Row, kind: str = "lat") -> float | None:
     """Return I/Os in flight by Little's law, both directions together; rates may come from bandwidth and
-    block.
+    block. Of latencies of completion (`clat`) it is what was in flight at least.
 
     Of directions with columns of their own it is not said whether they ran together: then it is the most that
     one of them had in flight, unless all together fit the depth.
     """
     each = []
     for direction in row.directions:
-        rate, latency = row.first("iops", "", direction), row.first("lat", "", direction)
+        rate, latency = row.first("iops", "", direction), row.first(kind, "", direction)
         shown = row.first("bandwidth", "", direction)
         value = rate.value if rate else shown.value / row.block if shown and row.block else None
         if value is None or latency is None:
@@ -100,6 +100,15 @@ def in_flight(row: Row) -> float | None:
     depth, total = _depth(row), sum(each)
     together = not row.apart or (depth and 0.7 <= total / depth <= 1.15)
     return total if together else max(each)
+
+
+def _at_least_in_flight(row: Row) -> float | None:
+    """Return I/Os in flight; where the latency of completion alone is known, which is a part of the whole,
+    only if they are more than the depth.
+    """
+    completing = in_flight(row, "clat")
+    whole = in_flight(row)
+    return whole if whole is not None or not completing or completing <= _depth(row) else completing
 
 
 def _depth(row: Row) -> int:

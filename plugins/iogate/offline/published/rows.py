@@ -22,6 +22,7 @@ from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
+_MANY: Mapping[str, float] = {"thousands": 1e3, "millions": 1e6}
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
@@ -37,7 +38,8 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
     """Check that bandwidth = IOPS x block size, in the unit that is said.
 
     `invalid` if another unit would fit, or if it is more than 10% off; `suspect` if it is more than 1% off,
-    and what rounding explains.
+    and what rounding explains, or if it fits where the IOPS are thousands, or millions, and are not said to
+    be.
 
     Take IOPS x block size: the unit of IOPS is rarely wrong.
     """
@@ -53,12 +55,14 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
+        many = [name for name, factor in _MANY.items() if abs((1 + error) / factor - 1) <= allowed]
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
+        meant += f"; it fits if the IOPS are {many[0]}" if many else ""
         yield finding_of(
             row,
             "bandwidth_unit",
-            "invalid" if fits or abs(error) > 0.1 else "suspect",
-            frozenset({"bandwidth"}),
+            "invalid" if fits or (abs(error) > 0.1 and not many) else "suspect",
+            frozenset({"bandwidth", "iops"} if many and not fits else {"bandwidth"}),
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block)} = {format_quantity(expected, 'B/s')}{meant}",
         )

@@ -14,6 +14,8 @@ from iogate.units import parse_size
 
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
+_BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
+_NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
 _LEADING_SIZE = re.compile(r"\d+ ?[kmgtKMGT]?i?[bB]\b")
 
 
@@ -131,7 +133,25 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
     if not figures and not unread:
         return None
     apart = len({column.direction for column in columns if column.kind in MEASURED} - {""}) > 1
-    return Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=apart, **stated)
+    row = Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=apart, **stated)
+    return _with_bits(row)
+
+
+def _with_bits(row: Row) -> Row:
+    """Return a row whose `Mb/s` are bits where its IOPS and block size say so; people write that of both."""
+    bits = []
+    for direction in row.directions:
+        rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
+        small = shown and _BITS.fullmatch(shown.unit.replace(" ", ""))
+        if rate and shown and small and row.block and rate.value:
+            bits.append(abs(shown.value / 8 / (rate.value * row.block) - 1) <= _NEAR)
+    if not bits or not all(bits):
+        return row
+    figures = (
+        replace(one, value=one.value / 8, step=one.step / 8) if one.kind == "bandwidth" else one
+        for one in row.figures
+    )
+    return replace(row, figures=tuple(figures))
 
 
 def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]:

@@ -42,7 +42,7 @@ def latency_unit(row: Row, context: Context) -> FigureFindings:
     """Find latencies that fit the queue depth if they are read in another unit.
 
     `invalid`: rate x latency is a thousand or a million times the depth, or a thousandth of it (Little's
-    law).
+    law). Of completion alone it is what was in flight at least: that may be a thousandth.
 
     Read them in the unit that the finding names.
     """

@@ -85,7 +85,7 @@ def hold_lock(path: Path, wait: float) -> Iterator[int]:
     """Hold a baseline's folder, which is made if need be, and the lock of the file: flock(2) on a file beside
     it, which is gone afterwards. What is read and written by the folder that is yielded is in it alone.
 
-    Raises BaselineError if somebody else holds the lock for `wait` seconds, and OSError.
+    Raises BaselineError, which says who, if somebody else holds the lock for `wait` seconds, and OSError.
     """
     deadline = time.monotonic() + wait
     name = f".{path.name}.lock"
@@ -93,7 +93,8 @@ def hold_lock(path: Path, wait: float) -> Iterator[int]:
         while (descriptor := _lock(folder, name)) is None:
             if time.monotonic() > deadline:
                 raise BaselineError(
-                    f"{path} is being updated by another session", remedy="update again when that is done"
+                    f"{path} is being updated by another session{_holder(folder, name)}",
+                    remedy="update again when that is done",
                 )
             time.sleep(_POLL_SECONDS)
         try:
@@ -104,15 +105,45 @@ def hold_lock(path: Path, wait: float) -> Iterator[int]:
             os.close(descriptor)
 
 
+def _was_open_to_others(descriptor: int) -> bool:
+    """Return whether others could open a file of ours until now; false where files have no such modes."""
+    found = os.fstat(descriptor)
+    if found.st_uid != os.geteuid() or not found.st_mode & 0o077:
+        return False
+    with contextlib.suppress(OSError):
+        os.fchmod(descriptor, 0o600)
+    return not os.fstat(descriptor).st_mode & 0o077
+
+
+def _holder(folder: int, name: str) -> str:
+    """Return who holds the lock, as the end of a sentence; empty if it cannot be seen."""
+    from iogate.host.openers import process_text
+    from iogate.target.locks import holder
+
+    with contextlib.suppress(OSError):
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            pid = holder(descriptor)
+        finally:
+            os.close(descriptor)
+        return f": {process_text(pid)}" if pid else ""
+    return ""
+
+
 def _lock(folder: int, name: str) -> int | None:
     """Return a descriptor that holds the lock, or None if another process does.
 
     The one who held it before may have removed the file between our opening and locking it: what we hold then
-    locks nothing.
+    locks nothing. Whoever can open the file can lock it for ever: so nobody else can open ours, and one that
+    others can, as an older version has left it, is replaced.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
+    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
     try:
+        if _was_open_to_others(descriptor):
+            os.unlink(name, dir_fd=folder)
+            os.close(descriptor)
+            descriptor = os.open(name, flags, 0o600, dir_fd=folder)
         if lock(descriptor) and os.path.samestat(os.stat(name, dir_fd=folder), os.fstat(descriptor)):
             return descriptor
     except FileNotFoundError:

@@ -532,11 +532,24 @@ class TestFiles:
         before = path.read_bytes()
         with hold_lock(path, 0.0):
             started = time.monotonic()
-            with pytest.raises(BaselineError, match="is being updated by another session"):
+            told = rf"is being updated by another session: pid {os.getpid()} \("
+            with pytest.raises(BaselineError, match=told):
                 store(path, [2e9], wait=0.2)
             assert time.monotonic() - started >= 0.2
         assert path.read_bytes() == before
         store(path, [2e9], wait=0.0)
+
+    def test_others_can_neither_open_the_lock_nor_hold_one_that_they_could_open(self, path):
+        """Who can open a file can lock it for ever, and root's baselines were never written again."""
+        store(path, [1e9])
+        file = path.with_name(f".{path.name}.lock")
+        with hold_lock(path, 0.0):
+            assert file.stat().st_mode & 0o777 == 0o600
+        file.touch(0o644)
+        with file.open() as another:
+            fcntl.flock(another, fcntl.LOCK_EX)
+            store(path, [2e9], wait=1.0)
+        assert not file.exists()
 
     def test_what_a_crash_left_is_removed_and_what_is_somebodys_stays(self, path):
         store(path, [1e9])

@@ -230,6 +230,40 @@ def test_parameters_are_measured_in_the_order_in_which_they_stand(project, scope
     assert measured(project, *sorted(order)) == measured(project, *sorted(order, reverse=True)) == order
 
 
+CONTRACT = """\
+import pytest
+from common import test_imported
+class Contract:
+    @classmethod
+    def setup_class(cls): print("set up")
+    def test_4k(self, measure): measure(engine="fake")
+    def test_8k(self, measure): measure(engine="fake")
+class TestNvme(Contract): pass
+class TestSata(Contract): pass
+"""
+
+
+@pytest.mark.parametrize("how", ["ids", "--ff", "randomly"])
+def test_tests_that_classes_inherit_are_measured_class_by_class(project, how):
+    """Their line is that of the base: classes were interleaved, and set up for each of their tests."""
+    project.pytester.makepyfile(
+        common="#\n" * 40 + "def test_imported(measure): measure(engine='fake')\n", test_disk=CONTRACT
+    )
+    project.device("lab", "target: .\n")
+    order = measured(project, "test_disk.py")
+    assert [name.partition("::")[2] for name in order[1:]] == [
+        f"Test{disk}::test_{size}" for disk in ("Nvme", "Sata") for size in ("4k", "8k")
+    ]
+    asked = {
+        "ids": order,
+        "--ff": ["test_disk.py", "--ff"],
+        "randomly": ["test_disk.py", "-p", "randomly", "--randomly-seed=3"],
+    }[how]
+    assert measured(project, *asked) == order
+    result = project.run_apart(*asked, "--device=lab", "-s")
+    assert str(result.stdout).count("set up") == 2
+
+
 def measured(project, *arguments):
     """The node ids of what was measured, in that order."""
     project.run_apart(*arguments, "--device=lab", "--io-json=out.json")

@@ -10,11 +10,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from iogate.plugin.items import SuiteModule, WorkloadItem
+from iogate.plugin.items import WorkloadItem
 from iogate.plugin.python_tests import may_measure
 from iogate.units import printable
 
@@ -92,11 +93,17 @@ class MeasuringOrder:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._collected: dict[pytest.Item, int] = {}
+        self._places: dict[object, int] = {}
 
-    def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Note the place of a test, before anybody shuffles."""
-        self._collected.setdefault(item, len(self._collected))
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Note which place each test, and each class, has in what it stands in, before anybody shuffles."""
+        report = yield
+        for place, child in enumerate(report.result or ()):
+            self._places.setdefault(child, place)
+        return report
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Put what measures into its order, and with `--stepwise` each test into its place that
@@ -150,13 +157,12 @@ class MeasuringOrder:
             options.append(config.getoption("randomly_reorganize", False))
         return any(options) or any("::" in argument for argument in config.args)
 
-    def _place(self, item: pytest.Item) -> tuple[str, int, list[int], int]:
-        """Return the file of a test, its place there, that of its parameters, and which came first."""
-        at = item.location[1] or 0
-        if isinstance(item, WorkloadItem) and isinstance(item.parent, SuiteModule) and item.parent.loaded:
-            at = item.parent.loaded.workloads.index(item.workload)
-        parameters = list(item.callspec.indices.values()) if hasattr(item, "callspec") else []
-        return str(item.path), at, parameters, self._collected.get(item, len(self._collected))
+    def _place(self, item: pytest.Item) -> tuple[str, list[int]]:
+        """Return the file of a test, and its place there: of what it stands in, from the file on, and in
+        that. Its line is none: classes share the tests that they inherit.
+        """
+        chain = [node for node in item.listchain() if getattr(node, "path", None) == item.path]
+        return str(item.path), [self._places.get(node, 0) for node in chain]
 
 
 def _by_file(items: list[pytest.Item]) -> list[list[pytest.Item]]:

@@ -430,6 +430,23 @@ class TestForms:
             assert only(table(f"| 16k | 32 | 80408 | {fine} |", head=head)).findings == ()
 
     @pytest.mark.parametrize(
+        "words", ["median", "worst", "(50% full)", "at 95% fill", "90% full drive", "50%/50% mix", "(95% CI)"]
+    )
+    def test_which_of_several_runs_iops_and_bandwidths_are_of_is_no_part_of_one(self, words):
+        head = f"| bs | QD | {words} IOPS | {words} BW (MiB/s) |"
+        assert by_check(only(table("| 4k | 32 | 71060 | 555.2 |", head=head))) == {"bandwidth_unit": {4}}
+
+    @pytest.mark.parametrize("words", ["Median lat (us)", "avg lat (us), median of 3", "avg lat (us) 95% CI"])
+    def test_a_mean_or_a_median_of_latencies_is_asked_whether_it_is_too_long(self, words):
+        head = f"| bs | QD | IOPS | {words} |"
+        assert by_check(only(table("| 16k | 32 | 80408 | 394484 |", head=head))) == {"latency_unit": {4}}
+
+    def test_iops_that_are_called_thousands_and_fit_as_they_stand_are_doubtful(self):
+        piece = only(table("| 4k | 71060 | 277.6 |", head="| bs | kIOPS | BW (MiB/s) |"))
+        (finding,) = piece.findings
+        assert finding.severity == "suspect" and "fits if the IOPS are no thousands" in finding.message
+
+    @pytest.mark.parametrize(
         "part",
         ["99% clat (us)", "clat (99.9%) us", "clat99 (us)", "99.00th clat (us)", "lat 95% us", "tail lat us"],
     )

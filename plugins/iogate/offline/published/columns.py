@@ -22,21 +22,20 @@ _KINDS: tuple[tuple[str, str], ...] = (
 MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
 _COUNTED = frozenset({"iops", "block", "size"})
 """What has no unit, or that of a size: its heading may say of how many."""
-_PERCENTILE = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|(?:\bp|lat)(\d+(?:\.\d+)?)\b"
-    r"|\b(50|9\d(?:\.\d+)?) ?(?:th\b|%(?! *(?:seq|rand|read|write)))"
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
+_PARTS = (("min", r"(?<!\d)(?<!\d )\bmin"), ("max", r"\bmax"))
+_TAIL = re.compile(
+    r"lat(9\d(?:\.\d+)?)\b|\b(9\d(?:\.\d+)?) ?(?:th\b|%(?! *(?:seq|rand|read|write|ci\b|full|fill|util|mix)))"
 )
-_PARTS = (
-    ("min", r"(?<!\d)(?<!\d )\bmin"),
-    ("max", r"\bmax|\bworst"),
-    ("p50", r"\bmedian"),
-    ("tail", r"\btail"),
-)
+_TAILS = (("max", r"\bworst"), ("tail", r"\btail"))
+_MEAN = re.compile(r"\bavg|\baverage|\bmean")
+"""Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
-    r"(?<!\d)(?<!\d )\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]|(?<!\d)(?<!\d )\b(k)(?:ops|ios?)?\b"
+    r"(?<!\d)(?<!\d[ ‐‑–-])\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]"
+    r"|(?<!\d)(?<!\d[ ‐‑–-])\b(k)(?:ops|ios?)?\b(?! ?=)"
     r"|\bthousands?\b|[x×] ?1000\b|\b1e3\b|10³|10\^3(?!\d)"
 )
 _OTHERWISE = re.compile(  # of IOPS: what is not understood
@@ -63,12 +62,11 @@ class Column:
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
+    header = " ".join(header.split())
     text = header.lower().replace("_", " ")
     named = unit_in(header)
-    percentile = _PERCENTILE.search(text)
-    part = f"p{next(filter(None, percentile.groups()))}" if percentile else ""
-    part = part or next((name for name, pattern in _PARTS if re.search(pattern, text)), "")
     kind = kind_in(text)
+    part = _part_in(text, kind)
     found = _DIRECTION.search(text)
     direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
     if not named and (direction or kind in MEASURED):
@@ -83,6 +81,17 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     if kind in _COUNTED:
         unit = _counted_in(text, kind)
     return Column(header, kind, part, unit, direction if kind in MEASURED or not kind else "")
+
+
+def _part_in(text: str, kind: str) -> str:
+    """Return the statistic that a heading names; empty for a mean, or if it names none."""
+    found, parts = _PERCENTILE.search(text), list(_PARTS)
+    if kind in LATENCIES and not _MEAN.search(text):
+        found = found or _TAIL.search(text)
+        parts += _TAILS
+    if found:
+        return f"p{found[1] or found[2]}"
+    return next((name for name, pattern in parts if re.search(pattern, text)), "")
 
 
 def _counted_in(text: str, kind: str) -> str:

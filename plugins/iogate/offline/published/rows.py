@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iogate.audit.snapshot.link import FASTEST
-from iogate.offline.published.cells import RATES, Quantity
+from iogate.offline.published.cells import RATES, Quantity, unit_factor
 from iogate.offline.published.context import ALL, LATENCY, Context, RowCheck, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.latencies import (
@@ -22,7 +22,7 @@ from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
-_MANY: Mapping[str, float] = {"thousands": 1e3, "millions": 1e6}
+_NONE = "no thousands, and no millions"
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
@@ -55,7 +55,8 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
-        many = [name for name, factor in _MANY.items() if abs((1 + error) / factor - 1) <= allowed]
+        many = [name for name, factor in _many(rate).items() if abs((1 + error) / factor - 1) <= allowed]
+        fits = [] if many == [_NONE] else fits
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
         meant += f"; it fits if the IOPS are {many[0]}" if many else ""
         yield finding_of(
@@ -66,6 +67,16 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block)} = {format_quantity(expected, 'B/s')}{meant}",
         )
+
+
+def _many(rate: Quantity) -> Mapping[str, float]:
+    """Return what IOPS could be that are not said to be: thousands or, where a thousand thousands are said
+    and more, none.
+    """
+    unit = unit_factor("iops", rate.unit) or 1.0
+    if unit == 1:
+        return {"thousands": 1e3, "millions": 1e6}
+    return {_NONE: 1 / unit} if rate.number >= 1000 else {}
 
 
 def link_limit(row: Row, context: Context) -> FigureFindings:

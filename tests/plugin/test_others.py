@@ -230,6 +230,47 @@ def test_parameters_are_measured_in_the_order_in_which_they_stand(project, scope
     assert measured(project, *sorted(order)) == measured(project, *sorted(order, reverse=True)) == order
 
 
+SHARED = """\
+import pytest
+@pytest.fixture(scope="session", params=["nvme", "sata"])
+def disk(request): pass
+@pytest.fixture(scope="session", params=["ext4", "xfs"])
+def fs(request): pass
+"""
+
+
+def test_fixtures_that_several_files_share_are_gone_through_in_one_order(project):
+    """What came first on the command line told which parameter came first; a file that measures nothing
+    grouped the others, and --ff left it out.
+    """
+    project.pytester.makeconftest(SHARED)
+    project.pytester.makepyfile(
+        test_a="def test_mounts(disk): pass\ndef test_x(disk, measure): measure(engine='fake')\n",
+        test_b="def test_0(measure): measure(engine='fake')\n"
+        "def test_y(fs, measure): measure(engine='fake')\n"
+        "def test_z(disk, fs, measure): measure(engine='fake')\n",
+        test_c="def test_plain(disk, fs): pass\n",
+    )
+    project.device("lab", "target: .\n")
+    names = ["test_a.py", "test_b.py", "test_c.py"]
+    order = measured(project, *names)
+    assert len(order) == 9
+    for how in (names[::-1], [*names, "--ff"], [*names, "-p", "randomly", "--randomly-seed=5"]):
+        assert measured(project, *how) == order
+    collected = project.run_apart(*names, "--collect-only", "-q", "--device=lab").outlines
+    assert measured(project, *(line for line in collected if "::" in line)) == order
+
+
+def test_an_order_that_is_told_holds_within_a_file(project):
+    """By the marks of pytest-order, or a conftest.py."""
+    project.pytester.makeconftest("def pytest_collection_modifyitems(items): items.reverse()\n")
+    test = "def test_x(measure): measure(engine='fake')\ndef test_y(measure): measure(engine='fake')\n"
+    project.pytester.makepyfile(test_a=test, test_b=test)
+    project.device("lab", "target: .\n")
+    order = [f"test_{name}.py::test_{test}" for name in "ab" for test in "yx"]
+    assert measured(project, "test_a.py", "test_b.py") == measured(project, "test_b.py", "test_a.py") == order
+
+
 CONTRACT = """\
 import pytest
 from common import test_imported

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -94,6 +94,8 @@ class MeasuringOrder:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._places: dict[object, int] = {}
+        self._known: list[pytest.Item] = []
+        self._told = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
@@ -104,6 +106,12 @@ class MeasuringOrder:
         for place, child in enumerate(report.result or ()):
             self._places.setdefault(child, place)
         return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True, specname="pytest_collection_modifyitems")
+    def pytest_note_order(self, session: pytest.Session, items: list[pytest.Item]) -> Generator[None, None, None]:
+        """Note in which order tests were collected, before anybody has them in another one."""
+        self._known = list(items)
+        return (yield)
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Put what measures into its order, and with `--stepwise` each test into its place that
@@ -120,31 +128,43 @@ class MeasuringOrder:
         self._restore(session, session.items)
 
     def _restore(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Put files that measure into the order of their paths, and what was shuffled in them back into
-        theirs. Tests of other files stay where they are, unless they stand between those of one that
-        measures.
+        """Put files that measure into the order of their paths, and what is in them into that in which it
+        stands, all grouped by fixtures as pytest does. Tests of other files stay where they are, unless they
+        stand between those of one that measures.
         """
         files = {item.path for item in items if _measures(item)}
         known = [item for item in items if item.path in files]
         if len(set(known)) < len(known):
             return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
-        paths = [str(item.path) for item in known]
-        ordered = known
-        if self._shuffled or paths != sorted(paths):
-            ordered = sorted(known, key=self._place if self._shuffled else lambda item: str(item.path))
-            session._fixturemanager.pytest_collection_modifyitems(ordered)
-        if ordered == known:
-            return
-        blocks, wanted = _by_file(items), _by_file(ordered)
-        if sum(block[0].path in files for block in blocks) == len(wanted):
-            coming = iter(wanted)
-            items[:] = [
-                item for block in blocks for item in (next(coming) if block[0].path in files else block)
-            ]
-        else:
-            others = [item for item in items if item.path not in files]
-            first = items.index(known[0])
-            items[:] = [*others[:first], *ordered, *others[first:]]
+        grouped = session._fixturemanager.pytest_collection_modifyitems
+        told = self._told = self._told or self._is_told(known, grouped)
+        whole = list(items)
+        if self._shuffled or not told:
+            whole.sort(key=self._place)
+            grouped(whole)
+        elif (paths := [str(item.path) for item in known]) != sorted(paths):
+            whole.sort(key=lambda item: str(item.path))
+            grouped(whole)
+        ordered = [item for item in whole if item.path in files]
+        if ordered != known:
+            blocks, wanted = _by_file(items), _by_file(ordered)
+            if sum(block[0].path in files for block in blocks) == len(wanted):
+                coming = iter(wanted)
+                whole = [
+                    item for block in blocks for item in (next(coming) if block[0].path in files else block)
+                ]
+            items[:] = whole
+        self._known = list(items)
+
+    def _is_told(self, known: list[pytest.Item], grouped: Callable[[list[pytest.Item]], None]) -> bool:
+        """Return whether somebody has put tests in an order of their own since we last saw them: pytest-order
+        by its marks, say, or a conftest.py; pytest groups them by fixtures.
+        """
+        chosen, before = set(known), list(self._known)
+        orders = [[item for item in before if item in chosen]]
+        grouped(before)
+        orders.append([item for item in before if item in chosen])
+        return known not in orders
 
     @property
     def _shuffled(self) -> bool:

@@ -20,6 +20,7 @@ from iogate.units import printable
 _SECTION = re.compile(r"\[(.+)\]")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _MOST_SECTIONS = 256
+_MOST_OPTIONS = 1000  # fio has some 200
 _WALLS = frozenset({"stonewall", "wait_for_previous"})
 
 
@@ -63,6 +64,9 @@ def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]
                 current = {}
             else:
                 current = found[name] = dict(shared)
+            if len(found) > _MOST_SECTIONS:  # at once: each has a copy of what holds for all
+                problem = f"more sections: a job file has 1 to {_MOST_SECTIONS}"
+                raise InputErrors([*mistakes, *error_at(file, number, problem).errors])
             continue
         if current is None:
             problem = f"{line[:80]!r} stands before the first [section]"
@@ -70,8 +74,11 @@ def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]
             continue
         key, _, value = line.partition("=")
         current[key.strip().lower()] = Option(number, value.strip())
-    if not found or len(found) > _MOST_SECTIONS:
-        problem = f"{len(found) or 'no'} sections: a job file has 1 to {_MOST_SECTIONS}"
+        if len(current) > _MOST_OPTIONS:
+            problem = f"more options of one section: there are at most {_MOST_OPTIONS}"
+            raise InputErrors([*mistakes, *error_at(file, number, problem).errors])
+    if not found:
+        problem = f"no sections: a job file has 1 to {_MOST_SECTIONS}"
         raise InputErrors([*mistakes, *error_at(file, 1, problem).errors])
     return [_section(name, options) for name, options in found.items()], mistakes
 

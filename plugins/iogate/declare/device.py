@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 
 from iogate.errors import InputError
 from iogate.formats import yamlio
-from iogate.formats.reading import held_input, hidden_behind_a_link
+from iogate.formats.reading import held_input, hidden_behind_a_link, is_hidden
 from iogate.formats.schema import Rate, Schema, check_document
 from iogate.formats.words import nearest, value_text
 from iogate.model import Device
@@ -191,6 +191,8 @@ def load_device(name: str, baselines: Path) -> Device:
         within = opened.folder.parent, Path(os.path.realpath(baselines))  # which may be another place by now
         if not all(opened.real.is_relative_to(folder) for folder in within):
             raise InputError(f"{file} leads out of {baselines}", remedy="put the file itself there")
+        if any(is_hidden(opened.real.relative_to(folder)) for folder in within):
+            raise InputError(f"{file} leads to what is hidden", remedy="put the file itself there")
         document = yamlio.load(opened.path, str(file))
         profile = check_document(DeviceFile, document)
     if name == LOCAL and (profile.host or profile.hosts):

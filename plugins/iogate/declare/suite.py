@@ -29,6 +29,7 @@ from iogate.model import Workload
 from iogate.units import printable
 
 _MAXIMUM_WORKLOADS = 50_000
+_MOST_COMPARISONS = 20_000_000  # of points of a matrix with what is excluded: they take three seconds
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -104,11 +105,17 @@ def load_suite(
         declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=folder
     )
     parts = partial(declared_parts, folder=folder, variables=entries.variables)
+    compared = 0
     for key, entry in entries.workloads.items():
         if len(mistakes) > MOST:
             mistakes.append(InputError("what else is wrong is not shown", position=document.position(())))
             break
         declaration = _merge(key, entries.defaults, entry or {})
+        compared += _comparisons(declaration)
+        if compared > _MOST_COMPARISONS:
+            where = document.position(("workloads", key), key=True)
+            mistakes.append(InputError("more points and exclusions than can be meant", position=where))
+            break
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):
                 workloads.append(workload)
@@ -213,6 +220,14 @@ def _points(document: Document, declaration: _Declaration) -> Iterator[dict[str,
         where = document.position(declaration.origin.get("exclude", origin))
         raise InputErrors([InputError("exclude leaves nothing of this workload", position=where)])
     yield from kept
+
+
+def _comparisons(declaration: _Declaration) -> int:
+    """Return how often a point of a matrix is to be compared with what is excluded."""
+    matrix, exclude = declaration.data.get("matrix", {}), declaration.data.get("exclude", [])
+    if not isinstance(matrix, dict) or not isinstance(exclude, list):
+        return 0
+    return len(exclude) * math.prod(len(values) for values in matrix.values() if isinstance(values, list))
 
 
 def _is_part(excluded: Any, point: Mapping[str, Any]) -> bool:

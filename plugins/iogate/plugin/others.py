@@ -108,7 +108,9 @@ class MeasuringOrder:
         return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True, specname="pytest_collection_modifyitems")
-    def pytest_note_order(self, session: pytest.Session, items: list[pytest.Item]) -> Generator[None, None, None]:
+    def pytest_note_order(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
         """Note in which order tests were collected, before anybody has them in another one."""
         self._known = list(items)
         return (yield)

@@ -137,6 +137,19 @@ def test_a_symbolic_link_cannot_lead_out_either(baselines, tmp_path):
         load_device("orin", folder)
 
 
+@pytest.mark.parametrize("hidden", [".env", ".git/credentials"])
+def test_a_symbolic_link_cannot_lead_to_what_is_hidden(baselines, hidden):
+    """As where the baselines are a clone of their own."""
+    folder = baselines(FULL)
+    (folder / hidden).parent.mkdir(exist_ok=True)
+    (folder / hidden).write_text("token=hunter2\n")
+    (folder / "orin/device.yaml").unlink()
+    (folder / "orin/device.yaml").symlink_to(folder / hidden)
+    with pytest.raises(InputError, match="leads to what is hidden") as caught:
+        load_device("orin", folder)
+    assert "hunter2" not in str(caught.value)
+
+
 def test_an_unknown_device_is_answered_by_the_known_ones(baselines):
     folder = baselines(FULL)
     (folder / "without_profile").mkdir()

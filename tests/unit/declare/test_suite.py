@@ -211,6 +211,17 @@ def test_a_mistake_in_the_defaults_is_told_once(tmp_path):
     assert message.startswith("demo.yaml:1:16")
 
 
+def test_points_and_exclusions_that_would_take_minutes_are_refused(tmp_path):
+    """In one workload, or in many that have them from the defaults."""
+    matrix = ", ".join(f"k{key}: [{', '.join(map(str, range(6)))}]" for key in range(5))
+    exclude = ", ".join(f"{{k0: {number}}}" for number in range(100, 400))
+    for count, refused in ((1, False), (9, True)):
+        names = "".join(f"  a{number}:\n" for number in range(count))
+        text = f"defaults: {{rw: read, matrix: {{{matrix}}}, exclude: [{exclude}]}}\nworkloads:\n{names}"
+        found = mistakes(tmp_path, text)
+        assert ("more points and exclusions than can be meant" in found[-1]) is refused
+
+
 def test_of_many_mistakes_so_many_are_told_as_a_person_reads(tmp_path):
     keys = ", ".join(f"k{number}: 1" for number in range(150))
     found = mistakes(tmp_path, f"workloads:\n  a: {{rw: read, size: 1M, {keys}}}\n")

@@ -6,6 +6,7 @@ The format: fio(1), JOB FILE FORMAT. `[global]`, or whatever begins so, holds fo
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,11 +43,18 @@ class JobSection:
 
 def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]:
     """Return all sections of a job file, and mistakes in how it is parted, at `jobfile`."""
+    sections, mistakes = _parted(file.name, file.text)
+    return list(sections), list(mistakes)
+
+
+@functools.lru_cache(maxsize=8)  # many workloads may name one file
+def _parted(name: str, text: str) -> tuple[list[JobSection], list[InputError]]:
+    file = Attachment(name, text)
     mistakes: list[InputError] = []
     shared: dict[str, Option] = {}
     found: dict[str, dict[str, Option]] = {}
     current: dict[str, Option] | None = None
-    for number, raw in enumerate(re.split("\r?\n", file.text), 1):
+    for number, raw in enumerate(re.split("\r?\n", text), 1):
         if len(raw.encode(errors="replace")) > LONGEST_LINE or "\0" in raw:
             why = "a NUL ends it" if "\0" in raw else f"more than {LONGEST_LINE} bytes"
             mistakes += error_at(file, number, f"fio does not read this line whole: {why}").errors
@@ -55,15 +63,15 @@ def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]
         if not line:
             continue
         if match := _SECTION.fullmatch(line):
-            name = match[1].strip()
-            if name.startswith(GLOBAL):
+            section = match[1].strip()
+            if section.startswith(GLOBAL):
                 current = shared
-            elif name in found:
-                problem = f"a second section {name!r}: give each a name of its own"
+            elif section in found:
+                problem = f"a second section {section!r}: give each a name of its own"
                 mistakes += error_at(file, number, problem).errors
                 current = {}
             else:
-                current = found[name] = dict(shared)
+                current = found[section] = dict(shared)
             if len(found) > _MOST_SECTIONS:  # at once: each has a copy of what holds for all
                 problem = f"more sections: a job file has 1 to {_MOST_SECTIONS}"
                 raise InputErrors([*mistakes, *error_at(file, number, problem).errors])
@@ -80,7 +88,7 @@ def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]
     if not found:
         problem = f"no sections: a job file has 1 to {_MOST_SECTIONS}"
         raise InputErrors([*mistakes, *error_at(file, 1, problem).errors])
-    return [_section(name, options) for name, options in found.items()], mistakes
+    return [_section(section, options) for section, options in found.items()], mistakes
 
 
 def choose(file: Attachment, names: Sequence[str] | None) -> tuple[list[JobSection], list[InputError]]:

@@ -1,6 +1,7 @@
 """Job files as people have them: phases, shares, variables, places, several files."""
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from iogate import engines
 from iogate.declare.suite import load_suite
 from iogate.engines.fio.job_file import job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out, sections
+from iogate.engines.fio.job_file_sections import read_sections
 from iogate.engines.fio.jobs import part_name
 from iogate.engines.fio.options import normalise_options
 from iogate.errors import InputErrors
@@ -343,6 +345,22 @@ class TestSeveralFiles:
 def test_backwards_and_with_holes(load):
     (item,) = load(suite(), "[x]\nsize=1m\nrw=read:-8k\n[y]\nsize=1m\nrw=write:4k\n")
     assert [job["rw"] for job in item.options["jobs"].values()] == ["read:-8k", "write:4k"]
+
+
+@pytest.mark.parametrize(
+    ("piece", "told"),
+    [("[global]\nk{0}=\n[a{0}]\n", "a job file has 1 to 256"), ("k{0}=\n", "there are at most 1000")],
+)
+def test_what_is_no_job_file_is_refused_before_it_takes_the_memory(piece, told):
+    """Each section has a copy of what is global: 1 MB took more than 6 GiB."""
+    text = "[global]\n" + "".join(piece.format(number) for number in range(5000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputErrors, match=told):
+            read_sections(Attachment("j.fio", text))
+        assert tracemalloc.get_traced_memory()[1] < 32 * MIB
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_section_that_begins_like_global_is_one(load):

@@ -261,6 +261,63 @@ def test_fixtures_that_several_files_share_are_gone_through_in_one_order(project
     assert measured(project, *(line for line in collected if "::" in line)) == order
 
 
+def test_what_is_left_out_changes_nothing_of_the_order_of_the_rest(project):
+    project.pytester.makepyfile(
+        test_z="""
+        import pytest
+        @pytest.fixture(scope="module", params=[1, 2])
+        def m0(request): pass
+        @pytest.fixture(scope="session")
+        def ind(request): pass
+        class TestZ:
+            def test_g(self, measure): measure(engine="fake")
+            def test_i(self, m0, measure): measure(engine="fake")
+            @pytest.mark.parametrize("ind", ["u", "v"], indirect=True)
+            def test_a(self, ind, measure): measure(engine="fake")
+            def test_x(self, measure): measure(engine="fake")
+        def test_b(m0, measure): measure(engine="fake")
+        """
+    )
+    project.device("lab", "target: .\n")
+    order = measured(project, "test_z.py")
+    assert measured(project, "test_z.py", "-k", "not test_a") == [one for one in order if "_a[" not in one]
+
+
+def test_stepwise_passes_over_nothing_that_is_grouped_otherwise_when_less_is_left(project):
+    project.pytester.makepyfile(
+        test_s="""
+        import os, pytest
+        @pytest.fixture(scope="module", params=[1, 2])
+        def disk(request): pass
+        def fails(request): assert request.node.name not in os.environ["FAILS"].split()
+        def test_x(disk, measure, request): fails(request)
+        def test_y(disk, measure, request): fails(request)
+        """
+    )
+    project.device("lab", "target: .\n")
+    failed = []
+    for fails in ("test_y[1]", "test_y[1] test_y[2]", ""):
+        project.pytester._monkeypatch.setenv("FAILS", fails)
+        result = project.run_apart("test_s.py", "--device=lab", "--sw")
+        failed.append(result.parseoutcomes())
+    assert failed[0] == {"passed": 1, "failed": 1}
+    assert failed[1] == {"failed": 1, "deselected": 1}, "the same one again"
+    assert failed[2] == {"passed": 3, "deselected": 1}
+
+
+def test_packages_and_parameters_are_set_up_as_often_as_without_iogate(project):
+    lab = "import pytest\n@pytest.fixture(scope='package', autouse=True)\ndef lab(): print('set up')\n"
+    for name in "ab":
+        folder = project.pytester.mkpydir(name)
+        (folder / "conftest.py").write_text(lab)
+        (folder / "test_m.py").write_text("def test_m(measure): measure(engine='fake')\n")
+        (folder / "test_n.py").write_text("def test_n(): pass\n")
+    project.device("lab", "target: .\n")
+    for folders in ("ab", "ba"):
+        result = project.run_apart(*folders, "--device=lab", "-s")
+        assert str(result.stdout).count("set up") == 2
+
+
 def test_an_order_that_is_told_holds_within_a_file(project):
     """By the marks of pytest-order, or a conftest.py."""
     project.pytester.makeconftest("def pytest_collection_modifyitems(items): items.reverse()\n")

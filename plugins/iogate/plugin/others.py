@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -22,6 +23,8 @@ from iogate.units import printable
 if TYPE_CHECKING:
     from iogate.report.results import WorkloadRecord
 
+_Group: TypeAlias = "Callable[[list[pytest.Item]], None]"
+_MOST_GROUPINGS = 8
 _RECORDS: pytest.StashKey[dict[str, WorkloadRecord]] = pytest.StashKey()
 
 
@@ -94,8 +97,9 @@ class MeasuringOrder:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._places: dict[object, int] = {}
-        self._known: list[pytest.Item] = []
-        self._told = False
+        self._collected: list[pytest.Item] = []
+        self._files: set[Path] = set()
+        self._ranks: dict[pytest.Item, int] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
@@ -108,65 +112,90 @@ class MeasuringOrder:
         return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True, specname="pytest_collection_modifyitems")
-    def pytest_note_order(
-        self, session: pytest.Session, items: list[pytest.Item]
-    ) -> Generator[None, None, None]:
+    def pytest_note_order(self, items: list[pytest.Item]) -> Generator[None, None, None]:
         """Note in which order tests were collected, before anybody has them in another one."""
-        self._known = list(items)
+        self._collected = list(items)
         return (yield)
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Put what measures into its order, and with `--stepwise` each test into its place that
-        pytest-randomly shuffled: what stands before a failure in another order may never have run.
+        pytest-randomly shuffled: what stands before a failure in another order may never have run. The order
+        is that of all that was collected: what `-k` and others leave out changes none of it.
         """
         stepwise = self._config.getoption("stepwise", False) and any(map(may_measure, items))
         if stepwise and _has(self._config, "randomly", "pytest_randomly"):
             items.sort(key=self._place)
-        self._restore(session, items)
+        self._files = {item.path for item in items if _measures(item)}
+        if not self._files or len(set(items)) < len(items):
+            self._files = set()
+            return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
+        group = session._fixturemanager.pytest_collection_modifyitems
+        if not self._shuffled and self._is_told(items, self._collected, group):
+            self._fill(items, sorted(self._known(items), key=_path))
+            _settle(items, group)
+        else:
+            self._sort(items, group)
+        self._ranks = {item: rank for rank, item in enumerate(items)}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Undo what `--ff` and `--nf` do of it, behind all others."""
-        self._restore(session, session.items)
+        items, last = session.items, len(self._ranks)
+        known = self._known(items)
+        wanted = sorted(known, key=lambda item: self._ranks.get(item, last))
+        if wanted == known or len(set(items)) < len(items):
+            return
+        group = session._fixturemanager.pytest_collection_modifyitems
+        if not self._shuffled and self._is_told(items, list(self._ranks), group):
+            self._fill(items, sorted(known, key=_path))
+        elif not self._fill(items, wanted):
+            items.sort(key=lambda item: self._ranks.get(item, last))
 
-    def _restore(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+    def _known(self, items: Iterable[pytest.Item]) -> list[pytest.Item]:
+        """Return the tests of files that measure."""
+        return [item for item in items if item.path in self._files]
+
+    def _is_told(self, items: list[pytest.Item], before: list[pytest.Item], group: _Group) -> bool:
+        """Return whether somebody has put tests in an order of their own: pytest-order by its marks, or a
+        conftest.py; pytest itself groups them by fixtures, and leaves some out.
+        """
+        known = self._known(items)
+        chosen, grouped = set(known), list(before)
+        group(grouped)
+        return all(known != [item for item in order if item in chosen] for order in (before, grouped))
+
+    def _sort(self, items: list[pytest.Item], group: _Group) -> None:
         """Put files that measure into the order of their paths, and what is in them into that in which it
-        stands, all grouped by fixtures as pytest does. Tests of other files stay where they are, unless they
-        stand between those of one that measures.
+        stands, all grouped by fixtures as pytest does, which then changes it no more. Tests of other files
+        stay where they are, unless they share fixtures or folders with those that measure.
         """
-        files = {item.path for item in items if _measures(item)}
-        known = [item for item in items if item.path in files]
-        if len(set(known)) < len(known):
-            return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
-        grouped = session._fixturemanager.pytest_collection_modifyitems
-        told = self._told = self._told or self._is_told(known, grouped)
-        whole = list(items)
-        if self._shuffled or not told:
-            whole.sort(key=self._place)
-            grouped(whole)
-        elif (paths := [str(item.path) for item in known]) != sorted(paths):
-            whole.sort(key=lambda item: str(item.path))
-            grouped(whole)
-        ordered = [item for item in whole if item.path in files]
-        if ordered != known:
-            blocks, wanted = _by_file(items), _by_file(ordered)
-            if sum(block[0].path in files for block in blocks) == len(wanted):
-                coming = iter(wanted)
-                whole = [
-                    item for block in blocks for item in (next(coming) if block[0].path in files else block)
-                ]
-            items[:] = whole
-        self._known = list(items)
+        whole = sorted(items, key=self._place)
+        _settle(whole, group)
+        known, filled = self._known(whole), list(items)
+        fits = self._fill(filled, known)
+        _settle(filled, group)
+        items[:] = filled if fits and self._known(filled) == known else whole
 
-    def _is_told(self, known: list[pytest.Item], grouped: Callable[[list[pytest.Item]], None]) -> bool:
-        """Return whether somebody has put tests in an order of their own since we last saw them: pytest-order
-        by its marks, say, or a conftest.py; pytest groups them by fixtures.
+    def _fill(self, items: list[pytest.Item], wanted: list[pytest.Item]) -> bool:
+        """Put tests of files that measure where such tests stand, file by file; return whether they fit. If
+        not, they are put where the first of them stands.
         """
-        chosen, before = set(known), list(self._known)
-        orders = [[item for item in before if item in chosen]]
-        grouped(before)
-        orders.append([item for item in before if item in chosen])
-        return known not in orders
+        blocks, coming = _by_file(items), _by_file(wanted)
+        slots = [block[0].path for block in blocks if block[0].path in self._files]
+        shared = {item.path.parent for item in items if item.path not in self._files}
+        fits = len(slots) == len(coming) and all(
+            slot.parent == block[0].path.parent or not {slot.parent, block[0].path.parent} & shared
+            for slot, block in zip(slots, coming, strict=True)
+        )
+        if fits:
+            fillers = iter(coming)
+            blocks = [next(fillers) if block[0].path in self._files else block for block in blocks]
+            items[:] = [item for block in blocks for item in block]
+        else:
+            others = [item for item in items if item.path not in self._files]
+            first = next(index for index, item in enumerate(items) if item.path in self._files)
+            items[:] = [*others[:first], *wanted, *others[first:]]
+        return fits
 
     @property
     def _shuffled(self) -> bool:
@@ -179,12 +208,25 @@ class MeasuringOrder:
             options.append(config.getoption("randomly_reorganize", False))
         return any(options) or any("::" in argument for argument in config.args)
 
-    def _place(self, item: pytest.Item) -> tuple[str, list[int]]:
+    def _place(self, item: pytest.Item) -> tuple[tuple[str, ...], list[int]]:
         """Return the file of a test, and its place there: of what it stands in, from the file on, and in
         that. Its line is none: classes share the tests that they inherit.
         """
         chain = [node for node in item.listchain() if getattr(node, "path", None) == item.path]
-        return str(item.path), [self._places.get(node, 0) for node in chain]
+        return _path(item), [self._places.get(node, 0) for node in chain]
+
+
+def _path(item: pytest.Item) -> tuple[str, ...]:
+    return item.path.parts
+
+
+def _settle(items: list[pytest.Item], group: _Group) -> None:
+    """Group tests by fixtures until that changes nothing."""
+    for _ in range(_MOST_GROUPINGS):
+        before = list(items)
+        group(items)
+        if items == before:
+            return
 
 
 def _by_file(items: list[pytest.Item]) -> list[list[pytest.Item]]:

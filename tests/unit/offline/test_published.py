@@ -436,7 +436,13 @@ class TestForms:
         head = f"| bs | QD | {words} IOPS | {words} BW (MiB/s) |"
         assert by_check(only(table("| 4k | 32 | 71060 | 555.2 |", head=head))) == {"bandwidth_unit": {4}}
 
-    @pytest.mark.parametrize("words", ["Median lat (us)", "avg lat (us), median of 3", "avg lat (us) 95% CI"])
+    @pytest.mark.parametrize(
+        "words",
+        [
+            *("Median lat (us)", "avg lat (us), median of 3", "avg lat (us) 95% CI"),
+            *("Latency (us) 95% busy", "worst disk latency (us)", "Latency (us) 90% R"),
+        ],
+    )
     def test_a_mean_or_a_median_of_latencies_is_asked_whether_it_is_too_long(self, words):
         head = f"| bs | QD | IOPS | {words} |"
         assert by_check(only(table("| 16k | 32 | 80408 | 394484 |", head=head))) == {"latency_unit": {4}}

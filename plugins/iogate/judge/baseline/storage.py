@@ -139,17 +139,27 @@ def _lock(folder: int, name: str) -> int | None:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+    replaced = False
     try:
-        if _was_open_to_others(descriptor):
-            os.unlink(name, dir_fd=folder)
-            os.close(descriptor)
-            descriptor = os.open(name, flags, 0o600, dir_fd=folder)
-        if lock(descriptor) and os.path.samestat(os.stat(name, dir_fd=folder), os.fstat(descriptor)):
-            return descriptor
+        exposed, held = _was_open_to_others(descriptor), lock(descriptor)
+        if os.path.samestat(os.stat(name, dir_fd=folder), os.fstat(descriptor)):
+            if held and not exposed:
+                return descriptor
+            if exposed and (held or _is_held_by_another_user(descriptor)):
+                os.unlink(name, dir_fd=folder)
+                replaced = True
     except FileNotFoundError:
         pass
     except BaseException:
         os.close(descriptor)
         raise
     os.close(descriptor)
-    return None
+    return _lock(folder, name) if replaced else None
+
+
+def _is_held_by_another_user(descriptor: int) -> bool:
+    from iogate.host.openers import user_of
+    from iogate.target.locks import holder
+
+    pid = holder(descriptor)
+    return not pid or user_of(pid) not in (0, os.geteuid())

@@ -324,12 +324,15 @@ def _unexplained(
     """Return the repetitions that are no stalls, if so many that are come by more than `chance` where they
     come as often, and as bad, as in the baseline (by Laplace's rule of succession); else None.
     """
-    stalls = [value for value in worse if value > reach]
-    if not (noise.stalls and stalls):
+    if not noise.stalls:
+        return None
+    worst = max(noise.stalls) + reach
+    stalls = [value for value in worse if reach < value <= worst]
+    if not stalls:
         return None
     known = sum(stall > min(stalls) - reach for stall in noise.stalls)
     likely = _at_least(len(stalls), len(worse), (known + 1) / (noise.values + 2)) > chance
-    return tuple(value for value in worse if value <= reach) if likely else None
+    return tuple(value for value in worse if not reach < value <= worst) if likely else None
 
 
 def _at_least(count: int, of: int, share: float) -> float:

@@ -24,10 +24,9 @@ _COUNTED = frozenset({"iops", "block", "size"})
 """What has no unit, or that of a size: its heading may say of how many."""
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
 _PARTS = (("min", r"(?<!\d)(?<!\d )\bmin"), ("max", r"\bmax"))
-_TAIL = re.compile(
-    r"lat(9\d(?:\.\d+)?)\b|\b(9\d(?:\.\d+)?) ?(?:th\b|%(?! *(?:seq|rand|read|write|ci\b|full|fill|util|mix)))"
-)
-_TAILS = (("max", r"\bworst"), ("tail", r"\btail"))
+_OF_LATENCY = r"(?= *(?:$|[)\](,]|[csn]?lat|latency|completion|submission|[num]s\b))"
+_TAIL = re.compile(rf"lat(9\d(?:\.\d+)?)\b|\b(9\d(?:\.\d+)?) ?(?:th\b|%{_OF_LATENCY})")
+_TAILS = (("max", rf"\bworst(?:[ -]case)?{_OF_LATENCY}"), ("tail", rf"\btail{_OF_LATENCY}"))
 _MEAN = re.compile(r"\bavg|\baverage|\bmean")
 """Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
@@ -35,7 +34,7 @@ _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
     r"(?<!\d)(?<!\d[ ‐‑–-])\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]"
-    r"|(?<!\d)(?<!\d[ ‐‑–-])\b(k)(?:ops|ios?)?\b(?! ?=)"
+    r"|(?<!\d)(?<!\d[ ‐‑–-])\b(k)(?:ops|ios?)?\b(?! ?=|-\w)"
     r"|\bthousands?\b|[x×] ?1000\b|\b1e3\b|10³|10\^3(?!\d)"
 )
 _OTHERWISE = re.compile(  # of IOPS: what is not understood

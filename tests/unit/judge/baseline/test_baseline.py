@@ -539,6 +539,7 @@ class TestFiles:
         assert path.read_bytes() == before
         store(path, [2e9], wait=0.0)
 
+    @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
     def test_others_can_neither_open_the_lock_nor_hold_one_that_they_could_open(self, path):
         """Who can open a file can lock it for ever, and root's baselines were never written again."""
         store(path, [1e9])
@@ -546,9 +547,18 @@ class TestFiles:
         with hold_lock(path, 0.0):
             assert file.stat().st_mode & 0o777 == 0o600
         file.touch(0o644)
-        with file.open() as another:
-            fcntl.flock(another, fcntl.LOCK_EX)
+        holding = (
+            "import fcntl, os, sys; os.setuid(54321); f = os.dup(0); fcntl.flock(f, 2); print(flush=True)"
+        )
+        waits = f"{holding}; import time; time.sleep(60)"
+        with (
+            file.open() as opened,
+            subprocess.Popen([sys.executable, "-c", waits], stdin=opened, stdout=subprocess.PIPE) as another,
+        ):
+            assert another.stdout
+            another.stdout.readline()
             store(path, [2e9], wait=1.0)
+            another.kill()
         assert not file.exists()
 
     def test_what_a_crash_left_is_removed_and_what_is_somebodys_stays(self, path):

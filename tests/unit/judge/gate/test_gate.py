@@ -361,6 +361,7 @@ class TestStalls:
             assert "as many stalls come by chance, by 5 of the baseline's 25 repetitions" in found.reason
         assert decide(stalling, [902.0, 900.0, 901.0, 899.0, 900.0], **options).verdict == "regressed"
         assert decide(stalling, [702.0, 700.0], **options).verdict == "regressed", "stalls are not as bad"
+        assert decide(stalling, [902.0, 900.0, 500.0], **options).verdict == "regressed", "nor is one of them"
         assert decide([calm] * 5, [902.0, 900.0], **options).verdict == "regressed", "it has none"
 
     def test_a_device_of_two_speeds_that_is_unchanged_seldom_fails(self):

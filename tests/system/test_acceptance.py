@@ -56,7 +56,7 @@ def test_a_device_is_measured_as_fast_as_it_is(accepted):
     baseline = (project.path / "baselines/lab/demo.yaml").read_text()
     [iops] = re.findall(r"^      read\.iops:\n((?:      - \[.*\]\n)+)", baseline, re.MULTILINE)
     values = [float(text) for text in re.findall(r"[\d.]+", iops)]
-    assert len(values) == 15
+    assert 15 <= len(values) <= 60  # noisy ones are made up for by more
     assert max(values) < 2060  # a busy machine may slow some of them down, and makes none faster
     assert statistics.median(values) > 1940
 

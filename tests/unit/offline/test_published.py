@@ -416,6 +416,8 @@ class TestForms:
         assert only(table(*rows, head=head)).findings == (), "6.55 GB/s, which the fastest link can"
         assert only(table("| 4k | 100000 | 409.6 |", head=head)).findings == ()
         assert by_check(only(table("| 4k | 100000 | 1000 |", head=head))) == {"bandwidth_unit": {4}}
+        beside = only(table("| 4k | 100000 | 3276.8 | 100000 |", head=f"{head} max BW (MB/s) |"))
+        assert by_check(beside) == {"link_limit": {4}}, "bytes beside them stay bytes"
 
     @pytest.mark.parametrize(
         "clat", ["clat (us)", "clat mean (us)", "clat_us", "Avg clat (us)", "Completion latency (us)"]

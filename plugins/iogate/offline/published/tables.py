@@ -142,16 +142,19 @@ def _with_bits(row: Row) -> Row:
     bits = []
     for direction in row.directions:
         rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
-        small = shown and _BITS.fullmatch(shown.unit.replace(" ", ""))
-        if rate and shown and small and row.block and rate.value:
+        if rate and shown and _may_be_bits(shown) and row.block and rate.value:
             bits.append(abs(shown.value / 8 / (rate.value * row.block) - 1) <= _NEAR)
     if not bits or not all(bits):
         return row
     figures = (
-        replace(one, value=one.value / 8, step=one.step / 8) if one.kind == "bandwidth" else one
+        replace(one, value=one.value / 8, step=one.step / 8) if _may_be_bits(one) else one
         for one in row.figures
     )
     return replace(row, figures=tuple(figures))
+
+
+def _may_be_bits(figure: Quantity) -> bool:
+    return figure.kind == "bandwidth" and _BITS.fullmatch(figure.unit.replace(" ", "")) is not None
 
 
 def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]:

@@ -114,7 +114,8 @@ def load_suite(
         compared += _comparisons(declaration)
         if compared > _MOST_COMPARISONS:
             where = document.position(("workloads", key), key=True)
-            mistakes.append(InputError("more points and exclusions than can be meant", position=where))
+            message, remedy = "more points and exclusions than can be meant", "name smaller matrices"
+            mistakes.append(InputError(message, position=where, remedy=remedy))
             break
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):

@@ -113,7 +113,9 @@ def test_a_loss_accepted_on_purpose_becomes_the_baseline(accepted):
         assert re.search(row, result.text), result.text
         assert "slower on purpose" in file.read_text()
         again = disk.run(project, 1800, "suites", "--device=lab")
-        assert again.verdicts["random_read"] in ("pass", "drift"), again.text
+        # one session with a repetition that others disturbed cannot tell, and says so
+        assert again.verdicts["random_read"] in ("pass", "drift", "inconclusive"), again.text
+        assert change(again) == pytest.approx(0, abs=0.04)
     finally:
         file.write_text(before)
 

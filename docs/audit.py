@@ -63,8 +63,10 @@ _REPORTS = """\
 
 Outputs of engines that stand in a file are asked all that does not need the machine, of the checks above;
 what they say in two units counts as `invalid` there. The rows of tables are asked what follows: each figure
-*stands*, is *doubtful* (`suspect`), or *does not stand* (`invalid`). There is nothing to waive: nothing is
-measured, and no verdict hangs on it.
+*stands*, is *doubtful* (`suspect`), or *does not stand* (`invalid`). For some there is *nothing to hold
+against*: a bandwidth without IOPS and block size, a latency without a rate and what was in flight (queue
+depth, or a job that the text describes), figures of other directions. They may be a thousand times too
+large, and nobody can tell. There is nothing to waive: nothing is measured, and no verdict hangs on it.
 [published_reports.md](published_reports.md) shows them at work.
 """
 

@@ -26,8 +26,10 @@ OTHERS = (
     "metadata",
     "pytest_cov",
     "pytest_jsonreport",
+    "random_order",
     "randomly",
     "rerunfailures",
+    "reverse",
 )
 """Plugins of others that are installed for tests beside them, or for our own; `-p NAME` turns one on. That of
 Hypothesis alone is a third of the time in which a small suite is collected.

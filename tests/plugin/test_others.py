@@ -143,6 +143,37 @@ def test_what_measures_is_measured_in_one_order_whatever_comes_first(project):
     assert measured(".", "-p", "randomly", "--randomly-seed=3")[0] == order
 
 
+def test_what_measures_by_asking_as_it_runs_keeps_its_order_once_it_is_known(project):
+    """pytest-bdd's steps do so, and helpers around `measure`."""
+    asks = "import pytest\n@pytest.fixture\ndef bench(request): return request.getfixturevalue('measure')\n"
+    tests = "".join(f"def test_{{0}}{at}(bench): bench(engine='fake')\n" for at in (1, 2, 3))
+    project.pytester.makeconftest(asks)
+    project.pytester.makepyfile(**{f"test_{name}": tests.format(name) for name in "abc"})
+    project.device("lab", "target: .\n")
+    (project.path / "suites/demo.yaml").unlink()
+
+    def measured(*arguments):
+        project.run_apart(*arguments, "--device=lab", "--io-json=out.json").assert_outcomes(passed=9)
+        document = json.loads((project.path / "out.json").read_text())
+        return [one["id"] for one in document["workloads"]]
+
+    order = [f"test_{name}.py::test_{name}{at}" for name in "abc" for at in (1, 2, 3)]
+    assert measured(".", "--update-baselines") == order
+    for how in (["test_c.py", "test_b.py", "test_a.py"], order[::-1], [".", "-p", "randomly"], [".", "--ff"]):
+        assert measured(*how) == order
+
+
+@pytest.mark.parametrize("how", [["--random-order"], ["--random-order-bucket=global"], ["--reverse"], []])
+def test_other_plugins_shuffle_what_measures_no_more_than_randomly_does(project, how):
+    """pytest-random-order and pytest-reverse."""
+    files = {f"test_{name}": f"def test_{name}1(measure): measure(engine='fake')\n" for name in "abcdef"}
+    project.pytester.makepyfile(**files)
+    plugins = ["-p", "random_order", "-p", "reverse"]
+    result = project.run_apart(".", *plugins, "--collect-only", "-q", *how)
+    found = [line for line in result.outlines if line.startswith("test_")]
+    assert found == [f"{name}.py::{name}1" for name in files]
+
+
 def test_what_failed_amid_a_file_is_measured_in_its_place_again(project):
     """--ff takes it out of its file, and puts it before all others."""
     for name in "ab":

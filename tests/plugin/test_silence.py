@@ -399,6 +399,13 @@ def test_both_endings_of_yaml_are_suites(project):
     project.run("suites/more.yml").assert_outcomes(passed=1)
 
 
+def test_an_ending_in_capitals_is_told(lab):
+    (lab.path / "suites/MORE.YAML").write_text("workloads:\n  gamma: {engine: fake}\n")
+    words = "suites/MORE.YAML looks like a suite and is none of"
+    assert words in str(lab.run("suites", "--device=lab").stdout)
+    refused(lab.run("suites", "--device=lab", "--io-strict"), words, status=4)
+
+
 def test_a_suite_elsewhere_is_told(project):
     project.run("suites")
     project.device("local", LAB)

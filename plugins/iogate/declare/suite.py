@@ -30,6 +30,7 @@ from iogate.units import printable
 
 _MAXIMUM_WORKLOADS = 50_000
 _MOST_COMPARISONS = 20_000_000  # of points of a matrix with what is excluded: they take three seconds
+_MOST_VALUES = 4_000_000  # of all workloads together: they take half a minute, and 300 MB
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -105,7 +106,7 @@ def load_suite(
         declare_workload, cli_overrides=cli_overrides or {}, allow_exec=allow_exec, folder=folder
     )
     parts = partial(declared_parts, folder=folder, variables=entries.variables)
-    compared = 0
+    compared = weight = 0
     for key, entry in entries.workloads.items():
         if len(mistakes) > MOST:
             mistakes.append(InputError("what else is wrong is not shown", position=document.position(())))
@@ -117,16 +118,34 @@ def load_suite(
             message, remedy = "more points and exclusions than can be meant", "name smaller matrices"
             mistakes.append(InputError(message, position=where, remedy=remedy))
             break
+        said = _weight(declaration.data)
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):
                 workloads.append(workload)
+                weight += said + _weight(workload.options)
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
+                if weight > _MOST_VALUES:
+                    break
         except InputErrors as errors:
             mistakes += errors.errors
+        if weight > _MOST_VALUES:
+            where = document.position(("workloads", key), key=True)
+            message, remedy = "more options, with defaults and job files, than can be meant", "say less"
+            mistakes.append(InputError(message, position=where, remedy=remedy))
+            break
     if mistakes := mistakes or list(_namesakes(workloads)):
         raise InputErrors(_distinct(mistakes))
     return Suite(suite, entries.description, tuple(workloads))
+
+
+def _weight(value: Any) -> int:
+    """Return how many values there are; long texts count for more."""
+    if isinstance(value, Mapping):
+        return sum(_weight(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return sum(map(_weight, value))
+    return 1 + len(value) // 100 if isinstance(value, str) else 1
 
 
 def _too_many(document: Document, key: str, count: object) -> InputError:

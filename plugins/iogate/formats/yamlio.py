@@ -24,6 +24,7 @@ from iogate.units import printable
 _MAXIMUM_NODES = 200_000
 _MAXIMUM_BYTES = 16 * 2**20
 _MAXIMUM_DEPTH = 40
+_MAXIMUM_REPEATED = 4 * 2**20  # characters that aliases repeat
 _SHALLOW = 4000  # levels that PyYAML stands: before 6.0.4 it overflows the stack beyond 20,000
 _TOO_MUCH = "too much: nested or repeated by aliases beyond reason"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,39}")
@@ -100,7 +101,7 @@ def loads(text: str, name: str) -> Document:
         raise InputError(f"malformed YAML: {printable(str(error))}", position=Position(name)) from error
     if node is None:
         return Document(name, None, {}, {})
-    reader = _NodeReader(name)
+    reader = _NodeReader(name, len(text) + _MAXIMUM_REPEATED)
     data = reader.value(node, ())
     return Document(name, data, reader.keys, reader.values)
 
@@ -124,10 +125,11 @@ def _check_extent(text: str, name: str) -> None:
 
 
 class _NodeReader:
-    """Turns nodes into plain data and notes where each stood."""
+    """Turns nodes into plain data, of so many characters at most, and notes where each stood."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, characters: int) -> None:
         self.name = name
+        self.left = characters
         self.keys: dict[Path_, Position] = {}
         self.values: dict[Path_, Position] = {}
         self.nodes = 0
@@ -138,7 +140,8 @@ class _NodeReader:
     def value(self, node: yaml.Node, path: Path_) -> Any:
         self.nodes += 1
         self.values[path] = self.place(node)
-        if self.nodes > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
+        self.left -= len(node.value) if isinstance(node, yaml.ScalarNode) else 0
+        if self.left < 0 or self.nodes > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
             raise InputError(_TOO_MUCH, position=self.place(node))
         if node.tag not in _TAGS:
             tag = printable(node.tag)
@@ -164,6 +167,7 @@ class _NodeReader:
                     f"{printable(key)!r} is here twice (first in line {first.line})", position=place
                 )
             seen[key] = place
+            self.left -= len(key)
             where = (*path, key)
             self.keys[where] = place
             yield key, item

@@ -134,10 +134,24 @@ def _settle(file: Path, suite: str) -> str:
     with _locked(file) as folder:
         refuse_links(file, suite)
         data = check_baseline(load_plain(within(folder, file.name), str(file))).data
-        device = device_folder(file, suite).name
+        home = device_folder(file, suite)
         was = f"{data['device']}, suite {data['suite']}"
-        write(file, {**data, "device": device, "suite": suite}, folder)
-    return one_line(f"{file}: was of {was}; is of {device}, suite {suite}")
+        write(file, {**data, "device": home.name, "suite": suite}, folder)
+    text = one_line(f"{file}: was of {was}; is of {home.name}, suite {suite}")
+    return "\n".join([text, *_order_told(home, data["suite"], suite)])
+
+
+def _order_told(home: Path, before: str, after: str) -> Iterator[str]:
+    """Yield that a suite whose name is another now is measured behind others than before, if so."""
+    old, new = before.split("/"), after.split("/")
+    suites = [path.relative_to(home).with_suffix("").parts for path, _ in baseline_files(home)]
+    passed = ["/".join(parts) for parts in suites if (list(parts) < old) != (list(parts) < new)]
+    passed = [suite for suite in passed if suite not in (before, after)]
+    if passed:
+        yield one_line(
+            f"  suites are measured in the order of their names, and {after} changes places with "
+            f"{', '.join(passed)}: on a device that gets hot, or whose cache fills, record them anew"
+        )
 
 
 def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:

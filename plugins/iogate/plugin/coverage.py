@@ -34,7 +34,7 @@ NOT_GONE_ON = (
 
 def looks_like_suite(path: Path) -> bool:
     """Return True for a YAML file with a key `workloads` that is no baseline."""
-    if path.suffix not in (".yaml", ".yml"):
+    if path.suffix.lower() not in (".yaml", ".yml"):
         return False
     try:
         text = read_at_once(path, _HEAD).decode("utf-8", errors="replace")

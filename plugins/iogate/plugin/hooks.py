@@ -123,7 +123,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         if looks_like_suite(file_path):
             gap = (
                 f"{shown(file_path, config.rootpath)} looks like a suite and is none of "
-                f"{', '.join(patterns)}: move it there, or name its place by io_suites in an ini file"
+                f"{', '.join(patterns)}: move or rename it, or name its place by io_suites in an ini file"
             )
             if is_worker(config) and run.settings.strict:  # nobody hears what a process of xdist refuses
                 raise parent.CollectError(refusal_text([gap]))
@@ -191,9 +191,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Find what files alone tell to be left out in silence, where it is processes of xdist that collect."""
-    session.config.pluginmanager.register(MeasuringOrder(session.config), "iogate.order")
-    if session.config.stash[RUN].settings.strict and _parallel(session.config):
-        _find_gaps(session.config.stash[RUN], measures=False)
+    run = session.config.stash[RUN]
+    order = MeasuringOrder(session.config, run.python_tests.measures)
+    session.config.pluginmanager.register(order, "iogate.order")
+    if run.settings.strict and _parallel(session.config):
+        _find_gaps(run, measures=False)
 
 
 @pytest.hookimpl(tryfirst=True)  # what is left out is counted by pytest

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _Group: TypeAlias = "Callable[[list[pytest.Item]], None]"
 _MOST_GROUPINGS = 8
+_SHUFFLING = (
+    *("failedfirst", "newfirst"),
+    *("random_order_enabled", "random_order_bucket", "random_order_seed"),  # pytest-random-order
+    "reverse",  # pytest-reverse
+)
 _RECORDS: pytest.StashKey[dict[str, WorkloadRecord]] = pytest.StashKey()
 
 
@@ -92,10 +97,12 @@ class MeasuringOrder:
 
     It is registered last, after pytest's own plugins, so that it is asked when pytest-randomly has shuffled,
     and before `--stepwise` looks, which takes all that stands before the test that failed for passed.
+    `measures` tells whether a test in Python does.
     """
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, measures: Callable[[pytest.Item], bool]) -> None:
         self._config = config
+        self._measures = measures
         self._places: dict[object, int] = {}
         self._collected: list[pytest.Item] = []
         self._files: set[Path] = set()
@@ -125,7 +132,7 @@ class MeasuringOrder:
         stepwise = self._config.getoption("stepwise", False) and any(map(may_measure, items))
         if stepwise and _has(self._config, "randomly", "pytest_randomly"):
             items.sort(key=self._place)
-        self._files = {item.path for item in items if _measures(item)}
+        self._files = {item.path for item in items if isinstance(item, WorkloadItem) or self._measures(item)}
         if not self._files or len(set(items)) < len(items):
             self._files = set()
             return  # copies, as some conftest.py makes them: pytest cannot run a test twice in a row
@@ -203,7 +210,8 @@ class MeasuringOrder:
         the marks of pytest-order are.
         """
         config = self._config
-        options = [config.getoption(name, False) for name in ("failedfirst", "newfirst")]
+        options = [config.getoption(name, False) for name in _SHUFFLING]
+        options = [each for each in options if not str(each).startswith("default:")]  # of pytest-random-order
         if _has(config, "randomly", "pytest_randomly"):
             options.append(config.getoption("randomly_reorganize", False))
         return any(options) or any("::" in argument for argument in config.args)
@@ -231,8 +239,3 @@ def _settle(items: list[pytest.Item], group: _Group) -> None:
 
 def _by_file(items: list[pytest.Item]) -> list[list[pytest.Item]]:
     return [list(block) for _, block in itertools.groupby(items, lambda item: item.path)]
-
-
-def _measures(item: pytest.Item) -> bool:
-    """Return whether a test is a workload, or takes `measure`."""
-    return isinstance(item, WorkloadItem) or "measure" in getattr(item, "fixturenames", ())

@@ -94,11 +94,15 @@ class PythonTests:
             return []
         return [name for name in self.stored(item.path) if label_of(item) in _owners([name])]
 
-    def expect(self, items: Sequence[pytest.Item]) -> None:
-        """Note which tests measure, of those that are to run: one that asks for `measure` as it runs, as
-        pytest-bdd's do, is known by its baseline.
+    def measures(self, item: pytest.Item) -> bool:
+        """Return whether a test measures. One that asks for `measure` as it runs, as pytest-bdd's do, is
+        known by its baseline.
         """
-        self.items = [item for item in items if takes_measure(item) or self._own(item)]
+        return takes_measure(item) or bool(self._own(item))
+
+    def expect(self, items: Sequence[pytest.Item]) -> None:
+        """Note which tests measure, of those that are to run."""
+        self.items = list(filter(self.measures, items))
         self.ended = dict.fromkeys((item.nodeid for item in self.items), False)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:

@@ -69,9 +69,9 @@ def until_free(
         except TargetError as error:
             if error.rule != "locked":
                 raise
-            if error.message != said:
-                left = format_duration(max(deadline - time.monotonic(), 0.0))
-                notice(f"waiting for at most {left}: {error.message}")
+            left = deadline - time.monotonic()
+            if error.message != said and left > 0:
+                notice(f"waiting for at most {format_duration(left)}: {error.message}")
                 said = error.message
         time.sleep(_POLL_SECONDS)
     return stack.enter_context(take(False))

@@ -222,6 +222,21 @@ def test_points_and_exclusions_that_would_take_minutes_are_refused(tmp_path):
         assert ("more points and exclusions than can be meant" in found[-1]) is refused
 
 
+@pytest.mark.parametrize("many", ["list", "job file"])
+def test_options_that_would_take_all_memory_are_refused(tmp_path, many):
+    """Each workload has a copy of what the defaults and job files say: 200 KB took 12 GB."""
+    listed = f"fio: {{zz: [{','.join(['1'] * 20_000)}]}}"
+    job = "".join(f"zz{number}=1\n" for number in range(100))
+    job += "".join(f"[a{number}]\n" for number in range(200))
+    (tmp_path / "j.fio").write_text(f"[global]\nrw=read\nsize=1M\n{job}")
+    defaults = f"rw: read, size: 1G, {listed}" if many == "list" else "jobfile: j.fio"
+    for count, refused in ((1, False), (250, True)):
+        names = "".join(f"  a{number}:\n" for number in range(count))
+        text = f"defaults: {{{defaults}}}\nworkloads:\n{names}"
+        said = mistakes(tmp_path, text)[-1] if refused else str(load(tmp_path, text) and "")
+        assert ("more options, with defaults and job files, than can be meant" in said) is refused
+
+
 def test_of_many_mistakes_so_many_are_told_as_a_person_reads(tmp_path):
     keys = ", ".join(f"k{number}: 1" for number in range(150))
     found = mistakes(tmp_path, f"workloads:\n  a: {{rw: read, size: 1M, {keys}}}\n")

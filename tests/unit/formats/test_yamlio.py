@@ -88,6 +88,15 @@ def test_too_many_values_are_refused_before_all_are_read():
         loads(" " * (16 * 2**20 + 1), "large.yaml")
 
 
+def test_nor_can_the_texts_that_they_repeat():
+    """Nodes are few, and characters too many: a baseline of 100 KB took minutes."""
+    text = f"a: &a {'x' * 100_000}\n"
+    few, many = ("".join(f"b{number}: *a\n" for number in range(count)) for count in (40, 60))
+    assert len(loads(text + few, "few").data) == 41
+    with pytest.raises(InputError, match="repeated by aliases beyond reason"):
+        loads(text + many, "many")
+
+
 def test_aliases_cannot_explode():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]

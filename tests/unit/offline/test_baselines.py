@@ -130,6 +130,16 @@ def test_a_baseline_is_moved_to_another_suite(lab, capsys):
     assert "is there already" in text
 
 
+def test_a_suite_that_is_measured_behind_others_now_is_told(lab, capsys):
+    """A device that gets hot is hotter there: unchanged, it regressed."""
+    for name in ("b", "n/x"):
+        store(lab / f"{name}.yaml", 1, suite=name)
+    assert "order of their names" not in said(capsys, "rename", lab / "demo.yaml", lab / "c.yaml")
+    text = said(capsys, "rename", lab / "c.yaml", lab / "z.yaml")
+    assert "z changes places with n/x: on a device that gets hot" in text
+    assert "a changes places with b, n/x" in said(capsys, "rename", lab / "z.yaml", lab / "a.yaml")
+
+
 def test_the_folder_of_a_device_is_moved_with_all_that_is_in_it(lab, capsys):
     store(lab / "x/other.yaml", 1, suite="x/other")
     said(capsys, "rename", "baselines/lab", "baselines/rack")

@@ -76,12 +76,13 @@ def test_sizes_are_told_in_the_units_that_they_have(orin):
     ]
 
 
-def test_the_audit_reads_it_and_finds_that_it_stands(orin, tmp_path):
+def test_the_audit_reads_it_and_finds_nothing_against_it(orin, tmp_path):
+    """The table itself says nothing of a queue depth, which would hold latencies against bandwidths."""
     file = tmp_path / "made.md"
     file.write_text(latency_table([orin]))
     text, status = audit_files([file], Machine())
     assert status == 0
-    assert "stands: bandwidth (6 of 6 rows), latency (6 of 6 rows)" in text
+    assert "nothing to hold against: bandwidth (6 of 6 rows), latency (6 of 6 rows)" in text
 
 
 def test_a_mix_has_a_row_for_each_direction_with_its_block_size():

@@ -320,8 +320,8 @@ def _span(
         raise ApartError(
             f"{name}: {direction}: the jobs ran for {format_duration(times[0])} to "
             f"{format_duration(times[-1])}{began}: their rates do not add up",
-            remedy="look at the jobs one by one; with time_based, one runtime and one startdelay they run "
-            "together",
+            remedy="look at the jobs one by one; with time_based, one startdelay, and one runtime much "
+            "longer than an I/O takes, they run together",
         )
     return whole
 

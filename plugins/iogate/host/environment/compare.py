@@ -112,10 +112,12 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
 
 def material(name: str, before: str, after: str) -> bool:
     """Return whether two values of a fact differ by what can explain something."""
+    if before == after:
+        return False
     if name in _OF_EACH_DISK:
         return sorted(before.split(", ")) != sorted(after.split(", "))
-    if before == after or name not in _MATERIAL:
-        return before != after
+    if name not in _MATERIAL:
+        return True
     absolute, relative = _MATERIAL[name]
     numbers = [re.match(r"-?\d+(\.\d+)?", text) for text in (before, after)]
     if not (numbers[0] and numbers[1]):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +26,7 @@ from iogate.units import plural, printable
 
 PROFILE = "device.yaml"
 """What describes a device, beside its baselines."""
+_MOST_SESSIONS = 4000  # of all workloads: each has 20 at most, or one a device of a fleet
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
 _Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
@@ -83,7 +86,15 @@ def load_baselines(path: Path, suite: str = "") -> dict[str, Baseline]:
     if document is None:
         return {}
     sessions = document.data.get("sessions") or {}
-    return {name: _baseline(name, entry, sessions) for name, entry in document.data["workloads"].items()}
+    environments = {name: environment_of(session) for name, session in sessions.items()}
+
+    @cache
+    def machine(ids: tuple[str, ...]) -> Environment:
+        return _machine([environments[id] for id in ids])
+
+    return {
+        name: _baseline(name, entry, sessions, machine) for name, entry in document.data["workloads"].items()
+    }
 
 
 def load_sessions(path: Path, suite: str = "") -> dict[str, Environment]:
@@ -187,6 +198,9 @@ def check_baseline(document: Document, device: str = "", suite: str = "") -> Doc
             message = f"a baseline of the {key} {printable(found)!r} in the place of {expected!r}"
             problems.append(OptionError(message, (key,)))
     moved = bool(problems)
+    if len(file.sessions) > _MOST_SESSIONS:
+        message = f"{len(file.sessions)} sessions: a baseline file has {_MOST_SESSIONS} at most"
+        problems.append(OptionError(message, ("sessions",)))
     for name, entry in file.workloads.items():
         problems += _entry_problems(("workloads", name), entry, file)
     if problems:
@@ -202,12 +216,14 @@ def _entry_problems(path: tuple[str, ...], entry: _Entry, file: BaselineFile) ->
     problems = []
     if bool(entry.sessions) == bool(entry.source):
         problems.append(OptionError("needs either sessions (measured) or a source (published)", path))
+    seen = set[str]()
     for index, session in enumerate(entry.sessions):
-        if session not in file.sessions or session in entry.sessions[:index]:
+        if session not in file.sessions or session in seen:
             what = "is here twice" if session in file.sessions else "is not among the file's sessions"
             problems.append(OptionError(f"the session {session} {what}", (*path, "sessions", index)))
+        seen.add(session)
     devices = [file.sessions[name].device for name in entry.sessions if name in file.sessions]
-    for device in {name for name in devices if name and devices.count(name) > 1}:
+    for device in (name for name, count in Counter(devices).items() if name and count > 1):
         message = (
             f"several sessions are of the device {printable(device)}: each device of a fleet counts once"
         )
@@ -253,7 +269,12 @@ def _metric_problems(
     return problems
 
 
-def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) -> Baseline:
+def _baseline(
+    name: str,
+    entry: Mapping[str, Any],
+    sessions: Mapping[str, Any],
+    machine: Callable[[tuple[str, ...]], Environment],
+) -> Baseline:
     """Return a checked entry as the gate sees it: sessions in which a metric is missing are not in its
     values.
     """
@@ -267,7 +288,7 @@ def _baseline(name: str, entry: Mapping[str, Any], sessions: Mapping[str, Any]) 
         },
         sessions=ids,
         source=printable(entry.get("source") or ""),
-        environment=_machine([environment_of(sessions[id]) for id in ids]),
+        environment=machine(ids),
         devices=tuple(filter(None, (sessions[id].get("device") for id in ids))),
         partial={
             key: tuple(id for id, row in zip(ids, value, strict=True) if row)

@@ -12,7 +12,7 @@ from iogate.errors import InputError, InputErrors
 from iogate.judge.baseline.file import definition_changes, environment_of
 from iogate.judge.baseline.identity import foreign
 from iogate.judge.baseline.update import MAXIMUM_SESSIONS, order_names
-from iogate.model import hash_of
+from iogate.model import Environment, hash_of
 from iogate.units import printable
 
 _START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -151,10 +151,18 @@ def _sessions(base: _Data, ours: _Data, theirs: _Data, used: set[str]) -> dict[s
             found[name] = chosen[0]
         else:
             found[name] = ours.get(name) or theirs.get(name) or {}
-    own = {name: environment_of(found[name]) for name in found if name not in theirs}
-    for name in found:
-        if name not in ours:
-            other = foreign(own, environment_of(found[name]))
-            if other:
-                raise _Conflict(f"their session {printable(name)} and ours are of two machines: {other}")
+    own = _machines({name: found[name] for name in found if name not in theirs})
+    for name, environment in _machines({name: found[name] for name in found if name not in ours}).items():
+        other = foreign(own, environment)
+        if other:
+            raise _Conflict(f"their session {printable(name)} and ours are of two machines: {other}")
     return found
+
+
+def _machines(sessions: Mapping[str, Any]) -> dict[str, Environment]:
+    """Return where sessions ran, one for each machine that they tell of."""
+    known: dict[tuple[tuple[str, str], ...], str] = {}
+    environments = {name: environment_of(session) for name, session in sessions.items()}
+    for name, environment in environments.items():
+        known.setdefault(tuple(sorted(environment.identity.items())), name)
+    return {name: environments[name] for name in known.values()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -92,9 +93,10 @@ def hold_lock(path: Path, wait: float) -> Iterator[int]:
     with held_folder(path.parent, make=True) as folder:
         while (descriptor := _lock(folder, name)) is None:
             if time.monotonic() > deadline:
+                file = path.with_name(name)
                 raise BaselineError(
-                    f"{path} is being updated by another session{_holder(folder, name)}",
-                    remedy="update again when that is done",
+                    f"{path} is being updated by another session: {_holder(folder, name)}",
+                    remedy=f"update again when that is done; if it is no such session, remove {file}",
                 )
             time.sleep(_POLL_SECONDS)
         try:
@@ -105,61 +107,60 @@ def hold_lock(path: Path, wait: float) -> Iterator[int]:
             os.close(descriptor)
 
 
-def _was_open_to_others(descriptor: int) -> bool:
-    """Return whether others could open a file of ours until now; false where files have no such modes."""
-    found = os.fstat(descriptor)
-    if found.st_uid != os.geteuid() or not found.st_mode & 0o077:
-        return False
-    with contextlib.suppress(OSError):
-        os.fchmod(descriptor, 0o600)
-    return not os.fstat(descriptor).st_mode & 0o077
-
-
 def _holder(folder: int, name: str) -> str:
-    """Return who holds the lock, as the end of a sentence; empty if it cannot be seen."""
+    """Return who holds the lock; whose file it is where that cannot be seen."""
     from iogate.host.openers import process_text
     from iogate.target.locks import holder
 
-    with contextlib.suppress(OSError):
+    try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-        try:
-            pid = holder(descriptor)
-        finally:
-            os.close(descriptor)
-        return f": {process_text(pid)}" if pid else ""
-    return ""
+    except OSError:
+        with contextlib.suppress(OSError):
+            return f"of user {os.stat(name, dir_fd=folder, follow_symlinks=False).st_uid}"
+        return "which is done by now"
+    try:
+        pid = holder(descriptor)
+    finally:
+        os.close(descriptor)
+    return process_text(pid) if pid else "of a process that cannot be seen"
 
 
 def _lock(folder: int, name: str) -> int | None:
     """Return a descriptor that holds the lock, or None if another process does.
 
     The one who held it before may have removed the file between our opening and locking it: what we hold then
-    locks nothing. Whoever can open the file can lock it for ever: so nobody else can open ours, and one that
-    others can, as an older version has left it, is replaced.
+    locks nothing. A file of another user that we may not open is held by him: he may have been killed.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
-    replaced = False
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        exposed, held = _was_open_to_others(descriptor), lock(descriptor)
-        if os.path.samestat(os.stat(name, dir_fd=folder), os.fstat(descriptor)):
-            if held and not exposed:
-                return descriptor
-            if exposed and (held or _is_held_by_another_user(descriptor)):
-                os.unlink(name, dir_fd=folder)
-                replaced = True
+        descriptor = os.open(name, flags | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+        _share(folder, descriptor)
+    except FileExistsError:
+        try:
+            descriptor = os.open(name, flags, dir_fd=folder)
+        except (FileNotFoundError, PermissionError):
+            return None
+    try:
+        if lock(descriptor) and os.path.samestat(os.stat(name, dir_fd=folder), os.fstat(descriptor)):
+            return descriptor
     except FileNotFoundError:
         pass
     except BaseException:
         os.close(descriptor)
         raise
     os.close(descriptor)
-    return _lock(folder, name) if replaced else None
+    return None
 
 
-def _is_held_by_another_user(descriptor: int) -> bool:
-    from iogate.host.openers import user_of
-    from iogate.target.locks import holder
-
-    pid = holder(descriptor)
-    return not pid or user_of(pid) not in (0, os.geteuid())
+def _share(folder: int, descriptor: int) -> None:
+    """Let those open a new lock who may write in its folder, and nobody else: who can open it can lock it for
+    ever. Of root's it is the folder's owner, who may update when root has been killed.
+    """
+    above = os.fstat(folder)
+    with contextlib.suppress(OSError):  # as where files have no such modes
+        os.fchown(descriptor, above.st_uid if os.geteuid() == 0 else -1, above.st_gid)
+    writers = above.st_mode & stat.S_IWOTH
+    if os.fstat(descriptor).st_gid == above.st_gid:
+        writers |= above.st_mode & stat.S_IWGRP
+    with contextlib.suppress(OSError):
+        os.fchmod(descriptor, 0o600 | writers | writers << 1)

@@ -18,6 +18,7 @@ from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
 from iogate.offline.published.context import Context
 from iogate.offline.published.findings import FigureFinding
+from iogate.offline.published.held import held_kinds
 from iogate.offline.published.html_tables import read_html
 from iogate.offline.published.outputs import Machine, Piece
 from iogate.units import no_commands, plural
@@ -93,14 +94,19 @@ def _table_piece(
     elsewhere: across.Elsewhere,
 ) -> Piece:
     findings = [finding for row in table.rows for finding in rows.findings(row, context)]
-    findings += [finding for row in table.rows for finding in late.get(row.line, ())]
+    of_line: dict[int, frozenset[str]] = {}
+    unheld: dict[int, frozenset[str]] = {}
+    for row in table.rows:  # several of them are in one line where HTML has no line breaks
+        kinds = frozenset(figure.kind for figure in row.figures)
+        of_line[row.line] = of_line.get(row.line, frozenset()) | kinds
+        unheld[row.line] = unheld.get(row.line, frozenset()) | kinds - held_kinds(row, context)
+    findings += [finding for line in of_line for finding in late.get(line, ())]
     clashes = list(across.unit_clash(table, elsewhere))
     explained = {finding.line for finding in clashes}  # a wrong unit explains an impossible speed
     findings = [
         finding for finding in findings if finding.check != "link_limit" or finding.line not in explained
     ]
     findings += [*clashes, *across.ceiling(table)]
-    of_line = {row.line: frozenset(figure.kind for figure in row.figures) for row in table.rows}
     findings = [
         replace(one, kinds=one.kinds & of_line.get(one.line, one.kinds) or one.kinds) for one in findings
     ]
@@ -108,4 +114,6 @@ def _table_piece(
     figures = f"{plural(len(table.rows), 'row')} of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")
     rows_of = Counter(kind for line in of_line.values() for kind in line)
-    return Piece(table.line, what, figures, kinds, tuple(findings), len(table.rows), rows_of=rows_of)
+    return Piece(
+        table.line, what, figures, kinds, tuple(findings), len(of_line), rows_of=rows_of, unheld=unheld
+    )

@@ -62,7 +62,7 @@ def unit_factor(kind: str, unit: str) -> float | None:
     """
     unit = unit.replace(" ", "")
     if kind == "iops":
-        return _COUNTS.get(unit)
+        return _COUNTS.get(unit[:-4] if unit[-4:].lower() == "iops" else unit)
     if kind == "bandwidth":
         match = _RATE.fullmatch(unit)
         if not match:

@@ -13,8 +13,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b"),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
-    ("slat", r"\bslat[\d.]*\b|submission"),
-    ("clat", r"\bclat[\d.]*\b|completion"),
+    ("slat", r"\bslat[\d.]*\b|submission[ _-]*lat"),
+    ("clat", r"\bclat[\d.]*\b|completion[ _-]*lat"),
     ("iops", r"\b[km]?iops\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
     ("lat", r"\bt?lat[\d.]*\b|latency"),
@@ -30,6 +30,10 @@ _TAILS = (("max", rf"\bworst(?:[ -]case)?{_OF_LATENCY}"), ("tail", rf"\btail{_OF
 _MEAN = re.compile(r"\bavg|\baverage|\bmean")
 """Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
+_OF_RUN = re.compile(  # a time, and no latency: of a run, or of nobody knows what
+    r"\b(?:run ?time|elapsed|duration|completion|wall)"
+    r"|(?<!response )(?<!resp )(?<!service )(?<!access )\btime\b"
+)
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
@@ -73,7 +77,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not kind and named and (direction or "(" in header or "[" in header or alone):
-        kind = named[0]
+        kind = "" if named[0] == "lat" and _OF_RUN.search(text) else named[0]
     if _SPREAD.search(text):
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")

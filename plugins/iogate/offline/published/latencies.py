@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from iogate.offline.published.context import ALL, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.tables import Row
+from iogate.offline.published.thousands import meant
 from iogate.units import format_quantity
 
 
@@ -16,7 +19,7 @@ def little_law(row: Row, context: Context) -> FigureFindings:
 
     Take the row for what was in flight, not for the depth that it names.
     """
-    flying, depth = _at_least_in_flight(row), _depth(row)
+    flying, depth = _at_least_in_flight(row), depth_of(row)
     if flying is None or not depth or _latency_factor(flying / depth):
         return
     if flying / depth < 1 / 3:
@@ -46,7 +49,7 @@ def latency_unit(row: Row, context: Context) -> FigureFindings:
 
     Read them in the unit that the finding names.
     """
-    flying, depth = _at_least_in_flight(row), _depth(row)
+    flying, depth = _at_least_in_flight(row), depth_of(row)
     fits = _latency_factor(flying / depth) if flying is not None and depth else None
     if flying is not None and fits:
         factor, wrong, right = fits
@@ -87,17 +90,39 @@ def in_flight(row: Row, kind: str = "lat") -> float | None:
     block. Of latencies of completion (`clat`) it is what was in flight at least.
 
     Of directions with columns of their own it is not said whether they ran together: then it is the most that
-    one of them had in flight, unless all together fit the depth.
+    one of them had in flight, unless all together fit the depth. IOPS are taken for thousands where that fits
+    the bandwidth beside them, unless they fit the depth as they are.
     """
+    said = _of_directions(row, kind)
+    if not said:
+        return None
+    if not thousands_possible(row):
+        return _together(row, said)
+    factors = [found[1] if (found := meant(row, direction)) else 1.0 for direction in row.directions]
+    return _together(row, [flying * factor for flying, factor in zip(said, factors, strict=True)])
+
+
+def thousands_possible(row: Row) -> bool:
+    """Return whether IOPS may be thousands that are not said to be: not if they fit the depth as they are."""
+    said, depth = _of_directions(row, "lat"), depth_of(row)
+    return not (said and depth and 1 / 3 <= _together(row, said) / depth <= 1.15)
+
+
+def _of_directions(row: Row, kind: str) -> Sequence[float]:
+    """Return what was in flight of each direction by the rates as they are said; nothing if one has none."""
     each = []
     for direction in row.directions:
         rate, latency = row.first("iops", "", direction), row.first(kind, "", direction)
         shown = row.first("bandwidth", "", direction)
         value = rate.value if rate else shown.value / row.block if shown and row.block else None
         if value is None or latency is None:
-            return None
+            return []
         each.append(value * latency.value / 1e9)
-    depth, total = _depth(row), sum(each)
+    return each
+
+
+def _together(row: Row, each: Sequence[float]) -> float:
+    depth, total = depth_of(row), sum(each)
     together = not row.apart or (depth and 0.7 <= total / depth <= 1.15)
     return total if together else max(each)
 
@@ -108,10 +133,10 @@ def _at_least_in_flight(row: Row) -> float | None:
     """
     completing = in_flight(row, "clat")
     whole = in_flight(row)
-    return whole if whole is not None or not completing or completing <= _depth(row) else completing
+    return whole if whole is not None or not completing or completing <= depth_of(row) else completing
 
 
-def _depth(row: Row) -> int:
+def depth_of(row: Row) -> int:
     """Return the I/Os in flight that a row asks for; 0 if it does not say."""
     return (row.depth or 0) * (row.jobs or 1)
 

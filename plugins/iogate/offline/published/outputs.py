@@ -45,8 +45,9 @@ Jobs: TypeAlias = "Mapping[str, Sequence[DescribedJob]]"
 class Piece:
     """A part of a file that has figures: where it begins, what it is, its figures in short, the findings.
 
-    `rows_of` are how many of the `rows` have figures of each kind, where not all have. `error` says why it
-    was refused, and has no figures.
+    `rows` are its lines with figures, `rows_of` how many of them have figures of each kind, where not all
+    have, and `unheld` the kinds of each line that nothing is held against. `error` says why it was refused,
+    and has no figures.
     """
 
     line: int
@@ -57,6 +58,7 @@ class Piece:
     rows: int = 1
     error: OutputError | None = None
     rows_of: Mapping[str, int] = field(default_factory=dict)
+    unheld: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,10 @@ from iogate.offline.published.columns import heads_figures
 LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_EMPHASIS = re.compile(
+    r"</?(?:b|i|u|em|strong|code|mark)>|[*`]+|~~|(?<![^\W_])_+|_+(?![^\W_])", re.IGNORECASE
+)
 _RULE = frozenset(" \t:|>=-+")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
 
@@ -102,8 +106,13 @@ def _rows(lines: Sequence[str], number: int, split: _Split, width: int) -> Itera
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """Return the cells of a line; one that is too long to be a figure or a name is cut."""
-    return [cell.strip()[:LONGEST_CELL] for cell in line.split(separator)]
+    """Return the cells of a line, without Markdown's emphasis between pipes; one that is too long to be a
+    figure or a name is cut.
+    """
+    cells = [cell.strip()[:LONGEST_CELL] for cell in line.split(separator)]
+    if separator == "|":
+        cells = [_EMPHASIS.sub("", _LINK.sub(r"\1", cell)).strip() for cell in cells]
+    return cells
 
 
 def _comma_separated(delimiter: str) -> _Split:

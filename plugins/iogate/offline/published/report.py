@@ -11,6 +11,7 @@ from iogate.offline.published.outputs import Piece
 _SHOWN = 3
 _SPANS_SHOWN = 12
 _ORDER: tuple[Severity, ...] = ("invalid", "suspect", "note")
+_TITLES = ("stands", "nothing to hold against", "doubtful", "does not stand")
 _NAMES = {"lat": "latency", "slat": "latency", "clat": "latency", "iops": "IOPS"}
 
 
@@ -36,16 +37,17 @@ def _piece(name: str, piece: Piece) -> list[str]:
 
 
 def _verdict(piece: Piece) -> list[str]:
-    """Return what stands, what is doubtful and what does not stand, each kind of figure with its number of
-    rows.
+    """Return what stands, what nothing was held against, what is doubtful and what does not stand, each kind
+    of figure with its number of rows.
     """
     wrong, doubtful = _lines(piece, "invalid"), _lines(piece, "suspect")
-    groups: dict[str, list[str]] = {"stands": [], "doubtful": [], "does not stand": []}
+    groups: dict[str, list[str]] = {title: [] for title in _TITLES}
     for kind in sorted({*_kind_names(piece.kinds), *wrong, *doubtful}):
         bad = wrong.get(kind, set())
         unsure = doubtful.get(kind, set()) - bad
-        good = max(0, _having(piece, kind) - len(bad) - len(unsure))
-        for title, count in (("stands", good), ("doubtful", len(unsure)), ("does not stand", len(bad))):
+        unasked = {line for line, kinds in piece.unheld.items() if kind in _kind_names(kinds)} - bad - unsure
+        good = max(0, _having(piece, kind) - len(bad) - len(unsure) - len(unasked))
+        for title, count in zip(_TITLES, (good, len(unasked), len(unsure), len(bad)), strict=True):
             if count:
                 groups[title].append(f"{kind} ({count} of {piece.rows} rows)" if piece.rows > 1 else kind)
     return [f"{title}: {', '.join(kinds)}" for title, kinds in groups.items() if kinds]

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iogate.audit.snapshot.link import FASTEST
-from iogate.offline.published.cells import RATES, Quantity, unit_factor
+from iogate.offline.published import thousands
+from iogate.offline.published.cells import RATES, Quantity
 from iogate.offline.published.context import ALL, LATENCY, Context, RowCheck, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.latencies import (
@@ -16,13 +17,13 @@ from iogate.offline.published.latencies import (
     latency_sum,
     latency_unit,
     little_law,
+    thousands_possible,
     tiny_latency,
 )
 from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
-_NONE = "no thousands, and no millions"
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
@@ -44,39 +45,29 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
     Take IOPS x block size: the unit of IOPS is rarely wrong.
     """
     for direction in row.directions:
-        rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
-        if not (rate and shown and row.block and rate.value and shown.value):
+        pair = row.pair(direction)
+        if not pair:
             continue
-        expected = rate.value * row.block
-        allowed = 0.01 + rate.step / rate.value + shown.step / shown.value
+        rate, shown, expected = pair
+        allowed = thousands.tolerated(rate, shown)
         error = shown.value / expected - 1
         if abs(error) <= allowed:
             continue
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
-        many = [name for name, factor in _many(rate).items() if abs((1 + error) / factor - 1) <= allowed]
-        fits = [] if many == [_NONE] else fits
+        many, _ = (thousands_possible(row) and thousands.meant(row, direction)) or ("", 0.0)
+        fits = [] if many == thousands.NO_THOUSANDS else fits
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
-        meant += f"; it fits if the IOPS are {many[0]}" if many else ""
+        meant += f"; it fits if the IOPS are {many}" if many else ""
         yield finding_of(
             row,
             "bandwidth_unit",
             "invalid" if fits or (abs(error) > 0.1 and not many) else "suspect",
             frozenset({"bandwidth", "iops"} if many and not fits else {"bandwidth"}),
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
-            f"{size_text(row.block)} = {format_quantity(expected, 'B/s')}{meant}",
+            f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )
-
-
-def _many(rate: Quantity) -> Mapping[str, float]:
-    """Return what IOPS could be that are not said to be: thousands or, where a thousand thousands are said
-    and more, none.
-    """
-    unit = unit_factor("iops", rate.unit) or 1.0
-    if unit == 1:
-        return {"thousands": 1e3, "millions": 1e6}
-    return {_NONE: 1 / unit} if rate.number >= 1000 else {}
 
 
 def link_limit(row: Row, context: Context) -> FigureFindings:

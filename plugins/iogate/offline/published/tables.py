@@ -9,7 +9,7 @@ from functools import cached_property
 
 from iogate.offline.published.cells import Quantity, quantities, unit_factor, unit_in
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
-from iogate.offline.published.raw import RawTable, raw_tables, starts_number
+from iogate.offline.published.raw import RawTable, raw_tables
 from iogate.units import parse_size
 
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
@@ -43,6 +43,15 @@ class Row:
             if (figure.kind, figure.part) == (kind, part) and direction in (None, figure.direction):
                 return figure
         return None
+
+    def pair(self, direction: str) -> tuple[Quantity, Quantity, float] | None:
+        """Return IOPS and bandwidth of a direction, with the bandwidth that IOPS x block size is in B/s; None
+        if the row does not say all three.
+        """
+        rate, shown = self.first("iops", "", direction), self.first("bandwidth", "", direction)
+        if not (rate and shown and self.block and rate.value and shown.value):
+            return None
+        return rate, shown, rate.value * self.block
 
     @cached_property
     def directions(self) -> tuple[str, ...]:
@@ -119,7 +128,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
         if column.kind in MEASURED:
             found = quantities(cell, column.kind, column.part, column.unit)
             figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
-            if found is None and starts_number(cell):
+            if found is None and any(map(str.isdigit, cell)):
                 unread.append(cell)
         elif column.kind in ("block", "size"):
             stated[column.kind] = _size(cell + column.unit if cell.isdecimal() else cell)
@@ -132,8 +141,10 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
             labels.append(cell)
     if not figures and not unread:
         return None
-    apart = len({column.direction for column in columns if column.kind in MEASURED} - {""}) > 1
-    row = Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=apart, **stated)
+    named = {column.direction for column in columns if column.kind in MEASURED} - {""}
+    if len(named) == 1 and any(column.kind in ("block", "depth") for column in columns):  # it is of one test
+        figures = [replace(one, direction=one.direction or next(iter(named))) for one in figures]
+    row = Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=len(named) > 1, **stated)
     return _with_bits(row)
 
 
@@ -141,9 +152,9 @@ def _with_bits(row: Row) -> Row:
     """Return a row whose `Mb/s` are bits where its IOPS and block size say so; people write that of both."""
     bits = []
     for direction in row.directions:
-        rate, shown = row.first("iops", "", direction), row.first("bandwidth", "", direction)
-        if rate and shown and _may_be_bits(shown) and row.block and rate.value:
-            bits.append(abs(shown.value / 8 / (rate.value * row.block) - 1) <= _NEAR)
+        pair = row.pair(direction)
+        if pair and _may_be_bits(pair[1]):
+            bits.append(abs(pair[1].value / 8 / pair[2] - 1) <= _NEAR)
     if not bits or not all(bits):
         return row
     figures = (

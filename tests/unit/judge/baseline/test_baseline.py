@@ -3,13 +3,17 @@
 import contextlib
 import errno
 import fcntl
+import importlib
 import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -539,27 +543,47 @@ class TestFiles:
         assert path.read_bytes() == before
         store(path, [2e9], wait=0.0)
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
-    def test_others_can_neither_open_the_lock_nor_hold_one_that_they_could_open(self, path):
-        """Who can open a file can lock it for ever, and root's baselines were never written again."""
+    @pytest.mark.parametrize(
+        ("folder", "lock"), [(0o755, 0o600), (0o700, 0o600), (0o2775, 0o660), (0o777, 0o666)]
+    )
+    def test_those_can_open_the_lock_who_can_write_in_its_folder(self, path, folder, lock):
+        """Who can open a file can lock it for ever, and root's baselines were never written again; a group
+        that shares its baselines could not, and was refused for ever after a killed session.
+        """
         store(path, [1e9])
-        file = path.with_name(f".{path.name}.lock")
+        path.parent.chmod(folder)
         with hold_lock(path, 0.0):
-            assert file.stat().st_mode & 0o777 == 0o600
-        file.touch(0o644)
-        holding = (
-            "import fcntl, os, sys; os.setuid(54321); f = os.dup(0); fcntl.flock(f, 2); print(flush=True)"
-        )
-        waits = f"{holding}; import time; time.sleep(60)"
-        with (
-            file.open() as opened,
-            subprocess.Popen([sys.executable, "-c", waits], stdin=opened, stdout=subprocess.PIPE) as another,
-        ):
-            assert another.stdout
-            another.stdout.readline()
-            store(path, [2e9], wait=1.0)
-            another.kill()
-        assert not file.exists()
+            assert path.with_name(f".{path.name}.lock").stat().st_mode & 0o777 == lock
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+    def test_the_lock_that_root_makes_is_of_the_owner_of_the_folder(self, path):
+        store(path, [1e9])
+        os.chown(path.parent, 54321, 54322)
+        with hold_lock(path, 0.0):
+            found = path.with_name(f".{path.name}.lock").stat()
+        assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (54321, 54322, 0o600)
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+    def test_whose_lock_it_is_that_cannot_be_opened_is_told_with_its_place(self):
+        """A session of another user that is killed while it stores leaves one."""
+        importlib.import_module("iogate.target.locks")  # whose code another user may not read
+        with tempfile.TemporaryDirectory() as above:
+            folder = Path(above, "baselines", "orin")
+            folder.mkdir(parents=True)
+            file = folder / ".acceptance.yaml.lock"
+            file.touch(0o600)
+            os.chown(above, 54321, 54321)
+            os.chown(folder, 54321, 54321)
+            told = f"being updated by another session: of user 0\n.*remove {re.escape(str(file))}$"
+            os.seteuid(54321)
+            try:
+                with (
+                    pytest.raises(BaselineError, match=told),
+                    hold_lock(folder / "acceptance.yaml", 0.2),
+                ):
+                    pass
+            finally:
+                os.seteuid(0)
 
     def test_what_a_crash_left_is_removed_and_what_is_somebodys_stays(self, path):
         store(path, [1e9])

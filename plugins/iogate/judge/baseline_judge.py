@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _NO_TOLERANCE = Tolerance()
 _MINIMUM = 2  # repetitions from which on the gate looks
 _USUAL = 3  # repetitions that a quiet device takes
+_SEVERAL = 3  # sessions that show how sessions differ
 
 
 class Terms(TypedDict):
@@ -371,7 +372,8 @@ class BaselineJudge:
             passes=decision.passes,
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
-            losing=self._may_hide_a_loss(name, named) and self._would_regress(name, decision),
+            losing=self._may_hide_a_loss(name, named)
+            and (self._is_below_all(name, values) or self._would_regress(name, decision)),
             displaced=bool(course and self.unlike),
         )
 
@@ -381,6 +383,22 @@ class BaselineJudge:
         """
         wide = self.tolerance(name).worse is None and named in ("pass", "drift")
         return named == "inconclusive" or wide
+
+    def _is_below_all(self, name: str, values: Sequence[float]) -> bool:
+        """Return whether even the best repetition is worse than the best of each session before, of which
+        there are several, by more than the largest tolerance; of few sessions, than all repetitions. Noise
+        that is in the baseline, as its stalls, explains none of that, whatever it is.
+        """
+        from iogate.judge.gate.looks import LARGEST_TOLERANCE
+
+        higher = metric(name).direction == "higher"
+        best, worst = (max, min) if higher else (min, max)
+        sessions = self.baseline.by_session(name).values()
+        known = [best(each) if len(sessions) >= _SEVERAL else worst(each) for each in sessions if each]
+        if not known or not values:
+            return False
+        left = 1 - max(self.tolerance(name).worse or 0.0, LARGEST_TOLERANCE)
+        return max(values) < left * min(known) if higher else left * min(values) > max(known)
 
     def _would_regress(self, name: str, decision: Decision) -> bool:
         """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its

@@ -70,6 +70,24 @@ def test_a_loss_is_no_lesson_because_another_workload_is_noisy(tmp_path):
     assert same.verdict == "recorded"
 
 
+@pytest.mark.parametrize("loss", [0.25, 0.3, 0.5, 0.6, 0.7])
+def test_a_loss_of_all_repetitions_is_no_lesson_because_some_stalled_before(tmp_path, loss):
+    """Two degrees of freedom explain anything: a device at 30% of its speed was learnt, day by day."""
+    folder = tmp_path / "orin"
+    stalled = [[1045.0, 1493.0, 1035.0, 1050.0, 1493.0], [1484.0, 1490.0, 1505.0, 1488.0, 1491.0]]
+    for number, values in enumerate([*stalled, [1473.0, 1490.0, 1496.0, 1480.0, 1491.0]], 1):
+        session = SESSION.replace("01-01", f"01-0{number}")
+        kept = {"a": (A.definition, {READ: values})}
+        update(folder / "demo.yaml", "orin", "demo", session, Environment(), "", kept, "append")
+    judge = BaselineJudges(folder, GateOptions(metrics=2), learn=True).appoint(A, (READ,))
+    assert isinstance(judge, Learner)
+    values = [value * (1 - loss) for value in (1490.0, 1486.0, 1493.0, 1484.0, 1491.0, 1488.0)]
+    lost, _ = judged(judge, values * 2)
+    assert lost.verdict in {"inconclusive", "regressed"} and not lost.keep
+    stalls = BaselineJudges(folder, GateOptions(metrics=2), learn=True).appoint(A, (READ,))
+    assert judged(stalls, [1050.0, 1493.0, 1041.0, 1490.0, 1036.0] * 2)[0].keep
+
+
 def test_a_collapse_is_no_lesson(appoint):
     verdict, _ = judged(appoint(NOISY, learn=True), [2.0] * 12)
     assert verdict.verdict == "regressed"

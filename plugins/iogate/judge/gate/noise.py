@@ -29,6 +29,7 @@ _TRUSTED = 16.0  # degrees of freedom that the others' sessions can give a workl
 _DOUBTED = 6.0  # the most where they differ wildly; far out in the tail more would not hold
 DOUBTED_SHARE = 0.25  # of devices whose workloads differ more than they seem to
 _NOISIER = 0.999  # confidence at which a candidate counts as noisier than its baseline,
+_NOISIER_ALONE = 0.95  # one with single repetitions, which cannot tell how those differ,
 _DISAGREE = 0.99  # and at which two repetitions do: one of them is a stall, and neither outvotes the other
 
 
@@ -384,7 +385,7 @@ def _without_replication(noise: Noise, candidate: Sequence[float], assumed: floa
         unreduced = session * (1 + 1 / noise.sessions) + own / noise.sessions
         degrees = satterthwaite([(unreduced, noise.session_degrees), (own / n, max(1.0, n - 1.0))])
         return replace(found, unreduced=unreduced, repetition=own, degrees=degrees, session=session)
-    if n > 1 and _noisier(own, n - 1, noise.session, noise.session_degrees):
+    if n > 1 and _noisier(own, n - 1, noise.session, noise.session_degrees, _NOISIER_ALONE):
         degrees = satterthwaite([(noise.unreduced, noise.session_degrees), (own / n, n - 1.0)])
         return replace(found, repetition=own, degrees=degrees, noisier=True)
     return found
@@ -400,9 +401,11 @@ def own_difference(candidate: Sequence[float]) -> Difference:
     return _with_outliers(found, candidate, scale * outlier_limit(n - 1)) if scale > 0 else found
 
 
-def _noisier(variance: float, degrees: float, known: float, known_degrees: float) -> bool:
-    confidence = _NOISIER if degrees > 1 else _DISAGREE
-    return known > 0 and variance / known > variance_ratio_bound(degrees, known_degrees, confidence)
+def _noisier(
+    variance: float, degrees: float, known: float, known_degrees: float, confidence: float = _NOISIER
+) -> bool:
+    asked = confidence if degrees > 1 else min(confidence, _DISAGREE)
+    return known > 0 and variance / known > variance_ratio_bound(degrees, known_degrees, asked)
 
 
 def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:

@@ -69,7 +69,7 @@ def until_free(
         except TargetError as error:
             if error.rule != "locked":
                 raise
-            left = deadline - time.monotonic()
+            left = deadline - time.monotonic() if said else seconds
             if error.message != said and left > 0:
                 notice(f"waiting for at most {format_duration(left)}: {error.message}")
                 said = error.message

@@ -31,6 +31,7 @@ from iogate.units import printable
 _MAXIMUM_WORKLOADS = 50_000
 _MOST_COMPARISONS = 20_000_000  # of points of a matrix with what is excluded: they take three seconds
 _MOST_VALUES = 4_000_000  # of all workloads together: they take half a minute, and 300 MB
+_EXPANDED = frozenset({"matrix", "exclude"})  # of these each workload has a point
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -118,7 +119,7 @@ def load_suite(
             message, remedy = "more points and exclusions than can be meant", "name smaller matrices"
             mistakes.append(InputError(message, position=where, remedy=remedy))
             break
-        said = _weight(declaration.data)
+        said = sum(_weight(value) for key, value in declaration.data.items() if key not in _EXPANDED)
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):
                 workloads.append(workload)
@@ -131,7 +132,7 @@ def load_suite(
             mistakes += errors.errors
         if weight > _MOST_VALUES:
             where = document.position(("workloads", key), key=True)
-            message, remedy = "more options, with defaults and job files, than can be meant", "say less"
+            message, remedy = "more options, with defaults and job files, than can be meant", "say fewer"
             mistakes.append(InputError(message, position=where, remedy=remedy))
             break
     if mistakes := mistakes or list(_namesakes(workloads)):

@@ -385,20 +385,23 @@ class BaselineJudge:
         return named == "inconclusive" or wide
 
     def _is_below_all(self, name: str, values: Sequence[float]) -> bool:
-        """Return whether even the best repetition is worse than the best of each session before, of which
-        there are several, by more than the largest tolerance; of few sessions, than all repetitions. Noise
-        that is in the baseline, as its stalls, explains none of that, whatever it is.
+        """Return whether even the best repetition is worse than the best of as many of each session before,
+        of which there are several, by more than the largest tolerance; of few sessions, than all repetitions.
+        Noise that is in the baseline, as its stalls, explains none of that, whatever it is.
         """
         from iogate.judge.gate.looks import LARGEST_TOLERANCE
 
         higher = metric(name).direction == "higher"
         best, worst = (max, min) if higher else (min, max)
-        sessions = self.baseline.by_session(name).values()
-        known = [best(each) if len(sessions) >= _SEVERAL else worst(each) for each in sessions if each]
-        if not known or not values:
+        sessions = [each for each in self.baseline.by_session(name).values() if each]
+        several = len(sessions) >= _SEVERAL
+        known = [best(each[: len(values)]) if several else worst(each) for each in sessions]
+        if not known or not values or min(values) <= 0:
             return False
-        left = 1 - max(self.tolerance(name).worse or 0.0, LARGEST_TOLERANCE)
-        return max(values) < left * min(known) if higher else left * min(values) > max(known)
+        tolerance = max(self.tolerance(name).worse or 0.0, LARGEST_TOLERANCE)
+        if higher:
+            return max(values) < (1 - tolerance) * min(known)
+        return min(values) > (1 + tolerance) * max(known)
 
     def _would_regress(self, name: str, decision: Decision) -> bool:
         """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its

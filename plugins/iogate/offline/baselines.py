@@ -142,14 +142,16 @@ def _settle(file: Path, suite: str) -> str:
 
 
 def _order_told(home: Path, before: str, after: str) -> Iterator[str]:
-    """Yield that a suite whose name is another now is measured behind others than before, if so."""
-    old, new = before.split("/"), after.split("/")
-    suites = [path.relative_to(home).with_suffix("").parts for path, _ in baseline_files(home)]
-    passed = ["/".join(parts) for parts in suites if (list(parts) < old) != (list(parts) < new)]
+    """Yield that a suite whose name is another now is measured behind others than before, if so: files come
+    in the order of their paths.
+    """
+    old, new = ((*Path(suite).parts[:-1], f"{Path(suite).name}.yaml") for suite in (before, after))
+    suites = {suite: path.relative_to(home).parts for path, suite in baseline_files(home)}
+    passed = [suite for suite, parts in suites.items() if (parts < old) != (parts < new)]
     passed = [suite for suite in passed if suite not in (before, after)]
     if passed:
         yield one_line(
-            f"  suites are measured in the order of their names, and {after} changes places with "
+            f"  files are measured in the order of their paths, and {after} changes places with "
             f"{', '.join(passed)}: on a device that gets hot, or whose cache fills, record them anew"
         )
 

@@ -35,6 +35,7 @@ class PythonTests:
         self.modules: dict[Path, set[str]] = {}
         """What the tests are called that may measure, by their module, of all modules collected."""
         self.stored = cache(stored)
+        self._by_owner = cache(self._stored_by_owner)
         self.seen: set[Path] = set()
         """The files that pytest took for tests, also those that cannot be collected, or skip themselves."""
         self.are_all = False
@@ -92,7 +93,17 @@ class PythonTests:
         """Return what a test has a baseline of; nothing if it cannot measure."""
         if item.path.suffix != ".py" or not may_measure(item):
             return []
-        return [name for name in self.stored(item.path) if label_of(item) in _owners([name])]
+        return self._by_owner(item.path).get(label_of(item), [])
+
+    def _stored_by_owner(self, path: Path) -> dict[str, list[str]]:
+        """Return the workloads of a module that have a baseline, by the labels of the tests that may measure
+        them.
+        """
+        found: dict[str, list[str]] = {}
+        for name in self.stored(path):
+            for label in _owners([name]):
+                found.setdefault(label, []).append(name)
+        return found
 
     def measures(self, item: pytest.Item) -> bool:
         """Return whether a test measures. One that asks for `measure` as it runs, as pytest-bdd's do, is

@@ -237,6 +237,12 @@ def test_options_that_would_take_all_memory_are_refused(tmp_path, many):
         assert ("more options, with defaults and job files, than can be meant" in said) is refused
 
 
+def test_a_long_axis_of_a_matrix_is_no_mass_of_options(tmp_path):
+    axis = ", ".join(map(str, range(1, 2001)))
+    text = f"workloads:\n  a: {{rw: read, size: 1G, matrix: {{iodepth: [{axis}]}}}}\n"
+    assert len(load(tmp_path, text).workloads) == 2000
+
+
 def test_of_many_mistakes_so_many_are_told_as_a_person_reads(tmp_path):
     keys = ", ".join(f"k{number}: 1" for number in range(150))
     found = mistakes(tmp_path, f"workloads:\n  a: {{rw: read, size: 1M, {keys}}}\n")

@@ -134,7 +134,7 @@ def test_a_suite_that_is_measured_behind_others_now_is_told(lab, capsys):
     """A device that gets hot is hotter there: unchanged, it regressed."""
     for name in ("b", "n/x"):
         store(lab / f"{name}.yaml", 1, suite=name)
-    assert "order of their names" not in said(capsys, "rename", lab / "demo.yaml", lab / "c.yaml")
+    assert "order of their paths" not in said(capsys, "rename", lab / "demo.yaml", lab / "c.yaml")
     text = said(capsys, "rename", lab / "c.yaml", lab / "z.yaml")
     assert "z changes places with n/x: on a device that gets hot" in text
     assert "a changes places with b, n/x" in said(capsys, "rename", lab / "z.yaml", lab / "a.yaml")

@@ -385,6 +385,53 @@ class TestForms:
         piece = only(table(row, head=f"| bs | QD | IOPS | BW (MiB/s) | {head} |"))
         assert by_check(piece) == {"latency_unit": {4}}
 
+    @pytest.mark.parametrize(
+        ("head", "row"),
+        [
+            ("| bs | QD | Total IOPS | Read IOPS | Read BW (MB/s) |", "| 4k | 32 | 100000 | 70000 | 286.7 |"),
+            ("| bs | Drive | IOPS | Sequential read (MB/s) |", "| 4k | A | 90000 | 3500 |"),
+            ("| bs | QD | IOPS | BW (MB/s) |", "| 4*4k | 32 | 25000 | 409.6 |"),
+            (
+                "| bs | QD | IOPS | BW (MB/s) | Submission (us) | Completion (us) | Total (us) |",
+                "| 4k | 32 | 100000 | 409.6 | 2 | 318 | 320 |",
+            ),
+            ("| QD | IOPS | I/O time (us) |", "| 32 | 100000 | 320 |"),
+            ("| QD | IOPS | lat (us) |", "| n/a (see 2) | 100000 | n/a (see 2) |"),
+        ],
+    )
+    def test_right_figures_are_not_called_wrong(self, head, row):
+        piece = only(table(row, head=head))
+        assert not piece.findings, text("x", [piece])
+
+    def test_the_time_of_a_run_is_not_what_the_title_names(self):
+        piece = only(
+            table("| a | 25000 | 3500 |", head="| Size | Time (s) | Speed |", above="Rates (MB/s)\n")
+        )
+        assert not piece.findings
+
+    @pytest.mark.parametrize(
+        ("head", "row"),
+        [
+            ("| QD | IOPS | clat (ms) |", "| 32 | 3 | 0.0106 |"),  # a part of the whole may be anything less
+            (
+                "| QD | Read IOPS | Read lat (ms) | Write IOPS | Write lat (ms) |",
+                "| 32 | 3000 | 10.6 | 500 | 0.064 |",
+            ),
+            ("| bs | IOPS | BW (MB/s) |", "| 4k | 1M | 0.004 |"),  # a digit of a million may be half of it
+        ],
+    )
+    def test_what_would_not_be_contradicted_does_not_stand(self, head, row):
+        assert "stands" not in text("x", [only(table(row, head=head))])
+
+    def test_thousands_that_depth_and_bandwidth_prove_are_the_iops(self):
+        row, head = "| 4k | 32 | 100 | 409.6 | 320 |", "| bs | QD | IOPS | BW (MB/s) | lat (us) |"
+        said = text("x", [only(table(row, head=head))])
+        assert "stands: bandwidth, latency\n    doubtful: IOPS\n" in said
+
+    def test_a_second_row_of_headings_is_no_row(self):
+        rows = ("| | p50 | p99 |", "| A | 318 | 320 |")
+        assert not only(table(*rows, head="| Test | clat (us) | lat (us) |")).findings
+
     def test_iops_may_say_so(self):
         head = "| bs | IOPS | BW (MiB/s) |"
         for cell in ("71,060 IOPS", "71.06K IOPS", "71.06k iops"):

@@ -199,7 +199,10 @@ def check_baseline(document: Document, device: str = "", suite: str = "") -> Doc
             problems.append(OptionError(message, (key,)))
     moved = bool(problems)
     if len(file.sessions) > _MOST_SESSIONS:
-        message = f"{len(file.sessions)} sessions: a baseline file has {_MOST_SESSIONS} at most"
+        message = (
+            f"{len(file.sessions)} sessions: a baseline file has {_MOST_SESSIONS} at most; record its "
+            "workloads together, so that they share sessions"
+        )
         problems.append(OptionError(message, ("sessions",)))
     for name, entry in file.workloads.items():
         problems += _entry_problems(("workloads", name), entry, file)

@@ -160,7 +160,7 @@ def _share(folder: int, descriptor: int) -> None:
     with contextlib.suppress(OSError):  # as where files have no such modes
         os.fchown(descriptor, above.st_uid if os.geteuid() == 0 else -1, above.st_gid)
     writers = above.st_mode & stat.S_IWOTH
-    if os.fstat(descriptor).st_gid == above.st_gid:
-        writers |= above.st_mode & stat.S_IWGRP
+    of_the_group = os.fstat(descriptor).st_gid == above.st_gid
+    writers |= above.st_mode & stat.S_IWGRP if of_the_group else writers << 3  # it is of the others
     with contextlib.suppress(OSError):
         os.fchmod(descriptor, 0o600 | writers | writers << 1)

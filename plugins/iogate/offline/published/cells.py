@@ -62,7 +62,7 @@ def unit_factor(kind: str, unit: str) -> float | None:
     """
     unit = unit.replace(" ", "")
     if kind == "iops":
-        return _COUNTS.get(unit[:-4] if unit[-4:].lower() == "iops" else unit)
+        return _COUNTS.get(unit)
     if kind == "bandwidth":
         match = _RATE.fullmatch(unit)
         if not match:
@@ -94,6 +94,7 @@ def quantities(cell: str, kind: str, part: str, unit: str) -> list[Quantity] | N
         if match is None or number is None:
             return None
         own = match["unit"].strip()
+        own = own[:-4].strip() if kind == "iops" and own[-4:].lower() == "iops" else own
         own = own or unit
         factor = unit_factor(kind, own)
         if factor is None:

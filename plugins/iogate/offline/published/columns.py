@@ -13,8 +13,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b"),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
-    ("slat", r"\bslat[\d.]*\b|submission[ _-]*lat"),
-    ("clat", r"\bclat[\d.]*\b|completion[ _-]*lat"),
+    ("slat", r"\bslat[\d.]*\b|submission(?! *(?:time|rate))"),
+    ("clat", r"\bclat[\d.]*\b|(?<!to )(?<!job )completion(?! *(?:time|rate|%|[\[(]s(?:ec\w*)?[\])]))"),
     ("iops", r"\b[km]?iops\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
     ("lat", r"\bt?lat[\d.]*\b|latency"),
@@ -30,9 +30,9 @@ _TAILS = (("max", rf"\bworst(?:[ -]case)?{_OF_LATENCY}"), ("tail", rf"\btail{_OF
 _MEAN = re.compile(r"\bavg|\baverage|\bmean")
 """Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
-_OF_RUN = re.compile(  # a time, and no latency: of a run, or of nobody knows what
-    r"\b(?:run ?time|elapsed|duration|completion|wall)"
-    r"|(?<!response )(?<!resp )(?<!service )(?<!access )\btime\b"
+_OF_RUN = re.compile(  # a time, and no latency
+    r"\brun[ _-]?time|elapsed|duration|\bwall\b|completion|submission time|\b(?:total|test|job)[ _-]time"
+    r"|\btime to\b|^time *[\[(]s(?:ec\w*)?[\])]"
 )
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
@@ -77,7 +77,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not kind and named and (direction or "(" in header or "[" in header or alone):
-        kind = "" if named[0] == "lat" and _OF_RUN.search(text) else named[0]
+        kind = "time" if named[0] == "lat" and _OF_RUN.search(text) else named[0]
     if _SPREAD.search(text):
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from iogate.offline.published.context import LATENCY, Context
-from iogate.offline.published.latencies import depth_of, in_flight
+from iogate.offline.published.latencies import as_said, depth_of, in_flight
 from iogate.offline.published.tables import Row
+from iogate.offline.published.thousands import tolerated
 
 _RATES = frozenset({"iops", "bandwidth"})
+_TOLD = 0.5  # as far as a bandwidth may be rounded, and be held against anything
 
 
 def held_kinds(row: Row, context: Context) -> frozenset[str]:
@@ -16,12 +18,26 @@ def held_kinds(row: Row, context: Context) -> frozenset[str]:
     """
     found = set[str]()
     rates = {figure.direction for figure in row.figures if figure.kind in _RATES and not figure.part}
-    if rates and all(map(row.pair, rates)):
+    if rates and all((pair := row.pair(each)) and tolerated(*pair[:2]) < _TOLD for each in rates):
         found |= _RATES
-    asked = depth_of(row) or (context.job.in_flight if context.job else 0)
-    timed = next((kind for kind in ("lat", "clat") if in_flight(row, kind) is not None), "") if asked else ""
+    timed = _timed(row, context)
     if timed:
         found |= {timed, "iops" if row.first("iops") else "bandwidth"}
     if timed == "lat" and all(map(row.first, LATENCY)):
         found |= LATENCY
     return frozenset(found)
+
+
+def _timed(row: Row, context: Context) -> str:
+    """Return the latency that is held against the rates by what was in flight, if any is: one that another
+    unit would bring out of what is possible, of each direction.
+    """
+    depth = depth_of(row)
+    if not depth and context.job and context.job.in_flight and in_flight(row) is not None:
+        return "lat"
+    if not depth or (row.apart and min(as_said(row), default=0.0) < depth / 3):
+        return ""
+    if in_flight(row) is not None:
+        return "lat"
+    completing = in_flight(row, "clat")  # too short, it may be the rest that took the time
+    return "clat" if completing is not None and completing >= depth / 3 else ""

@@ -91,21 +91,42 @@ def in_flight(row: Row, kind: str = "lat") -> float | None:
 
     Of directions with columns of their own it is not said whether they ran together: then it is the most that
     one of them had in flight, unless all together fit the depth. IOPS are taken for thousands where that fits
-    the bandwidth beside them, unless they fit the depth as they are.
+    the bandwidth beside them and the depth, which they do not fit as they are.
     """
     said = _of_directions(row, kind)
     if not said:
         return None
-    if not thousands_possible(row):
-        return _together(row, said)
+    return _together(row, _as_thousands(row, said) or said)
+
+
+def fits_depth(row: Row, each: Sequence[float]) -> bool:
+    """Return whether what was in flight, of each direction, is what the row asks for."""
+    depth = depth_of(row)
+    return bool(each and depth and 1 / 3 <= _together(row, each) / depth <= 1.15)
+
+
+def as_said(row: Row) -> Sequence[float]:
+    """Return what was in flight of each direction by the rates as they are said; nothing if one has none."""
+    return _of_directions(row, "lat") or _of_directions(row, "clat")
+
+
+def are_thousands(row: Row) -> bool | None:
+    """Return whether IOPS are thousands that are not said to be: by the depth, which they fit so, or as they
+    are said; None if it does not tell.
+    """
+    said = as_said(row)
+    if fits_depth(row, said):
+        return False
+    return True if _as_thousands(row, said) else None
+
+
+def _as_thousands(row: Row, said: Sequence[float]) -> list[float]:
+    """Return what was in flight if the IOPS are thousands, as bandwidths beside them say; nothing if depth
+    says otherwise.
+    """
     factors = [found[1] if (found := meant(row, direction)) else 1.0 for direction in row.directions]
-    return _together(row, [flying * factor for flying, factor in zip(said, factors, strict=True)])
-
-
-def thousands_possible(row: Row) -> bool:
-    """Return whether IOPS may be thousands that are not said to be: not if they fit the depth as they are."""
-    said, depth = _of_directions(row, "lat"), depth_of(row)
-    return not (said and depth and 1 / 3 <= _together(row, said) / depth <= 1.15)
+    each = [flying * factor for flying, factor in zip(said, factors, strict=False)]
+    return each if not fits_depth(row, said) and fits_depth(row, each) else []
 
 
 def _of_directions(row: Row, kind: str) -> Sequence[float]:

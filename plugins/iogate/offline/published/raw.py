@@ -13,8 +13,8 @@ LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
-_EMPHASIS = re.compile(
-    r"</?(?:b|i|u|em|strong|code|mark)>|[*`]+|~~|(?<![^\W_])_+|_+(?![^\W_])", re.IGNORECASE
+_EMPHASIS = re.compile(  # not between words, where a star multiplies
+    r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
 )
 _RULE = frozenset(" \t:|>=-+")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)

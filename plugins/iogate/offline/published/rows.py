@@ -12,18 +12,19 @@ from iogate.offline.published.cells import RATES, Quantity
 from iogate.offline.published.context import ALL, LATENCY, Context, RowCheck, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.latencies import (
+    are_thousands,
     description,
     in_flight,
     latency_sum,
     latency_unit,
     little_law,
-    thousands_possible,
     tiny_latency,
 )
 from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
+_RATES = frozenset({"bandwidth", "iops"})
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
@@ -56,15 +57,16 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
-        many, _ = (thousands_possible(row) and thousands.meant(row, direction)) or ("", 0.0)
-        fits = [] if many == thousands.NO_THOUSANDS else fits
+        proven = are_thousands(row)
+        many, _ = (proven is not False and thousands.meant(row, direction)) or ("", 0.0)
+        fits = [] if many and (proven or many == thousands.NO_THOUSANDS) else fits
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
         meant += f"; it fits if the IOPS are {many}" if many else ""
         yield finding_of(
             row,
             "bandwidth_unit",
             "invalid" if fits or (abs(error) > 0.1 and not many) else "suspect",
-            frozenset({"bandwidth", "iops"} if many and not fits else {"bandwidth"}),
+            frozenset({"iops"} if proven and many else _RATES if many and not fits else {"bandwidth"}),
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )

@@ -15,6 +15,8 @@ from iogate.units import parse_size
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
+_OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
+_NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
 _LEADING_SIZE = re.compile(r"\d+ ?[kmgtKMGT]?i?[bB]\b")
 
@@ -128,7 +130,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
         if column.kind in MEASURED:
             found = quantities(cell, column.kind, column.part, column.unit)
             figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
-            if found is None and any(map(str.isdigit, cell)):
+            if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
                 unread.append(cell)
         elif column.kind in ("block", "size"):
             stated[column.kind] = _size(cell + column.unit if cell.isdecimal() else cell)
@@ -139,13 +141,30 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int 
             stated["jobs"] = int(label[2][:9])
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
-    if not figures and not unread:
+    if not figures and all(cell[:1].isalpha() for cell in unread):  # a second row of headings, too
         return None
     named = {column.direction for column in columns if column.kind in MEASURED} - {""}
-    if len(named) == 1 and any(column.kind in ("block", "depth") for column in columns):  # it is of one test
-        figures = [replace(one, direction=one.direction or next(iter(named))) for one in figures]
+    if direction := _of_all(columns):
+        figures = [replace(one, direction=one.direction or direction) for one in figures]
     row = Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=len(named) > 1, **stated)
     return _with_bits(row)
+
+
+def _of_all(columns: Sequence[Column]) -> str:
+    """Return the direction that one heading names, and that is of the whole row: where it is of one test with
+    its block size or depth, and other kinds of figures name none, nor are they of all directions. IOPS beside
+    `Sequential read (MB/s)` are of another test.
+    """
+    measured = [column for column in columns if column.kind in MEASURED]
+    named = {(column.direction, column.kind) for column in measured if column.direction}
+    unnamed = [column for column in measured if not column.direction]
+    directions, kinds = {direction for direction, _ in named}, {kind for _, kind in named}
+    if len(directions) != 1 or not any(column.kind in ("block", "depth") for column in columns):
+        return ""
+    (direction,) = directions
+    shared = any(column.kind in kinds or _OF_BOTH.search(column.header) for column in unnamed)
+    another = " " in direction and kinds != {"iops"}
+    return "" if shared or another else direction
 
 
 def _with_bits(row: Row) -> Row:

@@ -119,7 +119,7 @@ def load_suite(
             message, remedy = "more points and exclusions than can be meant", "name smaller matrices"
             mistakes.append(InputError(message, position=where, remedy=remedy))
             break
-        said = sum(_weight(value) for key, value in declaration.data.items() if key not in _EXPANDED)
+        said = sum(_weight(value) for name, value in declaration.data.items() if name not in _EXPANDED)
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):
                 workloads.append(workload)

@@ -13,7 +13,8 @@ from iogate.offline.published.findings import FigureFinding, FigureFindings
 from iogate.offline.published.tables import Row
 
 LATENCY = frozenset({"lat", "clat", "slat"})
-ALL = frozenset({"iops", "bandwidth"}) | LATENCY
+BOTH_RATES = frozenset({"iops", "bandwidth"})
+ALL = BOTH_RATES | LATENCY
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from iogate.offline.published.context import LATENCY, Context
+from iogate.offline.published.context import BOTH_RATES, LATENCY, Context
 from iogate.offline.published.latencies import as_said, depth_of, in_flight
 from iogate.offline.published.tables import Row
 from iogate.offline.published.thousands import tolerated
 
-_RATES = frozenset({"iops", "bandwidth"})
 _TOLD = 0.5  # as far as a bandwidth may be rounded, and be held against anything
 
 
@@ -17,9 +16,9 @@ def held_kinds(row: Row, context: Context) -> frozenset[str]:
     flight (Little's law). The order of percentiles, or a link, says nothing of a unit.
     """
     found = set[str]()
-    rates = {figure.direction for figure in row.figures if figure.kind in _RATES and not figure.part}
+    rates = {figure.direction for figure in row.figures if figure.kind in BOTH_RATES and not figure.part}
     if rates and all((pair := row.pair(each)) and tolerated(*pair[:2]) < _TOLD for each in rates):
-        found |= _RATES
+        found |= BOTH_RATES
     timed = _timed(row, context)
     if timed:
         found |= {timed, "iops" if row.first("iops") else "bandwidth"}

@@ -99,7 +99,7 @@ def in_flight(row: Row, kind: str = "lat") -> float | None:
     return _together(row, _as_thousands(row, said) or said)
 
 
-def fits_depth(row: Row, each: Sequence[float]) -> bool:
+def _fits_depth(row: Row, each: Sequence[float]) -> bool:
     """Return whether what was in flight, of each direction, is what the row asks for."""
     depth = depth_of(row)
     return bool(each and depth and 1 / 3 <= _together(row, each) / depth <= 1.15)
@@ -115,7 +115,7 @@ def are_thousands(row: Row) -> bool | None:
     are said; None if it does not tell.
     """
     said = as_said(row)
-    if fits_depth(row, said):
+    if _fits_depth(row, said):
         return False
     return True if _as_thousands(row, said) else None
 
@@ -126,7 +126,7 @@ def _as_thousands(row: Row, said: Sequence[float]) -> list[float]:
     """
     factors = [found[1] if (found := meant(row, direction)) else 1.0 for direction in row.directions]
     each = [flying * factor for flying, factor in zip(said, factors, strict=False)]
-    return each if not fits_depth(row, said) and fits_depth(row, each) else []
+    return each if not _fits_depth(row, said) and _fits_depth(row, each) else []
 
 
 def _of_directions(row: Row, kind: str) -> Sequence[float]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from iogate.audit.snapshot.link import FASTEST
 from iogate.offline.published import thousands
 from iogate.offline.published.cells import RATES, Quantity
-from iogate.offline.published.context import ALL, LATENCY, Context, RowCheck, finding_of
+from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, RowCheck, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.latencies import (
     are_thousands,
@@ -24,7 +24,6 @@ from iogate.offline.published.tables import Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
-_RATES = frozenset({"bandwidth", "iops"})
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
@@ -66,7 +65,7 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             row,
             "bandwidth_unit",
             "invalid" if fits or (abs(error) > 0.1 and not many) else "suspect",
-            frozenset({"iops"} if proven and many else _RATES if many and not fits else {"bandwidth"}),
+            frozenset({"iops"} if proven and many else BOTH_RATES if many and not fits else {"bandwidth"}),
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import iogate
 
-_ROOMS = ("audit", "engines", "formats", "host", "judge", "measure", "remote", "target")
+_ROOMS = ("audit", "engines", "formats", "host", "judge", "measure", "model", "remote", "target")
 _KINDS = (".py", ".c")
 
 

@@ -5,7 +5,7 @@ import runpy
 
 import pytest
 
-from iogate.model import _KINDS
+from iogate.model.metrics import _KINDS
 from places import ROOT
 
 SCRIPT = runpy.run_path(str(ROOT / "docs/reference.py"))

@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Nothing())
 import iogate.remote.far
 import iogate.remote.sweep
 from iogate import engines
-from iogate.model import Place, Position, Workload
+from iogate.model import Place, Workload
 from iogate.remote.wire import unpacked
 from iogate.target.layout import lay_out
 from pathlib import Path

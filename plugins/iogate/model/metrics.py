@@ -1,0 +1,71 @@
+"""Metrics and tolerances: which number is meant, in which unit, and which way is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+Direction = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named number: `unit` is B/s, IOPS, ns, s or empty (a ratio); `direction` is the better one."""
+
+    name: str
+    unit: str
+    direction: Direction
+
+
+_KINDS: Mapping[str, tuple[str, Direction]] = {
+    "iops": ("IOPS", "higher"),
+    "bandwidth": ("B/s", "higher"),
+    "slat": ("ns", "lower"),
+    "clat": ("ns", "lower"),
+    "lat": ("ns", "lower"),
+    "latency": ("ns", "lower"),
+    "wall_time": ("s", "lower"),
+    "completed": ("", "higher"),
+    "speedup": ("", "higher"),
+    "efficiency": ("", "higher"),
+    "serial_fraction": ("", "lower"),
+}
+
+_SPREADS = frozenset({"stddev", "dev"})
+
+
+@cache
+def metric(name: str) -> Metric:
+    """Return the metric of that name: one part of it says what it is (`read.iops`, `write.clat.p99.9`,
+    `wall_time`).
+
+    A standard deviation is better when lower, of whatever it is. Raises KeyError for a name without a known
+    kind.
+    """
+    parts = name.split(".")
+    for part in reversed(parts):
+        if part in _KINDS:
+            unit, direction = _KINDS[part]
+            return Metric(name, unit, "lower" if parts[-1] in _SPREADS else direction)
+    raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The smallest change that matters, as fractions: `worse` in the bad direction, `better` in the good one.
+
+    None: `worse` comes from the data; `better` has no bound.
+    """
+
+    worse: float | None = None
+    better: float | None = None
+
+
+def is_tolerance(worse: float, direction: Direction) -> bool:
+    """Return whether a relative loss says something as a tolerance: more than nothing, and of what is better
+    when higher less than all.
+    """
+    return 0 < worse < (1 if direction == "higher" else math.inf)

@@ -92,7 +92,8 @@ profiles, metrics, and checks.
 ## Options of pytest
 
 Most can be set in an ini file (`pytest.ini`, `pyproject.toml`), too, under the same name with underscores:
-`device`, `io_tolerance`, `io_strict = true`. The command line wins. An empty value is refused in both places.
+`device`, `io_tolerance`, `io_strict = true`. The command line wins. An empty value is refused in both places,
+and `--io-destroy` in a file.
 """
 _INI = """
 `io_suites` stands in an ini file only, and says which files are suites; by default

@@ -18,7 +18,7 @@ _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
 _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
 _COMMAND = re.compile(r"(?<!\S)::")
 _UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|#(?=#[A-Za-z]*\\[)"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|#(?=#[A-Za-z]*\\[)"
 )
 
 

@@ -262,3 +262,13 @@ def test_suites_whose_names_are_commands_are_refused(project, name):
     refused(result := project.run("suites"), "rename it", status=pytest.ExitCode.INTERRUPTED)
     text = result.stdout.str() + result.stderr.str()
     assert "##vso[" not in text and "\n::" not in text and "\x1b" not in text
+
+
+@pytest.mark.parametrize("line", ["io_destroy = /dev/x", "addopts = -p no:cacheprovider --io-destroy=/dev/x"])
+def test_no_file_agrees_to_destroy_a_device(project, line):
+    """A profile is the one of two who must agree, and comes with the same checkout."""
+    ini = project.path / "pytest.ini"
+    ini.write_text(f"{ini.read_text().rstrip()}\n{line}\n")
+    refused(
+        project.run("suites"), "pytest.ini: --io-destroy is agreed to on the command line, and nowhere else"
+    )

@@ -30,6 +30,20 @@ def stored(project):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.yaml"))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make things of others")
+def test_baselines_that_another_user_put_above_are_not_taken(no_ini):
+    """They come with a profile, which says what is run."""
+    profile = no_ini.path / "baselines/lab/device.yaml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text("target: /tmp\n")
+    os.chown(no_ini.path / "baselines", 12345, 12345)
+    no_ini.path.chmod(0o1777)
+    (no_ini.path / "work").mkdir()
+    (no_ini.path / "suites").rename(no_ini.path / "work/suites")
+    (no_ini.path / ".git").mkdir()
+    refused(no_ini.run("work/suites"), "baselines belongs to user 12345", status=pytest.ExitCode.USAGE_ERROR)
+
+
 def test_a_run_within_the_suites_uses_the_projects_baselines(no_ini, monkeypatch):
     no_ini.run("suites").assert_outcomes(passed=2)
     before = no_ini.baseline().read_bytes()

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from iogate.errors import IogateError
+
 _Value = TypeVar("_Value")
 if TYPE_CHECKING:
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -30,11 +32,26 @@ def epilog(*examples: str, statuses: str = "0 done, 2 refused, or wrong use") ->
 
 
 def say(text: str) -> None:
-    """Print; if the reader has gone, the exit status still says what it would have."""
+    """Print; if the reader has gone, the exit status still says what it would have. Raises IogateError if it
+    cannot be written, as to a full disk.
+    """
+    _write(lambda: print(text, flush=True))
+
+
+def put(data: bytes) -> None:
+    """Write bytes to standard output, as `say` does."""
+    _write(lambda: (sys.stdout.buffer.write(data), sys.stdout.flush()))
+
+
+def _write(step: Callable[[], object]) -> None:
+    if sys.stdout is None:  # closed by whoever began this, who wants nothing of it
+        return
     try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        step()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again at its end
+        if not isinstance(error, BrokenPipeError):
+            raise IogateError(f"standard output cannot be written: {error.strerror}") from None
 
 
 def argument(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from iogate.cli.common import Commands, epilog, say
+from iogate.cli.common import Commands, epilog, put, say
 from iogate.errors import IogateError
 
 
@@ -57,8 +57,8 @@ def _act(given: argparse.Namespace) -> int:
         write_atomically(given.output, made, refuse)
     elif isinstance(made, str):
         say(made.removesuffix("\n"))
-    elif sys.stdout.isatty():
+    elif sys.stdout and sys.stdout.isatty():
         raise IogateError(f"{given.format} is no text for a terminal", remedy="name a file: -o FILE")
     else:
-        sys.stdout.buffer.write(made)
+        put(made)
     return 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,17 +173,43 @@ def find_project(start: Path, root: Path, folders: Sequence[str] = (SUITES,)) ->
 
     It is the folder that holds the suites' folder, if baselines lie there; else the nearest one above that
     holds a device's baselines, as far as the repository or what pytest's ini file marks; else `root`, if all
-    of that lies below it; else the folder that holds the suites' folder.
+    of that lies below it; else the folder that holds the suites' folder. Raises InputError if its baselines
+    may be another user's, put where all may put something.
     """
     path = _absolute(start)
+    found = _folder_of(path, root, folders)
+    _require_own_baselines(found, path)
+    return Project(found, tuple(folders))
+
+
+def _folder_of(path: Path, root: Path, folders: Sequence[str]) -> Path:
     holder = _holder(path, folders)
     if holder and _is_folder(holder / BASELINES):
-        return Project(holder, tuple(folders))
+        return holder
     place = holder or path
     above = next((one for one in _within(place, root) if _holds_baselines(one)), None)
     if above is None:
         above = place if holder and not holder.is_relative_to(root) else root
-    return Project(above, tuple(folders))
+    return above
+
+
+def _require_own_baselines(project: Path, start: Path) -> None:
+    """Raise InputError if a folder in which all may make something (/tmp) has baselines that are neither
+    root's, nor this user's, nor of whose suites they are for: profiles there would say what is run.
+    """
+    try:
+        if not project.stat().st_mode & stat.S_IWOTH:
+            return
+        owner = (project / BASELINES).lstat().st_uid
+        known = {0, os.geteuid()} | ({start.stat().st_uid} if start != project else set())
+    except OSError:  # nothing is there
+        return
+    if owner not in known:
+        raise InputError(
+            printable(f"{project / BASELINES} belongs to user {owner}, in a folder where all may write: ")
+            + "it is not taken for the baselines of this project",
+            remedy="move the project into a folder of its own, with its baselines/ beside its suites/",
+        )
 
 
 def _is_folder(path: Path) -> bool:

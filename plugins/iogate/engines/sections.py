@@ -40,8 +40,9 @@ class DescribedJob:
 
     def size(self) -> int | None:
         """Return the bytes that this job and its clones move, if its size ends it."""
+        times = (self.number("numjobs") or 1) * (self.number("loops") or 1)
         try:
-            return parse_size(self.options["size"]) * (self.number("numjobs") or 1)
+            return parse_size(self.options.get("io_size") or self.options["size"]) * times
         except (KeyError, ValueError, OverflowError):
             return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from iogate.declare.project import BASELINES, Project, find_project, folders_of
+from iogate.errors import InputError
 from iogate.measure.settings import Settings
 from iogate.units import parse_duration, parse_share, parse_size, size_text
 
@@ -202,6 +204,19 @@ def value_of(config: pytest.Config, flag: str) -> Any:
         raise pytest.UsageError(f"{config.inipath}: {option.name}: {error}") from None
 
 
+def consent_of(config: pytest.Config) -> str | None:
+    """Return the block device that the command line agrees to destroy. Raises UsageError if it is a file that
+    agrees, as a checkout brings it along: a profile of the same checkout is the other one of two who must.
+    """
+    named = value_of(config, "--io-destroy")
+    said = " ".join([*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")])
+    if named is not None and "--io-destroy" not in said:
+        raise pytest.UsageError(
+            f"{config.inipath}: --io-destroy is agreed to on the command line, and nowhere else"
+        )
+    return None if named is None else str(named)
+
+
 def path_of(config: pytest.Config, flag: str, default: str | None = None) -> Path | None:
     """Return a path: of the command line against the current folder, of the ini file or by default against
     the project's root.
@@ -220,10 +235,13 @@ def _folder_of(config: pytest.Config, flag: str) -> Path:
 
 def project_of(config: pytest.Config) -> Project:
     """Return the project of the first place that pytest was pointed at; suites of another one are refused as
-    they are collected.
+    they are collected. Raises UsageError if its baselines may be another user's.
     """
     place = config.invocation_params.dir / config.args[0].split("::")[0] if config.args else config.rootpath
-    return find_project(place, config.rootpath, folders_of(config.getini("io_suites")))
+    try:
+        return find_project(place, config.rootpath, folders_of(config.getini("io_suites")))
+    except InputError as error:
+        raise pytest.UsageError(f"iogate: {error}") from None
 
 
 def settings_of(config: pytest.Config) -> Settings:
@@ -264,7 +282,7 @@ def settings_of(config: pytest.Config) -> Settings:
         runtime=value_of(config, "--io-runtime"),
         size=value_of(config, "--io-size"),
         budget=value_of(config, "--io-budget"),
-        destroy=value_of(config, "--io-destroy"),
+        destroy=consent_of(config),
         allow_exec=config.getoption("io_allow_exec"),
         strict=strict,
         resume=config.getoption("io_resume"),

@@ -107,6 +107,11 @@ class _Process(Popen2IOMaster):
         """What it has said on stderr, the end of it."""
         return self._troubles.text()
 
+    def kill(self) -> None:
+        """Kill it, and all that it started and left in its process group: that would keep the pipes open."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """Close the pipes to it; where execnet reads from it, its thread does."""
         for stream in () if self.taken else (self.popen.stdin, self.popen.stdout):
@@ -133,7 +138,7 @@ class Connection:
             raise
 
     def _open(self, spec: XSpec) -> Post:
-        late = threading.Timer(_STARTING, self._process.popen.kill)
+        late = threading.Timer(_STARTING, self._process.kill)
         late.daemon = True
         late.start()
         try:
@@ -225,8 +230,9 @@ class Connection:
                 threading.Thread(target=_close, args=(popen.stdin,), daemon=True).start()
             popen.wait(seconds)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(popen.pid, signal.SIGKILL)
+            pass
+        finally:
+            self._process.kill()
             popen.wait()
         self._process.close()
 

@@ -57,7 +57,8 @@ class TerminalSummary:
 
 def stdout_look() -> Look:
     """Return how a table may look on standard output: as wide as the terminal, if it is one."""
-    return Look(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+    shown = sys.stdout and sys.stdout.isatty()
+    return Look(shutil.get_terminal_size().columns if shown else None)
 
 
 def results_table(results: Results, look: Look | None = None) -> str:

@@ -1,6 +1,8 @@
 """Exit statuses: the table in docs/, the help of each command, and what the commands do are one."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -84,3 +86,18 @@ def _foreign(folder):
 def test_commands_end_as_the_table_says(expected, arguments, results, capsys):
     assert status(*(word.format(**results) for word in arguments.split())) == expected
     assert "Traceback" not in capsys.readouterr().err
+
+
+COMMANDS = ["schema suite", "completion bash", "audit {report}"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("where", "ended"), [("> /dev/full", 2), (">&-", 0), ("| true", 0)])
+def test_what_cannot_be_printed_is_told_in_words(command, where, ended):
+    """It was a traceback, whose status says that something regressed."""
+    report = ROOT / "tests/data/published/jetson_agx_orin_fio.md"
+    line = f"set -o pipefail; {sys.executable} -m iogate.cli {command.format(report=report)} {where}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == ended, done.stderr
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+    assert ("standard output cannot be written: No space left" in done.stderr) == (ended == 2)

@@ -60,6 +60,34 @@ def test_the_nearest_folder_of_suites_counts(tmp_path):
     )
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make things of others")
+@pytest.mark.parametrize(
+    ("mode", "owner", "taken"),
+    [(0o1777, 12345, False), (0o1777, 0, True), (0o755, 12345, True), (0o777, 12345, False)],
+)
+@pytest.mark.parametrize("start", ["work/suites/s.yaml", "work", ""])
+def test_baselines_of_another_user_where_all_may_write_are_not_taken(tmp_path, mode, owner, taken, start):
+    """As in /tmp: profiles there would say what root runs, and what it is held against."""
+    made(tmp_path, "work/suites/s.yaml", LAB, ".git/")
+    os.chown(tmp_path / "baselines", owner, owner)
+    tmp_path.chmod(mode)
+    if taken:
+        assert find_project(tmp_path / start, tmp_path).root == tmp_path
+    else:
+        with pytest.raises(InputError, match="belongs to user 12345"):
+            find_project(tmp_path / start, tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make things of others")
+def test_a_checkout_of_another_user_is_whole(tmp_path):
+    """Runners check out with umask 0, and containers run as root."""
+    made(tmp_path, "p/suites/s.yaml", "p/baselines/")
+    for path in (tmp_path / "p", *(tmp_path / "p").rglob("*")):
+        os.chown(path, 12345, 12345)
+    (tmp_path / "p").chmod(0o777)
+    assert find_project(tmp_path / "p/suites/s.yaml", tmp_path).root == tmp_path / "p"
+
+
 @pytest.mark.parametrize(
     "patterns, folders",
     [

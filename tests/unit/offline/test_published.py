@@ -3,6 +3,7 @@
 import contextlib
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -702,6 +703,10 @@ GROWING = {
     ),
     "job files": lambda size: large("[global]\nrw=read\n[one]\niodepth=4\nsize=1g\n\nwords\n", size // 4)
     + table(large(ROWS, size // 4), head=DEPTH),
+    "options of many sections": lambda size: "[global]\n"
+    + "".join(f"a{number}=\n" for number in range(size // 12))
+    + large("[a]\n", size // 2)
+    + COLUMNS,
     "blank lines": lambda size: "\n" * size + table(SOUND.format(depth=32), head=DEPTH),
     "a line of blanks": lambda size: " " * size + "\n" + table(SOUND.format(depth=32), head=DEPTH),
     "a line within which are blanks": lambda size: "a" + " " * size + "12\n" + COLUMNS,
@@ -720,3 +725,50 @@ GROWING = {
 def test_the_time_grows_with_the_text_and_no_faster(kind):
     small, four = (GROWING[kind](size) for size in (15_000, 60_000))
     assert growth(lambda: pieces(small, "report.md"), lambda: pieces(four, "report.md")) < LINEAR
+
+
+TABLES = yaml.safe_load((DATA / "audit_tables.yaml").read_text())
+
+
+class TestTablesOfOthers:
+    """Forms that people publish: one figure of each is wrong, or none."""
+
+    @pytest.mark.parametrize("name", TABLES["right"])
+    def test_what_is_right_is_neither_wrong_nor_doubtful(self, name):
+        found = pieces(TABLES["right"][name], name)
+        assert not [one for piece in found for one in piece.findings if one.severity != "note"]
+
+    @pytest.mark.parametrize("name", TABLES["wrong"])
+    def test_what_is_wrong_does_not_stand(self, name):
+        found = pieces(TABLES["wrong"][name], name)
+        assert [one for piece in found for one in piece.findings if one.severity != "note"]
+
+    @pytest.mark.parametrize(
+        ("head", "row"),
+        [
+            ("| bs | IOPS before | IOPS after | BW (MiB/s) |", "| 4k | 71060 | 80000 | 277.6 |"),
+            ("| bs | IOPS | IOPS | BW (MiB/s) |", "| 4k | 71060 | 80000 | 277.6 |"),
+            ("| XFS block size | IOPS | BW (MiB/s) |", "| 4k | 71060 | 555.2 |"),
+            ("| bs | Random IOPS | Seq BW (MiB/s) |", "| 4k | 71060 | 555.2 |"),
+            ("| bs | QD | IOPS | Median latency (us) |", "| 4k | 32 | 71060 | 60 |"),
+            ("| bs | QD | IOPS | lat (ms) |", "| 4k | 1 | 28500 | 0.0 |"),
+            ("| nodes | bs | QD | IOPS | lat (us) |", "| 4 | 4k | 32 | 71060 | 450.3 |"),
+        ],
+    )
+    def test_nothing_is_held_against_what_may_be_of_something_else(self, head, row):
+        piece = only(table(row, head=head))
+        assert not piece.findings
+        assert {kind for kinds in piece.unheld.values() for kind in kinds} >= {"iops"}
+        assert "    stands" not in text("report.md", [piece])
+
+    def test_of_two_systems_in_a_row_each_is_held_against_itself(self):
+        head = "| bs | ext4 IOPS | ext4 BW (MiB/s) | xfs IOPS | xfs BW (MiB/s) |"
+        piece = only(table("| 4k | 71060 | 277.6 | 80000 | 625.0 |", head=head))
+        (finding,) = piece.findings
+        assert finding.message.startswith("4k, xfs: 625.0 MiB/s")
+        assert "1 row of" in piece.figures
+
+    @pytest.mark.parametrize("size", ["--size=1G --loops=100", "--size=1G --io_size=100G"])
+    def test_what_a_command_moves_is_more_than_its_size(self, size):
+        command = f"fio --name=x --rw=read --bs=1M {size}"
+        assert not only(f"{command}\n\n" + table("| A | 3500 |", head="| Disk | BW (MB/s) |")).findings

@@ -1,5 +1,6 @@
 """The way to a host: what is one, and what is wrong with those that cannot be had."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -330,6 +331,24 @@ def test_what_never_answers(monkeypatch, tmp_path):
     deaf.write_text("#!/bin/sh\nexec sleep 60\n")
     deaf.chmod(0o755)
     assert "no answer within" in had(f"popen//python={deaf}")
+
+
+def test_what_never_answers_behind_a_script_that_waits_for_it(monkeypatch, tmp_path):
+    """The script alone was ended: what it had started kept the pipe, and the run, for ever."""
+    monkeypatch.setattr("iogate.remote.connection._STARTING", 0.5)
+    script = tmp_path / "lab"
+    script.write_text(f"#!/bin/sh\nsleep 60 & echo $! > {tmp_path}/pid\nwait; exit $?\n")
+    script.chmod(0o755)
+    began = time.monotonic()
+    assert "no answer within" in had(f"popen//python={script}")
+    assert time.monotonic() - began < 30
+    assert ended(int((tmp_path / "pid").read_text()))
+
+
+def ended(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
+    return True
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import MutableMapping, Sequence
 
 from iogate.engines.fio.jobs import GLOBAL
 from iogate.engines.sections import DescribedJob, Description
@@ -23,8 +24,8 @@ def descriptions(lines: Sequence[str]) -> list[Description]:
 def _job_files(lines: Sequence[str]) -> list[Description]:
     found: list[Description] = []
     sections: list[DescribedJob] = []
-    shared: dict[str, str] = {}
-    options: dict[str, str] | None = None
+    shared: MutableMapping[str, str] = {}
+    options: MutableMapping[str, str] | None = None
 
     def close() -> None:
         nonlocal shared, options
@@ -47,7 +48,7 @@ def _job_files(lines: Sequence[str]) -> list[Description]:
             if section[1].startswith(GLOBAL):
                 options = shared = {}
             else:
-                options = dict(shared)
+                options = ChainMap({}, shared)  # a copy for each would be as large as both multiplied
                 sections.append(DescribedJob(number, section[1], options))
         elif options is not None and _OPTION.fullmatch(name) and (given or name in _VALUELESS):
             options[name] = value.strip()

@@ -252,8 +252,7 @@ def _output(
             rounding=figures.rounding(report) * len(sides),
         )
         metrics.update({f"{direction}.{figure}": value for figure, value in values.items()})
-        for name in dict.fromkeys(map(_part, own)) if direction in apart else ():
-            alone = [job for job in own if _part(job) == name]
+        for name, alone in _by_part(own).items() if direction in apart else ():
             _, values = _done(report, alone, direction, sampled=False, together=together)
             metrics.update({f"{name}.{direction}.{key}": values[key] for key in OF_EACH if key in values})
         counted = figures.histograms(sides)
@@ -283,6 +282,13 @@ def _apart_in(report: FioReport, jobs: Sequence[_Job]) -> list[str]:
         own = [job for job in jobs if figures.busy(job.data, direction, report.name)]
         if len({_part(job) for job in own}) > 1 and unlike(_stated_by_each(report, own)):
             found.append(direction)
+    return found
+
+
+def _by_part(jobs: Sequence[_Job]) -> Mapping[str, Sequence[_Job]]:
+    found: dict[str, list[_Job]] = {}
+    for job in jobs:
+        found.setdefault(_part(job), []).append(job)
     return found
 
 

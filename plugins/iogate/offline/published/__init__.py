@@ -111,7 +111,7 @@ def _table_piece(
         replace(one, kinds=one.kinds & of_line.get(one.line, one.kinds) or one.kinds) for one in findings
     ]
     kinds = frozenset[str]().union(*of_line.values())
-    figures = f"{plural(len(table.rows), 'row')} of {', '.join(sorted(kinds))}"
+    figures = f"{plural(table.count, 'row')} of {', '.join(sorted(kinds))}"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")
     rows_of = Counter(kind for line in of_line.values() for kind in line)
     return Piece(

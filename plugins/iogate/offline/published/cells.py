@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,7 +25,10 @@ _PIECE = re.compile(
     r"(?:(?P<direction>[rw]|read|write):)?\s*(?:\w+\s*=)?\s*(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
 )
 _BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
-_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}")
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}|(?:0|\d{4,}),\d+")
+_COMMA_FIGURE = re.compile(rf"(?:{_DECIMAL_COMMA.pattern}) ?[A-Za-zµμ/]*")
+_POINT_FIGURE = re.compile(r"(?:\d+\.\d{1,2}|\d+\.\d{4,}|(?:0|\d{4,})\.\d+) ?[A-Za-zµμ/]*")
+_POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
@@ -82,15 +85,23 @@ def unit_in(text: str) -> tuple[str, str] | None:
     return None
 
 
-def quantities(cell: str, kind: str, part: str, unit: str) -> list[Quantity] | None:
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Return whether the figures of a table are written with decimal commas: one of them is, and none has a
+    decimal point. In such a table `567,123` is less than a thousand.
+    """
+    cells = list(cells)
+    return any(map(_COMMA_FIGURE.fullmatch, cells)) and not any(map(_POINT_FIGURE.fullmatch, cells))
+
+
+def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = False) -> list[Quantity] | None:
     """Return the figures in a cell; `unit` holds where the cell names none. None if the cell cannot be
-    read.
+    read. With `commas` every comma is a decimal one.
     """
     pieces = re.split(r",\s+", cell.strip()) if re.search(r"\b[rw]:", cell) else [cell.strip()]
     found = []
     for piece in pieces:
         match = _PIECE.fullmatch(piece)
-        number = _number(match["number"]) if match else None
+        number = _number(match["number"], commas=commas) if match else None
         if match is None or number is None:
             return None
         own = match["unit"].strip()
@@ -106,10 +117,12 @@ def quantities(cell: str, kind: str, part: str, unit: str) -> list[Quantity] | N
     return found
 
 
-def _number(text: str) -> tuple[float, float, bool] | None:
+def _number(text: str, *, commas: bool) -> tuple[float, float, bool] | None:
     """Return value, step of the last digit, and whether it was written with a decimal comma."""
-    comma = _DECIMAL_COMMA.fullmatch(text) is not None
-    if comma:
+    comma = _DECIMAL_COMMA.fullmatch(text) is not None or (commas and text.count(",") == 1)
+    if commas and _POINTED.fullmatch(text):
+        text = text.replace(".", "").replace(",", ".")
+    elif comma:
         text = text.replace(",", ".")
     elif _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")

@@ -14,7 +14,7 @@ from iogate.offline.published.tables import Row, Table
 _CHANCE = 1e-6
 _GROSS = 20
 _MOST_SIZES = 16  # a text that names more of them names one that fits any figure
-_SIZE = re.compile(r"\b(\d{1,4})\s*G(i?)[bB]\b")
+_SIZE = re.compile(r"\b(\d{1,4})\s*G(i?)[bB]\b(?! ?(?:/ ?s|per s))")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,17 @@ def _match(row: Row, figure: Quantity, size: float) -> _Match | None:
     nearest = below if seconds - below <= lost + rounding else above
     if nearest < 1 or not -rounding <= seconds - nearest <= lost + rounding:
         return None
-    return _Match(row, figure, nearest, min(1.0, lost + 2 * rounding))
+    by_chance = lost + 2 * seconds * max(figure.step, _roundness(figure)) / figure.value
+    return _Match(row, figure, nearest, min(1.0, by_chance))
+
+
+def _roundness(figure: Quantity) -> float:
+    """Return the step of the last digit that is not 0, if it is the only one: 500.0 MB/s may well be a limit
+    that somebody set.
+    """
+    digits = str(round(figure.value / figure.step))
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return float(figure.step * 10**zeros) if len(digits) - zeros == 1 else 0.0
 
 
 def _finding(match: _Match) -> FigureFinding:

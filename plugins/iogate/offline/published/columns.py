@@ -18,22 +18,28 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("iops", r"\b[km]?iops\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
     ("lat", r"\bt?lat[\d.]*\b|latency"),
+    (
+        "copies",
+        r"\b(?:drives|disks|ssds|hdds|nodes|hosts|clients|servers|vms|osds|devices|volumes|luns|namespaces|instances"
+        r"|replicas|containers|pods)\b",
+    ),
 )
 MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
 _COUNTED = frozenset({"iops", "block", "size"})
 """What has no unit, or that of a size: its heading may say of how many."""
-_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*percentile|\bp(\d+(?:\.\d+)?)\b")
+_PERCENTILE = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*(?:percentile|%-?ile|pctl?\b)|\bp(\d+(?:\.\d+)?)\b"
+)
 _PARTS = (("min", r"(?<!\d)(?<!\d )\bmin"), ("max", r"\bmax"))
 _OF_LATENCY = r"(?= *(?:$|[)\](,]|[csn]?lat|latency|completion|submission|[num]s\b))"
-_TAIL = re.compile(rf"lat(9\d(?:\.\d+)?)\b|\b(9\d(?:\.\d+)?) ?(?:th\b|%{_OF_LATENCY})")
+_TAIL = re.compile(
+    rf"lat(9\d(?:\.\d+)?)\b|\b([5-9]\d(?:\.\d+)?) ?(?:th\b|%{_OF_LATENCY})"
+    r"|\b(9[059](?:\.9+)?)(?= *(?:$|[)(\[\]]))"
+)
 _TAILS = (("max", rf"\bworst(?:[ -]case)?{_OF_LATENCY}"), ("tail", rf"\btail{_OF_LATENCY}"))
 _MEAN = re.compile(r"\bavg|\baverage|\bmean")
 """Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
 _DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
-_OF_RUN = re.compile(  # a time, and no latency
-    r"\brun[ _-]?time|elapsed|duration|\bwall\b|completion|submission time|\b(?:total|test|job)[ _-]time"
-    r"|\btime to\b|^time *[\[(]s(?:ec\w*)?[\])]"
-)
 _SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
@@ -45,15 +51,56 @@ _OTHERWISE = re.compile(  # of IOPS: what is not understood
     r"[(\[/][^)\]]*(?:million|000|10\^|kilo)|\bkilo|\bmillion|\b1e\d|10[⁰¹²⁴-⁹]"
 )
 _PREFIX = re.compile(r"(?<!\d)[(\[ ]([kmg])(?:i?b)?[)\]]?$")  # as in Size [KiB], bs_kb
+_BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+_STATISTIC = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\b(?:min|max)(?:imum)?\b")
+_OF_LATENCIES = re.compile(r"\bworst\b|\btail\b|\bcase\b")
+_WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
+_NEUTRAL = frozenset(
+    {"of", "in", "the", "at", "by", "and", "for", "all", "total", "aggregate", "overall", "combined", "sum"}
+    | {
+        "mixed",
+        "mix",
+        "measured",
+        "actual",
+        "result",
+        "results",
+        "rate",
+        "speed",
+        "time",
+        "response",
+        "service",
+    }
+    | {"i/o", "io", "ios", "ops", "op", "number", "num", "no", "nr", "count", "test"}
+    | {"s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "µs", "μs"}
+)
+"""Words that say nothing of whose figures they are."""
+_OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
+    "block": re.compile(
+        r"\b[xz]?fs\b|file ?system|\bext[2-4]\b|\bbtrfs\b|physical|logical|sector|stripe|\braid|\bchunk"
+    ),
+    "jobs": re.compile(r"nfsd|\bcpu|server|kernel|background|io ?threads"),
+    **dict.fromkeys(
+        MEASURED,
+        re.compile(
+            r"\blink\b|\bcv\b|\bpcie\b|network|\bnic\b|\bwire\b|\bspec|\brated\b|nominal|theoretical|advertised"
+            r"|provisioned|\blimit|\bcap\b|memory|\bd?ram\b|^\W*%|% of|\bper (?!s)|iops ?/ ?(?!s\b|\d)\w"
+        ),
+    ),
+}
+"""What a heading may name beside the I/O itself, and its workload."""
+_OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\w*")
+_SHARED = re.compile(r"total|aggregate|overall|global|outstanding|effective|all jobs")
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
+_KIND_PATTERNS = tuple(re.compile(pattern) for _, pattern in _KINDS)
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 
 
 @dataclass(frozen=True)
 class Column:
     """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit (of IOPS and sizes: k
-    or M, if numbers are of so many), and the direction that its heading names (`read`, `random write`; empty:
-    none).
+    or M, if numbers are of so many; of depths `total` if they are those of all jobs), and the direction that
+    its heading names (`read`, `random write`; empty: none). `subject` is what else it says: of which system,
+    or run.
     """
 
     header: str
@@ -61,6 +108,7 @@ class Column:
     part: str = ""
     unit: str = ""
     direction: str = ""
+    subject: str = ""
 
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
@@ -69,21 +117,54 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     text = header.lower().replace("_", " ")
     named = unit_in(header)
     kind = kind_in(text)
-    part = _part_in(text, kind)
     found = _DIRECTION.search(text)
     direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
     if not named and (direction or kind in MEASURED):
         last = unit_in(_rate_in(header, kind) or header.replace("_", " ").rpartition(" ")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
+    subject = _subject_in(text, kind, named[1] if named else "")
     if not kind and named and (direction or "(" in header or "[" in header or alone):
-        kind = "time" if named[0] == "lat" and _OF_RUN.search(text) else named[0]
+        kind = "time" if named[0] == "lat" and not _is_latency(text, named[1], subject) else named[0]
+    if kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text):
+        kind = direction = ""
     if _SPREAD.search(text):
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
     if kind in _COUNTED:
         unit = _counted_in(text, kind)
-    return Column(header, kind, part, unit, direction if kind in MEASURED or not kind else "")
+    elif kind == "depth":
+        unit = "total" if _SHARED.search(text) else ""
+    told = direction if kind in MEASURED or not kind else ""
+    return Column(header, kind, _part_in(text, kind), unit, told, subject)
+
+
+def _subject_in(text: str, kind: str, unit: str) -> str:
+    """Return the words of a heading that say neither what is measured, nor how, nor in which unit."""
+    unit = unit.lower()
+    text = _BRACKETED.sub(r" \1 ", text).replace(unit, " ") if unit else text
+    statistics = () if kind in ("iops", "bandwidth") else (_OF_LATENCIES,)
+    for pattern in (
+        _PERCENTILE,
+        _TAIL,
+        _RATE,
+        _THOUSANDS,
+        _DIRECTION,
+        _STATISTIC,
+        *statistics,
+        *_KIND_PATTERNS,
+    ):
+        text = pattern.sub(" ", text)
+    return " ".join(word for word in _WORD.findall(text) if word not in _NEUTRAL)
+
+
+def _is_latency(text: str, unit: str, subject: str) -> bool:
+    """Return whether a time that is not said to be a latency is one: it says no more than a statistic, or a
+    direction. Of a run, or of processors, there are times as well, and those are most often in seconds.
+    """
+    said = re.sub(r"[^a-z0-9]", "", text.replace(unit.lower(), ""))
+    others = [word for word in subject.split() if not _OF_WORKLOAD.fullmatch(word)]
+    return not others and said not in ("", "time", "totaltime", "testtime")
 
 
 def _part_in(text: str, kind: str) -> str:
@@ -93,7 +174,7 @@ def _part_in(text: str, kind: str) -> str:
         found = found or _TAIL.search(text)
         parts += _TAILS
     if found:
-        return f"p{found[1] or found[2]}"
+        return f"p{next(filter(None, found.groups()))}"
     return next((name for name, pattern in parts if re.search(pattern, text)), "")
 
 

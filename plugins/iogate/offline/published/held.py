@@ -27,11 +27,19 @@ def held_kinds(row: Row, context: Context) -> frozenset[str]:
     return frozenset(found)
 
 
+def _is_coarse(row: Row) -> bool:
+    """Return whether a latency has so few digits that it may be half as long, or nothing."""
+    means = (figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part)
+    return any(figure.step >= _TOLD * figure.value for figure in means)
+
+
 def _timed(row: Row, context: Context) -> str:
     """Return the latency that is held against the rates by what was in flight, if any is: one that another
     unit would bring out of what is possible, of each direction.
     """
     depth = depth_of(row)
+    if row.vague or _is_coarse(row):
+        return ""
     if not depth and context.job and context.job.in_flight and in_flight(row) is not None:
         return "lat"
     if not depth or (row.apart and min(as_said(row), default=0.0) < depth / 3):

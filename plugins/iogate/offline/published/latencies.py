@@ -20,7 +20,9 @@ def little_law(row: Row, context: Context) -> FigureFindings:
     Take the row for what was in flight, not for the depth that it names.
     """
     flying, depth = _at_least_in_flight(row), depth_of(row)
-    if flying is None or not depth or _latency_factor(flying / depth):
+    if flying is None or not depth or row.vague:
+        return
+    if _latency_factor(flying / depth) or _rounded(row, flying, depth):
         return
     if flying / depth < 1 / 3:
         yield finding_of(
@@ -51,7 +53,7 @@ def latency_unit(row: Row, context: Context) -> FigureFindings:
     """
     flying, depth = _at_least_in_flight(row), depth_of(row)
     fits = _latency_factor(flying / depth) if flying is not None and depth else None
-    if flying is not None and fits:
+    if flying is not None and fits and not _rounded(row, flying, depth):
         factor, wrong, right = fits
         yield finding_of(
             row,
@@ -72,9 +74,9 @@ def description(row: Row, context: Context) -> FigureFindings:
     Do not repeat that command and expect the same figures.
     """
     flying, job = in_flight(row), context.job
-    if flying is None or row.depth or job is None or not job.in_flight:
+    if flying is None or row.depth or row.vague or _copied(row) or job is None or not job.in_flight:
         return
-    if not 0.7 < flying / job.in_flight < 1.3:
+    if not (0.7 < flying / job.in_flight < 1.3 or _rounded(row, flying, job.in_flight)):
         yield finding_of(
             row,
             "description",
@@ -157,9 +159,25 @@ def _at_least_in_flight(row: Row) -> float | None:
     return whole if whole is not None or not completing or completing <= depth_of(row) else completing
 
 
+def _rounded(row: Row, flying: float, depth: float) -> bool:
+    """Return whether as many I/Os as the depth may have been in flight if latencies are only rounded, or cut
+    off: 0.1 ms may be anything up to 0.2 ms.
+    """
+    shown = [figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part]
+    steps = [figure.step / figure.value for figure in shown if figure.value]
+    if len(steps) < len(shown):
+        return True
+    coarse = max(steps, default=0.0)
+    return flying * (1 - coarse) <= depth <= flying * (1 + coarse)
+
+
 def depth_of(row: Row) -> int:
     """Return the I/Os in flight that a row asks for; 0 if it does not say."""
-    return (row.depth or 0) * (row.jobs or 1)
+    return 0 if _copied(row) else (row.depth or 0) * (1 if row.shared else row.jobs or 1)
+
+
+def _copied(row: Row) -> bool:
+    return row.copies not in (None, 1)
 
 
 def _latency_factor(ratio: float) -> tuple[float, str, str] | None:

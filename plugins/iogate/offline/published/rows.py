@@ -78,8 +78,9 @@ def link_limit(row: Row, context: Context) -> FigureFindings:
 
     Say `--link=3.94GB/s` if the device is known; then more rows are found, or fewer.
     """
-    limit = context.link or FASTEST.limit
+    limit = context.link or FASTEST.limit * (row.copies or 1)
     name = "the link" if context.link else FASTEST.name
+    name += f", {row.copies} times" if row.copies and not context.link else ""
     for shown in row.figures:
         if shown.kind == "bandwidth" and shown.value > limit * 1.01:
             yield finding_of(

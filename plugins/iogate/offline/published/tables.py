@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
-from iogate.offline.published.cells import Quantity, quantities, unit_factor, unit_in
+from iogate.offline.published.cells import (
+    LATENCIES,
+    Quantity,
+    has_decimal_commas,
+    quantities,
+    unit_factor,
+    unit_in,
+)
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.raw import RawTable, raw_tables
 from iogate.units import parse_size
@@ -17,16 +26,27 @@ _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORE
 _BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
+_OF_WORKLOAD = ("block", "size", "depth", "jobs")
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
-_LEADING_SIZE = re.compile(r"\d+ ?[kmgtKMGT]?i?[bB]\b")
+_LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
+    r"(\d+ ?(?:[km]?i?b|[km]))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?))?[ ,:-]*"
+    r"(?:$|[(@]|(?:100% *)?(?:seq|rand|rnd|read|write|mix|exec|transfer|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
+    re.IGNORECASE,
+)
+_ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
+_ELSEWHERE = "elsewhere"  # the kind of a column that another row is made of
+_IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
+_LARGEST_BLOCK = 128 * 2**20
 
 
 @dataclass(frozen=True)
 class Row:
     """A row of figures with what it says of the workload (None: nothing); `line` counts from 1.
 
-    `unread` are cells of measured columns that hold no figure that can be read. Directions with columns of
-    their own are `apart`: they may be those of one run, or of a run each.
+    `unread` are cells of measured columns that hold no figure that can be read. A depth that is `shared` is
+    that of all jobs together; how much of it each of `copies` (drives, nodes) has, a row does not say.
+    A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
+    Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     """
 
     line: int
@@ -36,6 +56,9 @@ class Row:
     depth: int | None = None
     jobs: int | None = None
     size: int | None = None
+    copies: int | None = None
+    shared: bool = False
+    vague: bool = False
     unread: tuple[str, ...] = ()
     apart: bool = False
 
@@ -63,12 +86,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with figures of storage; `title` is the line above it."""
+    """A table with figures of storage; `title` is the line above it. It has `count` rows, of which each is
+    several `rows` if it has the figures of several systems, or runs.
+    """
 
     line: int
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    count: int
 
 
 def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
@@ -103,10 +129,97 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         ]
     if not any(column.kind in MEASURED or column.direction for column in columns):
         return None
-    block = _LEADING_SIZE.match(raw.title)
-    shared = _size(block[0]) if block else None
-    rows = tuple(row for line, cells in raw.rows if (row := _row(line, cells, columns, shared)))
-    return Table(raw.line, raw.title, tuple(columns), rows) if rows else None
+    commas = has_decimal_commas(cell for _, cells in raw.rows for cell in cells)
+    found = _read(raw, _Form(_alone(columns), _block_of(raw.title), commas))
+    if any(map(_is_impossible, found)):
+        found = _read(raw, _Form(_alone(columns), _block_of(raw.title), commas=True))
+    rows = tuple(row for rows in found for row in rows)
+    return Table(raw.line, raw.title, tuple(columns), rows, len(found)) if rows else None
+
+
+def _read(raw: RawTable, form: _Form) -> list[list[Row]]:
+    return [rows for line, cells in raw.rows if (rows := _rows(line, cells, form))]
+
+
+def _is_impossible(rows: Sequence[Row]) -> bool:
+    """Return whether a comma was taken for one of thousands, and cannot be one."""
+    rates = (figure for row in rows for figure in row.figures if figure.kind == "bandwidth")
+    return any(figure.value > _IMPOSSIBLE and re.search(r"\d,\d{3}\b", figure.text) for figure in rates)
+
+
+def _block_of(title: str) -> int | None:
+    """Return the block size that a title begins with; None if it is the size of something else, or none."""
+    found = _LEADING_SIZE.match(title)
+    size = _size(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+    return size if size and size <= _LARGEST_BLOCK else None
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How the rows of a table are read: by its columns, the block size of its title, and decimal commas."""
+
+    columns: Sequence[Column]
+    block: int | None
+    commas: bool
+
+
+def _alone(columns: Sequence[Column]) -> list[Column]:
+    """Return the columns, of several that say the same of the workload (the block size of a file system, say,
+    beside that of the I/O) the one alone whose heading says no more than that; none if it is not known which.
+    """
+    found = list(columns)
+    for kind in _OF_WORKLOAD:
+        several = [index for index, column in enumerate(columns) if column.kind == kind]
+        plain = [index for index in several if not columns[index].subject]
+        if len(several) > 1:
+            for index in several:
+                if len(plain) != 1 or index != plain[0]:
+                    found[index] = replace(columns[index], kind="")
+    return found
+
+
+def _subjects(columns: Sequence[Column]) -> list[list[Column]]:
+    """Return the columns once for each subject that figures are of: of two systems side by side, or before
+    and after. What is measured of another one is blank there. Where a subject has several columns that say
+    the same, each time that they are repeated is one of its own; so is a column that alone is repeated.
+    """
+    measured = {index: column for index, column in enumerate(columns) if column.kind in MEASURED}
+    if _are_one(list(measured.values())):
+        return [list(columns)]
+    counts = Counter(map(_key, measured.values()))
+    seen = Counter[_Key]()
+    of: dict[int, tuple[str, int, int]] = {}
+    for index, column in measured.items():
+        key = _key(column)
+        even = len({count for other, count in counts.items() if other.subject == key.subject}) == 1
+        of[index] = (key.subject, seen[key], 0 if even or counts[key] == 1 else index)
+        seen[key] += 1
+    return [
+        [
+            replace(column, kind=_ELSEWHERE) if of.get(index, group) != group else column
+            for index, column in enumerate(columns)
+        ]
+        for group in dict.fromkeys(of.values())
+    ]
+
+
+def _are_one(measured: Sequence[Column]) -> bool:
+    """Return whether figures are of one subject: none is there twice, and rates do not name two."""
+    of = {column.subject for column in measured if column.kind not in LATENCIES and column.subject}
+    return len({_key(column)[1:] for column in measured}) == len(measured) and len(of) <= 1
+
+
+class _Key(NamedTuple):
+    """What a measured column's heading says."""
+
+    subject: str
+    kind: str
+    part: str
+    direction: str
+
+
+def _key(column: Column) -> _Key:
+    return _Key(column.subject, column.kind, column.part, column.direction)
 
 
 def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
@@ -121,33 +234,65 @@ def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
     return replace(column, kind=kind) if kind in MEASURED else column
 
 
-def _row(line: int, cells: Sequence[str], columns: Sequence[Column], block: int | None) -> Row | None:
+def _rows(line: int, cells: Sequence[str], form: _Form) -> list[Row]:
+    """Return the rows that one row of a table is: one for each system, or run, that it has figures of."""
+    subjects = _subjects(_of_row(cells, form.columns))
+    rows = [row for columns in subjects if (row := _row(line, cells, columns, form))]
+    return [row for row in rows if row.figures or row.unread] if len(rows) > 1 else rows
+
+
+def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form) -> Row | None:
     figures: list[Quantity] = []
     labels: list[str] = []
     unread: list[str] = []
-    stated: dict[str, int | None] = {"block": block}
-    for cell, column in zip(cells, _of_row(cells, columns), strict=False):
+    stated: dict[str, Any] = {"block": form.block}
+    for cell, column in zip(cells, columns, strict=False):
         if column.kind in MEASURED:
-            found = quantities(cell, column.kind, column.part, column.unit)
+            found = quantities(cell, column.kind, column.part, column.unit, commas=form.commas)
             figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
             if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
                 unread.append(cell)
         elif column.kind in ("block", "size"):
             stated[column.kind] = _size(cell + column.unit if cell.isdecimal() else cell)
-        elif column.kind in ("depth", "jobs") and cell.isdecimal() and len(cell) < 10:
+        elif column.kind in ("depth", "jobs", "copies") and cell.isdecimal() and len(cell) < 10:
             stated[column.kind] = int(cell)
+            if column.unit == "total":
+                stated["shared"] = True
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
-        if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
+        if column.kind not in MEASURED and column.kind != _ELSEWHERE and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     if not figures and all(cell[:1].isalpha() for cell in unread):  # a second row of headings, too
         return None
     named = {column.direction for column in columns if column.kind in MEASURED} - {""}
     if direction := _of_all(columns):
         figures = [replace(one, direction=one.direction or direction) for one in figures]
-    row = Row(line, ", ".join(labels), tuple(figures), unread=tuple(unread), apart=len(named) > 1, **stated)
+    vague = _has_vague_latency(columns)
+    row = Row(
+        line,
+        ", ".join([*labels, *_subject_of(columns)]),
+        tuple(figures),
+        unread=tuple(unread),
+        apart=len(named) > 1,
+        vague=vague,
+        **stated,
+    )
     return _with_bits(row)
+
+
+def _has_vague_latency(columns: Sequence[Column]) -> bool:
+    """Return whether a latency is of something that no rate is of."""
+    measured = [column for column in columns if column.kind in MEASURED]
+    of = {column.subject for column in measured if column.kind not in LATENCIES} | {""}
+    return any(column.subject not in of and not column.part for column in measured)
+
+
+def _subject_of(columns: Sequence[Column]) -> list[str]:
+    """Return what the figures of a row are of, where others are of something else."""
+    if not any(column.kind == _ELSEWHERE for column in columns):
+        return []
+    return list(filter(None, {column.subject for column in columns if column.kind in MEASURED}))
 
 
 def _of_all(columns: Sequence[Column]) -> str:
@@ -164,7 +309,8 @@ def _of_all(columns: Sequence[Column]) -> str:
     (direction,) = directions
     shared = any(column.kind in kinds or _OF_BOTH.search(column.header) for column in unnamed)
     another = " " in direction and kinds != {"iops"}
-    return "" if shared or another else direction
+    others = any(column.subject for column in unnamed)
+    return "" if shared or another or others else direction
 
 
 def _with_bits(row: Row) -> Row:

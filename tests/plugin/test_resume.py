@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -67,6 +68,16 @@ def test_what_was_decided_stays_decided_and_the_rest_is_measured(cut):
     baseline = cut.baseline("lab").read_text()
     assert baseline.count("environment:") == 1
     assert "alpha:" in baseline and "beta:" in baseline
+
+
+def test_the_next_job_may_have_another_place(cut, tmp_path_factory, monkeypatch):
+    """The baselines of a checkout elsewhere were called others, which nobody had named."""
+    elsewhere = tmp_path_factory.mktemp("job") / "checkout"
+    shutil.copytree(cut.path, elsewhere)
+    monkeypatch.chdir(elsewhere)
+    result = cut.run(str(elsewhere / "suites"), "--device=lab", "--update-baselines", "--io-resume")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["going on with session *: 1 of 2 workloads are decided"])
 
 
 def test_what_was_never_reported_is_left_to_do(project):

@@ -5,15 +5,25 @@ loss lies within. (That it is of the same machine is known before it is measured
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from iogate.errors import MeasurementError
+from iogate.judge.baseline import foreign
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
-from iogate.model import PASSED, Baseline, MetricVerdict, Repetition, Verdict, Workload
+from iogate.model import PASSED, Baseline, Environment, MetricVerdict, Repetition, Verdict, Workload
 from iogate.units import ordinal
 
 FORCE = "--update-baselines=force appends it all the same"
+
+
+def require_same_machine(sessions: Mapping[str, Environment], environment: Environment) -> None:
+    """Raise MeasurementError if a session to be added would lie beside some of another machine."""
+    other = foreign(sessions, environment)
+    if other:
+        remedy = f"name the right --device, or begin anew with --update-baselines; {FORCE}"
+        raise MeasurementError(f"not appended: {other}", remedy=remedy)
 
 
 def judge_session(

@@ -97,7 +97,7 @@ class BaselineJudges:
             return (
                 judge
                 if baseline.devices or can_judge([item.sensitivity for item in expected])
-                else Learner(judge)
+                else Learner(judge, self._sessions(workload))
             )
         elsewhere = self._elsewhere(workload)
         if self._record_missing and not why:  # what was recorded of another definition is not thrown away

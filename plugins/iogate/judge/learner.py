@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from iogate.judge.addition import FORCE, judge_session, not_passed, refusal
+from iogate.judge.addition import FORCE, judge_session, not_passed, refusal, require_same_machine
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
@@ -21,11 +21,13 @@ class Learner:
     """Records what a baseline that cannot resolve its tolerance yet is to learn from.
 
     A workload that regressed beyond doubt did, whatever the baseline cannot tell. Figures that cannot be
-    believed are not recorded; nor is a session that was cut short.
+    believed are not recorded; nor is a session that was cut short. `sessions` are those of the baseline's
+    file, which must be of the same machine.
     """
 
-    def __init__(self, judge: BaselineJudge) -> None:
+    def __init__(self, judge: BaselineJudge, sessions: Mapping[str, Environment]) -> None:
         self._judge = judge
+        self._sessions = sessions
         self.baseline = judge.baseline
         self._enough = Enough.of(judge.workload, judge.gating, judge.gate_options, judge.baseline.metrics)
         self.maximum = max(self._enough.most, judge.maximum)
@@ -47,8 +49,9 @@ class Learner:
         return self._judge.uncertainty
 
     def check(self, environment: Environment) -> None:
-        """Raise MeasurementError if the baseline is of another machine."""
+        """Raise MeasurementError if the baseline, or a session of it, is of another machine."""
         self._judge.check(environment)
+        require_same_machine(self._sessions, environment)
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate; True when it is sure, or there is enough to learn from and no sign of a loss."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from iogate.errors import MeasurementError
-from iogate.judge.addition import FORCE
-from iogate.judge.baseline import foreign
+from iogate.judge.addition import require_same_machine
 from iogate.judge.baseline.values import usable
 from iogate.judge.enough import ENOUGH, Enough
 from iogate.judge.judge import Expectation
@@ -47,10 +45,7 @@ class Recorder:
 
     def check(self, environment: Environment) -> None:
         """Raise MeasurementError if the sessions beside are of another machine."""
-        other = foreign(self._sessions, environment)
-        if other:
-            remedy = f"name the right --device, or begin anew with --update-baselines; {FORCE}"
-            raise MeasurementError(f"not appended: {other}", remedy=remedy)
+        require_same_machine(self._sessions, environment)
 
     @property
     def effort(self) -> str:

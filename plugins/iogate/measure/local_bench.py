@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -57,6 +58,7 @@ class LocalBench:
 
     hosts: tuple[str, ...] = ()
     _more_room = "free space there, or name another folder: --io-results=DIR"
+    _another_folder = "make it writable, or name another folder: --io-results=DIR"
 
     def __init__(
         self,
@@ -213,7 +215,8 @@ class LocalBench:
             return held
         except OSError as error:
             message = f"cannot keep raw files in {folder}: {error.strerror or error}"
-            raise EngineError(message, remedy=self._more_room) from error
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise EngineError(message, remedy=self._more_room if full else self._another_folder) from error
 
     def _run(self, run: Invocation) -> Repetition:
         before = run.look()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iogate.declare.project import BASELINES
 from iogate.errors import InputError, TargetError
 from iogate.host.exposure import danger
 from iogate.measure.local_bench import folder_name
@@ -85,13 +86,14 @@ def images_of(settings: Settings) -> dict[str, str]:
 
 def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
     """Return the options that change what is measured or decided, beside suites and the gate's."""
+    usual = settings.baselines == settings.root / BASELINES  # a later job may have it elsewhere
     given = {
         "--io-host": settings.host,
         "--io-target": settings.target,
         "--io-against": settings.against,
         "--io-slice": settings.slice,
         "--io-max-blocks": settings.gate_options.max_blocks,
-        "--io-baselines": settings.baselines,
+        "--io-baselines": None if usual else settings.baselines,
         "--io-budget": settings.budget,
         "--io-missing": missing,
         "--update-baselines": settings.update,

@@ -77,6 +77,7 @@ class FarBench(LocalBench):
     """This machine as a bench, where what reads the outputs of engines is not; the other side is asked."""
 
     _more_room = "free space there, or name another folder in its host: //env:TMPDIR=DIR"
+    _another_folder = "name another folder in its host: //env:TMPDIR=DIR"
     ask: Callable[..., str]
 
     def _parse(self, engine: str, text: str, name: str, completed: Completed) -> Output:

@@ -161,8 +161,24 @@ def test_what_cannot_be_judged_is_not_learnt_beside_what_can(tmp_path):
 def test_what_the_gate_passed_after_two_repetitions_is_learnt_only_if_all_pass():
     """Half of the speed from the third repetition on was recorded, and called +0.0%."""
     known = Baseline("a", {}, {READ: (tuple(QUIET),)}, sessions=("s1",))
-    judge = Learner(BaselineJudge(reads("a", gate={READ: Tolerance(0.2)}), known, (READ,), GateOptions()))
+    judge = Learner(BaselineJudge(reads("a", gate={READ: Tolerance(0.2)}), known, (READ,), GateOptions()), {})
     verdict, count = judged(judge, [1000.0, 1001.0, 500.0, 501.0, 500.0])
     assert (verdict.verdict, verdict.keep, count) == ("inconclusive", False, 5)
     assert [item.verdict for item in verdict.metrics] == ["inconclusive"]
     assert "-49." in verdict.reason and "not recorded: read.iops has lost more" in verdict.reason
+
+
+def test_beside_a_session_of_another_machine_that_was_forced_nothing_is_measured(tmp_path):
+    """It was, and then nothing could be added."""
+    folder = tmp_path / "orin"
+    kept = {"a": (A.definition, {READ: NOISY})}
+    for cpu, session, mode in (
+        ("old", SESSION, "append"),
+        ("new", SESSION.replace("01-01", "01-02"), "force"),
+    ):
+        update(folder / "demo.yaml", "orin", "demo", session, Environment({"cpu": cpu}), "", kept, mode)
+    judge = BaselineJudges(folder, GateOptions(), learn=True).appoint(A, (READ,))
+    assert isinstance(judge, Learner)
+    for cpu in ("new", "old"):
+        with pytest.raises(MeasurementError):
+            judge.check(Environment({"cpu": cpu}))

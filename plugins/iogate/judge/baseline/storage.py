@@ -57,6 +57,8 @@ def require_writable(path: Path, suite: str = "") -> None:
     what = "" if os.access(folder, os.W_OK | os.X_OK) else "cannot be written to"
     if not folder.is_dir():
         what = "is no folder"
+    elif not what and folder == path.parent and (owner := _sticks_to(path)):
+        what = f"has the sticky bit, and {path.name} in it belongs to user {owner}"
     try:
         with held_folder(folder):
             pass
@@ -67,6 +69,16 @@ def require_writable(path: Path, suite: str = "") -> None:
             f"{path} could not be recorded: {folder} {what}",
             remedy="make it writable, or name another folder by --io-baselines=DIR; nothing was measured",
         )
+
+
+def _sticks_to(path: Path) -> int:
+    """Return whose a file is that this user cannot replace, by the sticky bit of its folder; 0 if he can."""
+    try:
+        folder, file = path.parent.stat(), path.lstat()
+    except OSError:  # it is not there, or will be told
+        return 0
+    kept = folder.st_mode & stat.S_ISVTX and os.geteuid() not in (0, folder.st_uid, file.st_uid)
+    return file.st_uid if kept else 0
 
 
 def baseline_text(path: Path, data: Mapping[str, Any], device: str) -> str:

@@ -92,3 +92,20 @@ def test_a_folder_that_goes_while_baselines_are_looked_for_is_told(tmp_path, mon
     monkeypatch.setattr("pathlib.Path.rglob", gone)
     with pytest.raises(BaselineError, match=r"cannot read .*: No such file"):
         baselines.rename(tmp_path, tmp_path / "other")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make things of others")
+@pytest.mark.parametrize(("folder_of", "file_of", "fine"), [(0, 0, False), (0, 7, True), (7, 0, True)])
+def test_what_the_sticky_bit_keeps_is_known_before_anything_is_measured(
+    tmp_path, monkeypatch, folder_of, file_of, fine
+):
+    """In a folder that a team shares with it, a colleague's file can be read, and not replaced."""
+    file = tmp_path / "lab" / "quick.yaml"
+    file.parent.mkdir()
+    file.write_text("schema: 1\ndevice: lab\nsuite: quick\nworkloads: {}\n")
+    file.parent.chmod(0o1777)
+    os.chown(file, file_of or 8, -1)
+    os.chown(file.parent, folder_of or 8, -1)
+    monkeypatch.setattr(os, "geteuid", lambda: 7)
+    with contextlib.nullcontext() if fine else pytest.raises(BaselineError, match="sticky bit"):
+        require_writable(file, "quick")

@@ -90,7 +90,12 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
     decimal point. In such a table `567,123` is less than a thousand.
     """
     cells = list(cells)
-    return any(map(_COMMA_FIGURE.fullmatch, cells)) and not any(map(_POINT_FIGURE.fullmatch, cells))
+    return any(map(_COMMA_FIGURE.fullmatch, cells)) and not has_decimal_points(cells)
+
+
+def has_decimal_points(cells: Iterable[str]) -> bool:
+    """Return whether a figure of a table is written with a decimal point."""
+    return any(map(_POINT_FIGURE.fullmatch, cells))
 
 
 def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = False) -> list[Quantity] | None:

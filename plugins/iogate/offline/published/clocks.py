@@ -53,6 +53,8 @@ def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFind
     for table in tables:
         best = max((_matches(table, size) for size in known), key=lambda found: -_chance(found), default=[])
         figures = [figure for row in table.rows for figure in row.figures if figure.kind == "bandwidth"]
+        if all(_is_round(match.figure) for match in best):
+            continue
         if len(best) < 0.8 * len(figures) or len(best) < 4 or _chance(best) > _CHANCE:
             continue
         for match in best:
@@ -86,17 +88,13 @@ def _match(row: Row, figure: Quantity, size: float) -> _Match | None:
     nearest = below if seconds - below <= lost + rounding else above
     if nearest < 1 or not -rounding <= seconds - nearest <= lost + rounding:
         return None
-    by_chance = lost + 2 * seconds * max(figure.step, _roundness(figure)) / figure.value
-    return _Match(row, figure, nearest, min(1.0, by_chance))
+    return _Match(row, figure, nearest, min(1.0, lost + 2 * rounding))
 
 
-def _roundness(figure: Quantity) -> float:
-    """Return the step of the last digit that is not 0, if it is the only one: 500.0 MB/s may well be a limit
-    that somebody set.
-    """
-    digits = str(round(figure.value / figure.step))
-    zeros = len(digits) - len(digits.rstrip("0"))
-    return float(figure.step * 10**zeros) if len(digits) - zeros == 1 else 0.0
+def _is_round(figure: Quantity) -> bool:
+    """Return whether a figure may well be a limit that somebody set: 500.0 MB/s, 125 MB/s."""
+    digits = str(round(figure.value / figure.step)).rstrip("0")
+    return len(digits) <= 1 or digits in ("25", "75", "125")
 
 
 def _finding(match: _Match) -> FigureFinding:

@@ -57,39 +57,66 @@ _OF_LATENCIES = re.compile(r"\bworst\b|\btail\b|\bcase\b")
 _WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
 _NEUTRAL = frozenset(
     {"of", "in", "the", "at", "by", "and", "for", "all", "total", "aggregate", "overall", "combined", "sum"}
-    | {
-        "mixed",
-        "mix",
-        "measured",
-        "actual",
-        "result",
-        "results",
-        "rate",
-        "speed",
-        "time",
-        "response",
-        "service",
-    }
-    | {"i/o", "io", "ios", "ops", "op", "number", "num", "no", "nr", "count", "test"}
+    | {"mixed", "mix", "measured", "actual", "result", "results", "rate", "speed"}
+    | {"time", "response", "service", "i/o", "io", "ios", "ops", "op", "test"}
+    | {"number", "num", "no", "nr", "count"}
     | {"s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "µs", "μs"}
 )
 """Words that say nothing of whose figures they are."""
+_NEUTRAL_OF_FIGURES = frozenset(
+    {
+        "operations",
+        "per",
+        "second",
+        "data",
+        "transfer",
+        "disk",
+        "drive",
+        "storage",
+        "device",
+        "host",
+        "client",
+    }
+    | {
+        "achieved",
+        "effective",
+        "sustained",
+        "steady",
+        "observed",
+        "request",
+        "requests",
+        "end",
+        "to",
+        "round",
+    }
+    | {"higher", "lower", "is", "better"}
+)
+_FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     "block": re.compile(
-        r"\b[xz]?fs\b|file ?system|\bext[2-4]\b|\bbtrfs\b|physical|logical|sector|stripe|\braid|\bchunk"
+        r"\b(?:[xz]?fs|file ?system|ext[2-4]|btrfs|physical|sector|stripe|raid|chunk)s? (?:block|record)"
     ),
     "jobs": re.compile(r"nfsd|\bcpu|server|kernel|background|io ?threads"),
     **dict.fromkeys(
         MEASURED,
         re.compile(
-            r"\blink\b|\bcv\b|\bpcie\b|network|\bnic\b|\bwire\b|\bspec|\brated\b|nominal|theoretical|advertised"
-            r"|provisioned|\blimit|\bcap\b|memory|\bd?ram\b|^\W*%|% of|\bper (?!s)|iops ?/ ?(?!s\b|\d)\w"
+            r"\bcv\b|^\W*%|% of|\b(?:link|pcie|network|nic|wire|memory|d?ram) (?:bw\b|bandwidth|throughput)"
         ),
     ),
 }
-"""What a heading may name beside the I/O itself, and its workload."""
+"""What a heading may name beside the I/O itself, and its workload: such columns are passed over."""
+_APART = re.compile(
+    r"\bspec|\brated\b|nominal|theoretical|advertised|provisioned|\blimit|\bcap\b|\bnetwork\b|\beach\b"
+    r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d)\S"
+)
+"""What is said, or of a part alone, and no other column is a measure of."""
+_WAITED = re.compile(  # other names of latencies
+    r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*|\b(?:resp|wait|delay|access time|turnaround|rt)\b|ø"
+)
 _OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\w*")
-_SHARED = re.compile(r"total|aggregate|overall|global|outstanding|effective|all jobs")
+_SHARED = re.compile(
+    r"(?:total|aggregate|overall|global|outstanding|effective|all jobs)(?!.* per (?:job|thread|proc))"
+)
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _KIND_PATTERNS = tuple(re.compile(pattern) for _, pattern in _KINDS)
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
@@ -100,7 +127,7 @@ class Column:
     """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit (of IOPS and sizes: k
     or M, if numbers are of so many; of depths `total` if they are those of all jobs), and the direction that
     its heading names (`read`, `random write`; empty: none). `subject` is what else it says: of which system,
-    or run.
+    or run; `apart` if it is held against no other column: a limit, or a part of the whole.
     """
 
     header: str
@@ -109,6 +136,7 @@ class Column:
     unit: str = ""
     direction: str = ""
     subject: str = ""
+    apart: bool = False
 
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
@@ -127,7 +155,8 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = "time" if named[0] == "lat" and not _is_latency(text, named[1], subject) else named[0]
     if kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text):
-        kind = direction = ""
+        kind = "copies" if kind == "jobs" else ""
+        direction = ""
     if _SPREAD.search(text):
         kind = direction = ""
     unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
@@ -136,14 +165,15 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     elif kind == "depth":
         unit = "total" if _SHARED.search(text) else ""
     told = direction if kind in MEASURED or not kind else ""
-    return Column(header, kind, _part_in(text, kind), unit, told, subject)
+    apart = kind in MEASURED and _APART.search(text) is not None
+    return Column(header, kind, _part_in(text, kind), unit, told, subject, apart)
 
 
 def _subject_in(text: str, kind: str, unit: str) -> str:
     """Return the words of a heading that say neither what is measured, nor how, nor in which unit."""
-    unit = unit.lower()
-    text = _BRACKETED.sub(r" \1 ", text).replace(unit, " ") if unit else text
-    statistics = () if kind in ("iops", "bandwidth") else (_OF_LATENCIES,)
+    text = _FOOTNOTE.sub(" ", text)
+    text = _without(_BRACKETED.sub(r" \1 ", text), unit)
+    statistics = () if kind in ("iops", "bandwidth") else (_OF_LATENCIES, _WAITED)
     for pattern in (
         _PERCENTILE,
         _TAIL,
@@ -155,14 +185,23 @@ def _subject_in(text: str, kind: str, unit: str) -> str:
         *_KIND_PATTERNS,
     ):
         text = pattern.sub(" ", text)
-    return " ".join(word for word in _WORD.findall(text) if word not in _NEUTRAL)
+    neutral = _NEUTRAL | _NEUTRAL_OF_FIGURES if kind in MEASURED or not kind else _NEUTRAL
+    text = re.sub(r"\bi/o\b", " ", text)
+    return " ".join(word for word in _WORD.findall(text) if word not in neutral)
+
+
+def _without(text: str, unit: str) -> str:
+    """Return a text in small letters without a unit in it."""
+    return re.sub(rf"(?<!\w){re.escape(unit.lower())}(?!\w)", " ", text) if unit else text
 
 
 def _is_latency(text: str, unit: str, subject: str) -> bool:
     """Return whether a time that is not said to be a latency is one: it says no more than a statistic, or a
     direction. Of a run, or of processors, there are times as well, and those are most often in seconds.
     """
-    said = re.sub(r"[^a-z0-9]", "", text.replace(unit.lower(), ""))
+    if unit.lower() not in ("s", "sec", "seconds") and _WAITED.search(text):
+        return True
+    said = re.sub(r"[^a-z0-9]", "", _without(text, unit))
     others = [word for word in subject.split() if not _OF_WORKLOAD.fullmatch(word)]
     return not others and said not in ("", "time", "totaltime", "testtime")
 

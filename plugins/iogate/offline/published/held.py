@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iogate.offline.published.context import BOTH_RATES, LATENCY, Context
-from iogate.offline.published.latencies import as_said, depth_of, in_flight
+from iogate.offline.published.latencies import as_said, depth_of, in_flight, is_copied
 from iogate.offline.published.tables import Row
 from iogate.offline.published.thousands import tolerated
 
@@ -30,7 +30,8 @@ def held_kinds(row: Row, context: Context) -> frozenset[str]:
 def _is_coarse(row: Row) -> bool:
     """Return whether a latency has so few digits that it may be half as long, or nothing."""
     means = (figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part)
-    return any(figure.step >= _TOLD * figure.value for figure in means)
+    busy = {figure.direction for figure in row.figures if figure.kind in BOTH_RATES and figure.value}
+    return any(figure.step >= _TOLD * figure.value for figure in means if figure.direction in busy)
 
 
 def _timed(row: Row, context: Context) -> str:
@@ -40,7 +41,12 @@ def _timed(row: Row, context: Context) -> str:
     depth = depth_of(row)
     if row.vague or _is_coarse(row):
         return ""
-    if not depth and context.job and context.job.in_flight and in_flight(row) is not None:
+    if (
+        not (depth or row.depth or is_copied(row))
+        and context.job
+        and context.job.in_flight
+        and in_flight(row) is not None
+    ):
         return "lat"
     if not depth or (row.apart and min(as_said(row), default=0.0) < depth / 3):
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iogate.offline.published.context import ALL, LATENCY, Context, finding_of
+from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.tables import Row
 from iogate.offline.published.thousands import meant
@@ -74,7 +74,7 @@ def description(row: Row, context: Context) -> FigureFindings:
     Do not repeat that command and expect the same figures.
     """
     flying, job = in_flight(row), context.job
-    if flying is None or row.depth or row.vague or _copied(row) or job is None or not job.in_flight:
+    if flying is None or row.depth or row.vague or is_copied(row) or job is None or not job.in_flight:
         return
     if not (0.7 < flying / job.in_flight < 1.3 or _rounded(row, flying, job.in_flight)):
         yield finding_of(
@@ -163,7 +163,9 @@ def _rounded(row: Row, flying: float, depth: float) -> bool:
     """Return whether as many I/Os as the depth may have been in flight if latencies are only rounded, or cut
     off: 0.1 ms may be anything up to 0.2 ms.
     """
-    shown = [figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part]
+    busy = {figure.direction for figure in row.figures if figure.kind in BOTH_RATES and figure.value}
+    means = [figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part]
+    shown = [figure for figure in means if figure.direction in busy]
     steps = [figure.step / figure.value for figure in shown if figure.value]
     if len(steps) < len(shown):
         return True
@@ -173,10 +175,11 @@ def _rounded(row: Row, flying: float, depth: float) -> bool:
 
 def depth_of(row: Row) -> int:
     """Return the I/Os in flight that a row asks for; 0 if it does not say."""
-    return 0 if _copied(row) else (row.depth or 0) * (1 if row.shared else row.jobs or 1)
+    return 0 if is_copied(row) else (row.depth or 0) * (1 if row.shared else row.jobs or 1)
 
 
-def _copied(row: Row) -> bool:
+def is_copied(row: Row) -> bool:
+    """Return whether several drives, or nodes, did it: of how many I/Os each, the row does not say."""
     return row.copies not in (None, 1)
 
 

@@ -13,6 +13,7 @@ from iogate.offline.published.cells import (
     LATENCIES,
     Quantity,
     has_decimal_commas,
+    has_decimal_points,
     quantities,
     unit_factor,
     unit_in,
@@ -29,11 +30,14 @@ _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
 _OF_WORKLOAD = ("block", "size", "depth", "jobs")
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
 _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
-    r"(\d+ ?(?:[km]?i?b|[km]))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?))?[ ,:-]*"
-    r"(?:$|[(@]|(?:100% *)?(?:seq|rand|rnd|read|write|mix|exec|transfer|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
+    r"(\d+ ?(?:[km]?i?b|k))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?)(?: *sizes?)?)?[ ,:-]*"
+    r"(?:$|[(@]|(?:100% *)?(?:seq|rand|rnd|read|write|mix|exec|transfer|direct|sync|libaio|aligned|iodepth"
+    r"|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
     re.IGNORECASE,
 )
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
+_OF_A_TEST = re.compile(r"\b(?:seq|rand|stream|large|backend)")
+_SIZE_OF_SUBJECT = re.compile(r"\d+[km]i?b?")
 _ELSEWHERE = "elsewhere"  # the kind of a column that another row is made of
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
@@ -129,9 +133,14 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         ]
     if not any(column.kind in MEASURED or column.direction for column in columns):
         return None
-    commas = has_decimal_commas(cell for _, cells in raw.rows for cell in cells)
-    found = _read(raw, _Form(_alone(columns), _block_of(raw.title), commas))
-    if any(map(_is_impossible, found)):
+    figures = [
+        cell
+        for _, cells in raw.rows
+        for cell, column in zip(cells, columns, strict=False)
+        if column.kind in MEASURED or column.kind == "time" or column.direction
+    ]
+    found = _read(raw, _Form(_alone(columns), _block_of(raw.title), has_decimal_commas(figures)))
+    if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, _Form(_alone(columns), _block_of(raw.title), commas=True))
     rows = tuple(row for rows in found for row in rows)
     return Table(raw.line, raw.title, tuple(columns), rows, len(found)) if rows else None
@@ -172,6 +181,8 @@ def _alone(columns: Sequence[Column]) -> list[Column]:
         several = [index for index, column in enumerate(columns) if column.kind == kind]
         plain = [index for index in several if not columns[index].subject]
         if len(several) > 1:
+            if kind == "jobs" and len(plain) != 1:  # nor is it known then how many I/Os all of them have
+                several += [index for index, column in enumerate(columns) if column.kind == "depth"]
             for index in several:
                 if len(plain) != 1 or index != plain[0]:
                     found[index] = replace(columns[index], kind="")
@@ -181,7 +192,8 @@ def _alone(columns: Sequence[Column]) -> list[Column]:
 def _subjects(columns: Sequence[Column]) -> list[list[Column]]:
     """Return the columns once for each subject that figures are of: of two systems side by side, or before
     and after. What is measured of another one is blank there. Where a subject has several columns that say
-    the same, each time that they are repeated is one of its own; so is a column that alone is repeated.
+    the same, each time that they are repeated is one of its own; so is a column that alone is repeated, or
+    that is `apart`.
     """
     measured = {index: column for index, column in enumerate(columns) if column.kind in MEASURED}
     if _are_one(list(measured.values())):
@@ -191,8 +203,9 @@ def _subjects(columns: Sequence[Column]) -> list[list[Column]]:
     of: dict[int, tuple[str, int, int]] = {}
     for index, column in measured.items():
         key = _key(column)
-        even = len({count for other, count in counts.items() if other.subject == key.subject}) == 1
-        of[index] = (key.subject, seen[key], 0 if even or counts[key] == 1 else index)
+        even = len({n for other, n in counts.items() if _is_rate_of(other, key.subject)}) <= 1
+        alone = column.apart or not (even or counts[key] == 1)
+        of[index] = (key.subject, seen[key], index if alone else -1)
         seen[key] += 1
     return [
         [
@@ -203,10 +216,19 @@ def _subjects(columns: Sequence[Column]) -> list[list[Column]]:
     ]
 
 
+def _is_rate_of(key: _Key, subject: str) -> bool:
+    return key.subject == subject and key.kind not in LATENCIES
+
+
 def _are_one(measured: Sequence[Column]) -> bool:
-    """Return whether figures are of one subject: none is there twice, and rates do not name two."""
+    """Return whether figures are of one subject: none is there twice, unless in another unit, none is apart,
+    and rates do not name two.
+    """
+    if any(column.apart for column in measured):
+        return False
     of = {column.subject for column in measured if column.kind not in LATENCIES and column.subject}
-    return len({_key(column)[1:] for column in measured}) == len(measured) and len(of) <= 1
+    unlike = any(map(_OF_A_TEST.search, of)) and not all(column.subject for column in measured)
+    return len({_key(column)[1:] for column in measured}) == len(measured) and len(of) <= 1 and not unlike
 
 
 class _Key(NamedTuple):
@@ -216,10 +238,11 @@ class _Key(NamedTuple):
     kind: str
     part: str
     direction: str
+    unit: str
 
 
 def _key(column: Column) -> _Key:
-    return _Key(column.subject, column.kind, column.part, column.direction)
+    return _Key(column.subject, column.kind, column.part, column.direction, column.unit)
 
 
 def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
@@ -245,7 +268,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
     figures: list[Quantity] = []
     labels: list[str] = []
     unread: list[str] = []
-    stated: dict[str, Any] = {"block": form.block}
+    stated: dict[str, Any] = {"block": _block_in(columns) or form.block}
     for cell, column in zip(cells, columns, strict=False):
         if column.kind in MEASURED:
             found = quantities(cell, column.kind, column.part, column.unit, commas=form.commas)
@@ -279,6 +302,14 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
         **stated,
     )
     return _with_bits(row)
+
+
+def _block_in(columns: Sequence[Column]) -> int | None:
+    """Return the block size that the subject of all figures names, as of `4k IOPS | 4k MB/s`."""
+    subjects = {column.subject for column in columns if column.kind in MEASURED}
+    words = next(iter(subjects)).split() if len(subjects) == 1 else []
+    sizes = [word for word in words if _SIZE_OF_SUBJECT.fullmatch(word)]
+    return _size(sizes[0]) if len(sizes) == 1 else None
 
 
 def _has_vague_latency(columns: Sequence[Column]) -> bool:

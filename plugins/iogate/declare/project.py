@@ -201,9 +201,12 @@ def _require_own_baselines(project: Path, start: Path) -> None:
         if not project.stat().st_mode & stat.S_IWOTH:
             return
         owner = (project / BASELINES).lstat().st_uid
-        known = {0, os.geteuid()} | ({start.stat().st_uid} if start != project else set())
     except OSError:  # nothing is there
         return
+    known = {0, os.geteuid()}
+    if start != project:
+        with contextlib.suppress(OSError):  # what is to be run need not be there
+            known.add(start.stat().st_uid)
     if owner not in known:
         raise InputError(
             printable(f"{project / BASELINES} belongs to user {owner}, in a folder where all may write: ")

@@ -65,7 +65,7 @@ def test_the_nearest_folder_of_suites_counts(tmp_path):
     ("mode", "owner", "taken"),
     [(0o1777, 12345, False), (0o1777, 0, True), (0o755, 12345, True), (0o777, 12345, False)],
 )
-@pytest.mark.parametrize("start", ["work/suites/s.yaml", "work", ""])
+@pytest.mark.parametrize("start", ["work/suites/s.yaml", "work/nothing", "work", ""])
 def test_baselines_of_another_user_where_all_may_write_are_not_taken(tmp_path, mode, owner, taken, start):
     """As in /tmp: profiles there would say what root runs, and what it is held against."""
     made(tmp_path, "work/suites/s.yaml", LAB, ".git/")

@@ -58,7 +58,7 @@ _WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
 _NEUTRAL = frozenset(
     {"of", "in", "the", "at", "by", "and", "for", "all", "total", "aggregate", "overall", "combined", "sum"}
     | {"mixed", "mix", "measured", "actual", "result", "results", "rate", "speed"}
-    | {"time", "response", "service", "i/o", "io", "ios", "ops", "op", "test"}
+    | {"time", "response", "service", "io", "ios", "ops", "op", "test"}
     | {"number", "num", "no", "nr", "count"}
     | {"s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "µs", "μs"}
 )
@@ -77,20 +77,10 @@ _NEUTRAL_OF_FIGURES = frozenset(
         "host",
         "client",
     }
-    | {
-        "achieved",
-        "effective",
-        "sustained",
-        "steady",
-        "observed",
-        "request",
-        "requests",
-        "end",
-        "to",
-        "round",
-    }
-    | {"higher", "lower", "is", "better"}
+    | {"achieved", "effective", "sustained", "steady", "observed", "request", "requests"}
+    | {"end", "to", "round", "trip", "higher", "lower", "is", "better"}
 )
+"""The same, of what is measured."""
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     "block": re.compile(
@@ -114,6 +104,7 @@ _WAITED = re.compile(  # other names of latencies
     r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*|\b(?:resp|wait|delay|access time|turnaround|rt)\b|ø"
 )
 _OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\w*")
+_DISKS = re.compile(r"\b(?:drives|disks|ssds|hdds|nodes|servers|hosts|osds|devices)\b")
 _SHARED = re.compile(
     r"(?:total|aggregate|overall|global|outstanding|effective|all jobs)(?!.* per (?:job|thread|proc))"
 )
@@ -124,10 +115,12 @@ _PATTERNS = {"seq": "sequential ", "rand": "random "}
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit (of IOPS and sizes: k
-    or M, if numbers are of so many; of depths `total` if they are those of all jobs), and the direction that
-    its heading names (`read`, `random write`; empty: none). `subject` is what else it says: of which system,
-    or run; `apart` if it is held against no other column: a limit, or a part of the whole.
+    """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit, and the direction
+    that its heading names (`read`, `random write`; empty: none). `subject` is what else it says: of which
+    system, or run; `apart` if it is held against no other column: a limit, or a part of the whole.
+
+    The unit is k or M of IOPS and sizes whose numbers are of so many; of depths `total` if they are those of
+    all jobs; of copies `disks` if each has a link of its own.
     """
 
     header: str
@@ -164,6 +157,8 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         unit = _counted_in(text, kind)
     elif kind == "depth":
         unit = "total" if _SHARED.search(text) else ""
+    elif kind == "copies":
+        unit = "disks" if _DISKS.search(text) else ""
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and _APART.search(text) is not None
     return Column(header, kind, _part_in(text, kind), unit, told, subject, apart)

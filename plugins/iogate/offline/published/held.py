@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iogate.offline.published.context import BOTH_RATES, LATENCY, Context
-from iogate.offline.published.latencies import as_said, depth_of, in_flight, is_copied
+from iogate.offline.published.latencies import as_said, depth_of, in_flight, is_copied, waited
 from iogate.offline.published.tables import Row
 from iogate.offline.published.thousands import tolerated
 
@@ -29,9 +29,7 @@ def held_kinds(row: Row, context: Context) -> frozenset[str]:
 
 def _is_coarse(row: Row) -> bool:
     """Return whether a latency has so few digits that it may be half as long, or nothing."""
-    means = (figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part)
-    busy = {figure.direction for figure in row.figures if figure.kind in BOTH_RATES and figure.value}
-    return any(figure.step >= _TOLD * figure.value for figure in means if figure.direction in busy)
+    return any(figure.step >= _TOLD * figure.value for figure in waited(row))
 
 
 def _timed(row: Row, context: Context) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iogate.offline.published.cells import Quantity
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.tables import Row
@@ -159,13 +160,18 @@ def _at_least_in_flight(row: Row) -> float | None:
     return whole if whole is not None or not completing or completing <= depth_of(row) else completing
 
 
+def waited(row: Row) -> list[Quantity]:
+    """Return the mean latencies of the directions that did something."""
+    busy = {figure.direction for figure in row.figures if figure.kind in BOTH_RATES and figure.value}
+    means = (figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part)
+    return [figure for figure in means if figure.direction in busy]
+
+
 def _rounded(row: Row, flying: float, depth: float) -> bool:
     """Return whether as many I/Os as the depth may have been in flight if latencies are only rounded, or cut
     off: 0.1 ms may be anything up to 0.2 ms.
     """
-    busy = {figure.direction for figure in row.figures if figure.kind in BOTH_RATES and figure.value}
-    means = [figure for figure in row.figures if figure.kind in ("lat", "clat") and not figure.part]
-    shown = [figure for figure in means if figure.direction in busy]
+    shown = waited(row)
     steps = [figure.step / figure.value for figure in shown if figure.value]
     if len(steps) < len(shown):
         return True

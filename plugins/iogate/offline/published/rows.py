@@ -78,9 +78,10 @@ def link_limit(row: Row, context: Context) -> FigureFindings:
 
     Say `--link=3.94GB/s` if the device is known; then more rows are found, or fewer.
     """
-    limit = context.link or FASTEST.limit * (row.copies or 1)
+    disks = row.disks or 1
+    limit = context.link or FASTEST.limit * disks
     name = "the link" if context.link else FASTEST.name
-    name += f", {row.copies} times" if row.copies and not context.link else ""
+    name = f"{disks} times {name}" if disks > 1 and not context.link else name
     for shown in row.figures:
         if shown.kind == "bandwidth" and shown.value > limit * 1.01:
             yield finding_of(

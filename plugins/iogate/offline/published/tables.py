@@ -27,7 +27,7 @@ _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORE
 _BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
-_OF_WORKLOAD = ("block", "size", "depth", "jobs")
+_STATED = ("block", "size", "depth", "jobs")
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
 _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
     r"(\d+ ?(?:[km]?i?b|k))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?)(?: *sizes?)?)?[ ,:-]*"
@@ -48,7 +48,8 @@ class Row:
     """A row of figures with what it says of the workload (None: nothing); `line` counts from 1.
 
     `unread` are cells of measured columns that hold no figure that can be read. A depth that is `shared` is
-    that of all jobs together; how much of it each of `copies` (drives, nodes) has, a row does not say.
+    that of all jobs together; how much of it each of `copies` (nodes, VMs) has, a row does not say. `disks`
+    are those of them with a link each.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     """
@@ -61,6 +62,7 @@ class Row:
     jobs: int | None = None
     size: int | None = None
     copies: int | None = None
+    disks: int | None = None
     shared: bool = False
     vague: bool = False
     unread: tuple[str, ...] = ()
@@ -177,7 +179,7 @@ def _alone(columns: Sequence[Column]) -> list[Column]:
     beside that of the I/O) the one alone whose heading says no more than that; none if it is not known which.
     """
     found = list(columns)
-    for kind in _OF_WORKLOAD:
+    for kind in _STATED:
         several = [index for index, column in enumerate(columns) if column.kind == kind]
         plain = [index for index in several if not columns[index].subject]
         if len(several) > 1:
@@ -281,6 +283,8 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
             stated[column.kind] = int(cell)
             if column.unit == "total":
                 stated["shared"] = True
+            elif column.unit == "disks":
+                stated["disks"] = int(cell)
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from iogate.units import parse_size
+
 LATENCIES = ("slat", "clat", "lat")
 RATES: Mapping[str, float] = {
     "B/s": 1.0,
@@ -134,3 +136,11 @@ def _number(text: str, *, commas: bool) -> tuple[float, float, bool] | None:
     if not _PLAIN.fullmatch(text) or len(text) > 30:
         return None
     return float(text), 10.0 ** -len(text.partition(".")[2]), comma
+
+
+def size_of(text: str) -> int | None:
+    """Return the bytes of a size such as `4k`; None if it is none."""
+    try:
+        return parse_size(text.replace(" ", "")) or None
+    except (ValueError, OverflowError):
+        return None

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from iogate.offline.published.cells import (
-    LATENCIES,
     Quantity,
     has_decimal_commas,
     has_decimal_points,
     quantities,
+    size_of,
     unit_factor,
     unit_in,
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.raw import RawTable, raw_tables
-from iogate.units import parse_size
+from iogate.offline.published.subjects import (
+    ELSEWHERE,
+    block_in,
+    by_subject,
+    has_vague_latency,
+    subject_of,
+    unambiguous,
+)
 
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
-_STATED = ("block", "size", "depth", "jobs")
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
 _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
     r"(\d+ ?(?:[km]?i?b|k))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?)(?: *sizes?)?)?[ ,:-]*"
@@ -36,9 +41,6 @@ _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are 
     re.IGNORECASE,
 )
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
-_OF_A_TEST = re.compile(r"\b(?:seq|rand|stream|large|backend)")
-_SIZE_OF_SUBJECT = re.compile(r"\d+[km]i?b?")
-_ELSEWHERE = "elsewhere"  # the kind of a column that another row is made of
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
 
@@ -141,9 +143,9 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         for cell, column in zip(cells, columns, strict=False)
         if column.kind in MEASURED or column.kind == "time" or column.direction
     ]
-    found = _read(raw, _Form(_alone(columns), _block_of(raw.title), has_decimal_commas(figures)))
+    found = _read(raw, _Form(unambiguous(columns), _block_of(raw.title), has_decimal_commas(figures)))
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
-        found = _read(raw, _Form(_alone(columns), _block_of(raw.title), commas=True))
+        found = _read(raw, _Form(unambiguous(columns), _block_of(raw.title), commas=True))
     rows = tuple(row for rows in found for row in rows)
     return Table(raw.line, raw.title, tuple(columns), rows, len(found)) if rows else None
 
@@ -161,7 +163,7 @@ def _is_impossible(rows: Sequence[Row]) -> bool:
 def _block_of(title: str) -> int | None:
     """Return the block size that a title begins with; None if it is the size of something else, or none."""
     found = _LEADING_SIZE.match(title)
-    size = _size(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+    size = size_of(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
     return size if size and size <= _LARGEST_BLOCK else None
 
 
@@ -172,79 +174,6 @@ class _Form:
     columns: Sequence[Column]
     block: int | None
     commas: bool
-
-
-def _alone(columns: Sequence[Column]) -> list[Column]:
-    """Return the columns, of several that say the same of the workload (the block size of a file system, say,
-    beside that of the I/O) the one alone whose heading says no more than that; none if it is not known which.
-    """
-    found = list(columns)
-    for kind in _STATED:
-        several = [index for index, column in enumerate(columns) if column.kind == kind]
-        plain = [index for index in several if not columns[index].subject]
-        if len(several) > 1:
-            if kind == "jobs" and len(plain) != 1:  # nor is it known then how many I/Os all of them have
-                several += [index for index, column in enumerate(columns) if column.kind == "depth"]
-            for index in several:
-                if len(plain) != 1 or index != plain[0]:
-                    found[index] = replace(columns[index], kind="")
-    return found
-
-
-def _subjects(columns: Sequence[Column]) -> list[list[Column]]:
-    """Return the columns once for each subject that figures are of: of two systems side by side, or before
-    and after. What is measured of another one is blank there. Where a subject has several columns that say
-    the same, each time that they are repeated is one of its own; so is a column that alone is repeated, or
-    that is `apart`.
-    """
-    measured = {index: column for index, column in enumerate(columns) if column.kind in MEASURED}
-    if _are_one(list(measured.values())):
-        return [list(columns)]
-    counts = Counter(map(_key, measured.values()))
-    seen = Counter[_Key]()
-    of: dict[int, tuple[str, int, int]] = {}
-    for index, column in measured.items():
-        key = _key(column)
-        even = len({n for other, n in counts.items() if _is_rate_of(other, key.subject)}) <= 1
-        alone = column.apart or not (even or counts[key] == 1)
-        of[index] = (key.subject, seen[key], index if alone else -1)
-        seen[key] += 1
-    return [
-        [
-            replace(column, kind=_ELSEWHERE) if of.get(index, group) != group else column
-            for index, column in enumerate(columns)
-        ]
-        for group in dict.fromkeys(of.values())
-    ]
-
-
-def _is_rate_of(key: _Key, subject: str) -> bool:
-    return key.subject == subject and key.kind not in LATENCIES
-
-
-def _are_one(measured: Sequence[Column]) -> bool:
-    """Return whether figures are of one subject: none is there twice, unless in another unit, none is apart,
-    and rates do not name two.
-    """
-    if any(column.apart for column in measured):
-        return False
-    of = {column.subject for column in measured if column.kind not in LATENCIES and column.subject}
-    unlike = any(map(_OF_A_TEST.search, of)) and not all(column.subject for column in measured)
-    return len({_key(column)[1:] for column in measured}) == len(measured) and len(of) <= 1 and not unlike
-
-
-class _Key(NamedTuple):
-    """What a measured column's heading says."""
-
-    subject: str
-    kind: str
-    part: str
-    direction: str
-    unit: str
-
-
-def _key(column: Column) -> _Key:
-    return _Key(column.subject, column.kind, column.part, column.direction, column.unit)
 
 
 def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
@@ -261,7 +190,7 @@ def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
 
 def _rows(line: int, cells: Sequence[str], form: _Form) -> list[Row]:
     """Return the rows that one row of a table is: one for each system, or run, that it has figures of."""
-    subjects = _subjects(_of_row(cells, form.columns))
+    subjects = by_subject(_of_row(cells, form.columns))
     rows = [row for columns in subjects if (row := _row(line, cells, columns, form))]
     return [row for row in rows if row.figures or row.unread] if len(rows) > 1 else rows
 
@@ -270,7 +199,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
     figures: list[Quantity] = []
     labels: list[str] = []
     unread: list[str] = []
-    stated: dict[str, Any] = {"block": _block_in(columns) or form.block}
+    stated: dict[str, Any] = {"block": block_in(columns) or form.block}
     for cell, column in zip(cells, columns, strict=False):
         if column.kind in MEASURED:
             found = quantities(cell, column.kind, column.part, column.unit, commas=form.commas)
@@ -278,7 +207,7 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
             if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
                 unread.append(cell)
         elif column.kind in ("block", "size"):
-            stated[column.kind] = _size(cell + column.unit if cell.isdecimal() else cell)
+            stated[column.kind] = size_of(cell + column.unit if cell.isdecimal() else cell)
         elif column.kind in ("depth", "jobs", "copies") and cell.isdecimal() and len(cell) < 10:
             stated[column.kind] = int(cell)
             if column.unit == "total":
@@ -288,17 +217,17 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
-        if column.kind not in MEASURED and column.kind != _ELSEWHERE and 0 < len(cell) <= 24 and cell != "=>":
+        if column.kind not in MEASURED and column.kind != ELSEWHERE and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     if not figures and all(cell[:1].isalpha() for cell in unread):  # a second row of headings, too
         return None
     named = {column.direction for column in columns if column.kind in MEASURED} - {""}
     if direction := _of_all(columns):
         figures = [replace(one, direction=one.direction or direction) for one in figures]
-    vague = _has_vague_latency(columns)
+    vague = has_vague_latency(columns)
     row = Row(
         line,
-        ", ".join([*labels, *_subject_of(columns)]),
+        ", ".join([*labels, *subject_of(columns)]),
         tuple(figures),
         unread=tuple(unread),
         apart=len(named) > 1,
@@ -306,28 +235,6 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
         **stated,
     )
     return _with_bits(row)
-
-
-def _block_in(columns: Sequence[Column]) -> int | None:
-    """Return the block size that the subject of all figures names, as of `4k IOPS | 4k MB/s`."""
-    subjects = {column.subject for column in columns if column.kind in MEASURED}
-    words = next(iter(subjects)).split() if len(subjects) == 1 else []
-    sizes = [word for word in words if _SIZE_OF_SUBJECT.fullmatch(word)]
-    return _size(sizes[0]) if len(sizes) == 1 else None
-
-
-def _has_vague_latency(columns: Sequence[Column]) -> bool:
-    """Return whether a latency is of something that no rate is of."""
-    measured = [column for column in columns if column.kind in MEASURED]
-    of = {column.subject for column in measured if column.kind not in LATENCIES} | {""}
-    return any(column.subject not in of and not column.part for column in measured)
-
-
-def _subject_of(columns: Sequence[Column]) -> list[str]:
-    """Return what the figures of a row are of, where others are of something else."""
-    if not any(column.kind == _ELSEWHERE for column in columns):
-        return []
-    return list(filter(None, {column.subject for column in columns if column.kind in MEASURED}))
 
 
 def _of_all(columns: Sequence[Column]) -> str:
@@ -385,10 +292,3 @@ def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]
 def _named(label: str) -> tuple[str, str] | None:
     """Return the kind and unit of figures that a row's label names."""
     return unit_in(label) or (("iops", "") if kind_in(label.lower()) == "iops" else None)
-
-
-def _size(text: str) -> int | None:
-    try:
-        return parse_size(text.replace(" ", "")) or None
-    except (ValueError, OverflowError):
-        return None

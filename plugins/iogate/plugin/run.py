@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import InputError, IogateError, LostError, TargetError, raise_together
+from iogate.errors import InputError, IogateError, raise_together
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.benches import bench_of
 from iogate.plugin.benchmark import MachineInfo
+from iogate.plugin.document import Document
 from iogate.plugin.gaps import Gaps
 from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
     from iogate.plugin.resume import Resumption
-    from iogate.report.results import Results, RunRecord, WorkloadRecord
+    from iogate.report.results import Results, WorkloadRecord
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -59,15 +60,13 @@ class PytestRun:
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
         self.selected = Selected(self.subject.project, self.python_tests, self.gaps.has_no_test)
         self.notice = ""
+        self._document = Document(settings, self.subject, self.python_tests)
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._session: Session | None = None
         self._trials: dict[str, Trial] = {}
-        self._selection: dict[str, str] = {}
         self._before: dict[str, float] = {}
         self._resumed: Resumption | None = None
-        self._images = _images_of(settings)
-        self._ended = False
 
     @property
     def session(self) -> Session:
@@ -102,7 +101,7 @@ class PytestRun:
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
         if not self.config.option.io_plan:
             self.changes += filter(None, [step_trouble()])
-            _ = self._commit  # as it is before anything is measured
+            _ = self._document.commit  # as it is before anything is measured
 
     @cached_property
     def _judges(self) -> BaselineJudges:
@@ -134,8 +133,6 @@ class PytestRun:
 
     def enroll(self, items: Sequence[WorkloadItem]) -> None:
         """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
-        from iogate.report.resuming import declaration_hash
-
         refuse_shared_ids(items, self.config.rootpath)
         self.selected.items.update({item.nodeid: item for item in items})
         if self.settings.resume and self._session is None and not self.notice:
@@ -148,7 +145,7 @@ class PytestRun:
         workloads = {item.nodeid: item.workload for item in items}.items()  # named twice, it is one
         trials = self.session.enroll(workloads, coming=self.python_tests.coming.total())
         self._trials.update({trial.id: trial for trial in trials})
-        self._selection.update({trial.id: declaration_hash(trial.workload) for trial in trials})
+        self._document.select(trials)
         if self._resumed:
             self._go_on(self._resumed, trials)
         if not self.config.option.io_plan:
@@ -160,7 +157,8 @@ class PytestRun:
         from iogate.report.resuming import Selection
 
         asked = Selection(self.subject.device.name, ids, self.python_tests.ended)
-        self._resumed, self.notice = session_to_resume(self.settings, asked, self._commit, self._images)
+        commit, images = self._document.commit, self._document.images
+        self._resumed, self.notice = session_to_resume(self.settings, asked, commit, images)
         if self._resumed:
             self.selected.decided = self._resumed.decided
             self._kept.hold(self._resumed.folder)
@@ -172,12 +170,12 @@ class PytestRun:
         outdated = self._take_over(resumed, trials)
         self.session.know(resumed.known.environment)
         resumed.going = True
-        self._selection.update(resumed.waiting_hashes)
+        self._document.select_as_then(resumed.waiting_hashes)
         self.notice = resumed.text(trials, outdated)
 
     def _take_over(self, resumed: Resumption, trials: Sequence[Trial]) -> str:
         """Take over what is decided of some workloads; what is not, as its baseline changed, is returned."""
-        resumed.check(trials, self.session, self.settings, self._options)
+        resumed.check(trials, self.session, self.settings, self._document.options)
         outdated = resumed.drop_outdated(trials)
         if not self.config.option.io_plan:
             resumed.clear(trials)
@@ -186,41 +184,9 @@ class PytestRun:
         return outdated
 
     @property
-    def _options(self) -> dict[str, str]:
-        from iogate.plugin.resume import deciding_options
-
-        return deciding_options(self.settings, self.subject.missing)
-
-    @property
-    def _run_record(self) -> RunRecord:
-        from iogate.report.results import RunRecord
-
-        left = (trial.id for trial in self.session.trials if self._is_open(trial))
-        tests, commit = dict(self.python_tests.ended), self._commit or ""
-        return RunRecord(
-            self._selection,
-            tuple(left),
-            self._options,
-            self._ended,
-            commit,
-            tests=tests,
-            images=self._images,
-        )
-
-    def _is_open(self, trial: Trial) -> bool:
-        """Return whether a workload is not decided, or not reported; `--io-resume` measures it."""
-        return trial.result is None or _is_lost(trial.result.failure) or not self._kept.knows(trial.id)
-
-    @property
-    def _records(self) -> list[WorkloadRecord]:
-        """What is decided: here, and before by tests in Python that have not asked for it yet."""
-        return [*self._kept.records, *(self._resumed.waiting if self._resumed else ())]
-
-    @cached_property
-    def _commit(self) -> str | None:
-        from iogate.host.git import head
-
-        return head(self.settings.root)
+    def _waiting(self) -> Sequence[WorkloadRecord]:
+        """What tests in Python have decided before, and have not asked for yet."""
+        return self._resumed.waiting if self._resumed else ()
 
     def _require_writable(self, trials: Iterable[Trial]) -> None:
         """Raise BaselineError if what these workloads are to be recorded in could not be written."""
@@ -335,14 +301,12 @@ class PytestRun:
 
     def measure(self, item: pytest.Item, name: str, declaration: Mapping[str, Any]) -> WorkloadResult:
         """Measure a workload declared in a test written in Python. Raises IogateError."""
-        from iogate.report.resuming import declaration_hash
-
         suite = self.subject.project.name(item.path)
         overrides, allow_exec = self.subject.overrides(suite), self.settings.allow_exec
         workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
         trial = self.python_tests.trial(self.session, item, id, workload)
-        self._selection.setdefault(id, declaration_hash(trial.workload))
+        self._document.select([trial])
         if self._resumed and not self._kept.knows(id):
             self.changes += filter(None, [self._take_over(self._resumed, [trial])])
         if trial.result is None:
@@ -368,23 +332,9 @@ class PytestRun:
     @property
     def results(self) -> Results | None:
         """The results document of what is decided so far, or None."""
-        if self._session is None or not self._records:
+        if self._session is None:
             return None
-        from iogate.report.origin import sealed
-        from iogate.report.recording import engine_versions, results_of
-
-        before = self._resumed.engine_versions if self._resumed else {}
-        return sealed(
-            results_of(
-                self.subject.device.name,
-                self._session.id,
-                self._session.environment,
-                self._records,
-                self._judges.options,
-                {**before, "pytest": pytest.__version__, **engine_versions(self._kept.results)},
-                self._run_record,
-            )
-        )
+        return self._document.of(self._session, self._kept, self._resumed, self._judges.options)
 
     def _keep(self, trial: Trial) -> None:
         if trial.result and not self._kept.knows(trial.id):
@@ -393,7 +343,7 @@ class PytestRun:
     def interruption(self, reason: str) -> str:
         """Return what is known of a session that was interrupted, for people."""
         text = reason or "by Ctrl-C"
-        waiting = len(self._resumed.waiting) if self._resumed else 0
+        waiting = len(self._waiting)
         if self._session is None or not (self._session.trials or waiting):
             return f"{text}; nothing was measured"
         decided = waiting + sum(trial.result is not None for trial in self._session.trials)
@@ -414,7 +364,7 @@ class PytestRun:
 
     def leave(self) -> None:
         """Note that the run came to its end, which by now has been told, and let signals do what they did."""
-        if self._ended:
+        if self._document.ended:
             self._kept.report()
         self._kept.release()
         self._interrupts.restore()
@@ -425,7 +375,7 @@ class PytestRun:
         """
         failed = _failures(self._keep_begun, self._write_baselines, self._kept.close)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
-        self._ended = bool(self._records) and whole
+        self._document.ended = whole and bool(self._kept.records or self._waiting)
         raise_together(failed + _failures(session.close))
 
     def _keep_begun(self) -> None:
@@ -450,17 +400,3 @@ def _failures(*steps: Callable[[], None]) -> list[IogateError]:
         except IogateError as error:
             failed.append(error)
     return failed
-
-
-def _is_lost(failure: IogateError | None) -> bool:
-    """Return whether a workload failed as its host was lost: while it was measured, or before its turn."""
-    return isinstance(failure, LostError) or (isinstance(failure, TargetError) and failure.rule == "host")
-
-
-def _images_of(settings: Settings) -> Mapping[str, str]:
-    """Return what the images of a pair are as the run begins: at its end another may have the name of one."""
-    if not settings.against:
-        return {}
-    from iogate.plugin.resume import images_of
-
-    return images_of(settings)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,30 @@ from iogate.units import no_commands, printable
 
 
 def device_names(config: pytest.Config) -> list[str]:
-    """Return the devices of `--device`, which parts them by commas; none if it was not given."""
+    """Return the devices of `--device`, which parts them by commas; none if it was not given. Raises
+    UsageError if the command line has it more than once, for other devices: pytest takes the last alone.
+    """
     text = value_of(config, "--device")
-    return [part.strip() for part in text.split(",")] if text else []
+    names = _parted(text) if text else []
+    given = _given([str(argument) for argument in config.invocation_params.args])
+    # a run of one of several has the names of all before its own
+    if not all(set(names) <= set(_parted(one)) for one in given):
+        raise pytest.UsageError(
+            f"--device is given {len(given)} times, and pytest would take the last alone: "
+            f"name all of them in one, --device={printable(','.join(given))}"
+        )
+    return names
+
+
+def _parted(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _given(arguments: Sequence[str]) -> list[str]:
+    """Return what each `--device` of a command line names: `--device=NAME` or `--device NAME`."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    behind = [value for flag, value in itertools.pairwise(options) if flag == "--device"]
+    return [one.removeprefix("--device=") for one in options if one.startswith("--device=")] + behind
 
 
 def load_devices(config: pytest.Config, baselines: Path) -> list[Device]:

@@ -77,9 +77,11 @@ def init(folder: Path, suites: Sequence[str], device: str) -> str:
     """Make a project in a folder, or add what it lacks, and return what was done.
 
     `suites` are copied, and those of the profile if `device` is one that ships; of neither, `USUAL` are.
-    What is there already stays as it is. Raises IogateError for what does not ship, or cannot be written.
+    What is there already stays as it is. Raises IogateError for what does not ship, or cannot be written, and
+    for a folder among the suites of another project.
     """
     check_name(device)
+    _require_apart(folder)
     files = _files(_chosen(suites, device), suites, device)
     lines = []
     for name in files:
@@ -97,6 +99,18 @@ def init(folder: Path, suites: Sequence[str], device: str) -> str:
     place = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     command = f"{place}pytest {SUITES}/{_device_option(device)}"
     return no_commands("\n".join([*lines, "", f"measure and judge: {command}"]))
+
+
+def _require_apart(folder: Path) -> None:
+    """Raise IogateError for a folder among the suites of a project: they would be of two."""
+    place = folder.resolve()
+    for one in (place, *place.parents):
+        other = one.parent
+        if one.name == SUITES and (other / BASELINES).is_dir():
+            raise IogateError(
+                printable(f"{place} is among the suites of the project {other}: no project is made there"),
+                remedy=printable(f"say iogate init {shlex.quote(str(other))}, or name a folder elsewhere"),
+            )
 
 
 def shipped(kind: str) -> Path:

@@ -148,6 +148,17 @@ def test_what_does_not_ship_is_refused_and_nothing_is_written(init, tmp_path, ar
     assert not files(tmp_path)
 
 
+def test_no_project_is_made_among_the_suites_of_another(init, tmp_path, monkeypatch):
+    init("lab")
+    known = files(tmp_path)
+    monkeypatch.chdir(tmp_path / "lab" / "suites")
+    for place in (".", "more"):
+        said = init(place, status=2)
+        assert f"among the suites of the project {tmp_path}/lab" in said
+        assert f"iogate init {tmp_path}/lab" in said
+    assert files(tmp_path) == known
+
+
 def test_a_place_that_is_none_is_told(init, tmp_path):
     (tmp_path / "file").write_text("mine")
     assert "cannot write file/suites/quick.yaml: Not a directory" in init("file", status=2)

@@ -22,7 +22,7 @@ _TIMES = {
     **dict.fromkeys(("s", "sec", "seconds"), 1e9),
 }
 _COUNTS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
-_RATE = re.compile(r"([kKMGT]?)(i?)([bB])(?:/s|/sec|ps)")
+_RATE = re.compile(r"([kKMGT]?)(i?)([bB]|bits?)(?:/s|/S|/sec|ps)")
 _PIECE = re.compile(
     r"(?:(?P<direction>[rw]|read|write):)?\s*(?:\w+\s*=)?\s*(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
 )
@@ -33,6 +33,9 @@ _POINT_FIGURE = re.compile(r"(?:\d+\.\d{1,2}|\d+\.\d{4,}|(?:0|\d{4,})\.\d+) ?[A-
 _POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+_GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
+_UNCERTAINTY = re.compile(r"([\dA-Za-z/])\s*(?:±|\+/-|\+-)\s*[\d.,]+\s*%?")
+_SAID_AGAIN = re.compile(r"([\d.,]+\s*[A-Za-z/]+)\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
 
 
@@ -72,7 +75,8 @@ def unit_factor(kind: str, unit: str) -> float | None:
         match = _RATE.fullmatch(unit)
         if not match:
             return None
-        return (1024.0 if match[2] else 1000.0) ** " kmgt".index(match[1].lower() or " ")
+        bits = 8 if match[3].startswith("bit") else 1
+        return (1024.0 if match[2] else 1000.0) ** " kmgt".index(match[1].lower() or " ") / bits
     return _TIMES.get(unit.lower())
 
 
@@ -91,20 +95,32 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
     """Return whether the figures of a table are written with decimal commas: one of them is, and none has a
     decimal point. In such a table `567,123` is less than a thousand.
     """
-    cells = list(cells)
+    cells = [_plain(cell) for cell in cells]
     return any(map(_COMMA_FIGURE.fullmatch, cells)) and not has_decimal_points(cells)
 
 
 def has_decimal_points(cells: Iterable[str]) -> bool:
     """Return whether a figure of a table is written with a decimal point."""
-    return any(map(_POINT_FIGURE.fullmatch, cells))
+    return any(_POINT_FIGURE.fullmatch(_plain(cell)) for cell in cells)
+
+
+def _plain(cell: str) -> str:
+    """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
+    the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
+    """
+    cell = _UNCERTAINTY.sub(r"\1", cell.strip())
+    if grouped := _GROUPED.fullmatch(cell):
+        cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
+    again = _SAID_AGAIN.fullmatch(cell)
+    return cell[: again.end(1)] if again and unit_factor("bandwidth", again[2]) else cell
 
 
 def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = False) -> list[Quantity] | None:
     """Return the figures in a cell; `unit` holds where the cell names none. None if the cell cannot be
     read. With `commas` every comma is a decimal one.
     """
-    pieces = re.split(r",\s+", cell.strip()) if re.search(r"\b[rw]:", cell) else [cell.strip()]
+    cell = _plain(cell)
+    pieces = re.split(r",\s+", cell) if re.search(r"\b[rw]:", cell) else [cell]
     found = []
     for piece in pieces:
         match = _PIECE.fullmatch(piece)

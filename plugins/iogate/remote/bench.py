@@ -32,6 +32,7 @@ from iogate.remote.compilers import compiled_for
 from iogate.remote.connection import Connection
 from iogate.remote.far import Facts, Request
 from iogate.remote.post import Lost
+from iogate.remote.raw_files import is_raw
 from iogate.remote.survey import Survey
 from iogate.remote.wire import packed, unpacked
 from iogate.target.resolve import Target
@@ -207,6 +208,8 @@ class FarCalls:
     def _keep(self, name: str, data: Any, first: bool) -> None:
         """Keep a part of a raw file of this repetition. Raises ValueError for any other file."""
         path = self._path(name)
+        if not is_raw(PurePosixPath(name)):
+            raise ValueError(f"{name[:200]!r} is not called as an output is, or a log")
         self._received += max(len(data), _BLOCK)
         if not isinstance(data, bytes) or self._received > _MOST:
             raise ValueError(f"a raw file {name[:200]!r}")

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from iogate import engines
@@ -38,6 +38,7 @@ from iogate.model import (
 )
 from iogate.remote.far_client import Asked, Conducted, FarClient, facts_of
 from iogate.remote.post import Lost, Post
+from iogate.remote.raw_files import is_raw
 from iogate.remote.survey import survey
 from iogate.remote.wire import packed, unpacked
 from iogate.target import Fellows
@@ -184,11 +185,12 @@ class Far:
         self._post.send("failed", number, packed(error))
 
     def _send_files(self) -> None:
-        """Send the raw files of the last call home, and keep none."""
+        """Send the raw files of the last call home, and keep none: no dump of a program's memory, say."""
         results = self._folder / "results"
         for path in sorted(results.rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                name = str(path.relative_to(results))
+            within = path.relative_to(results)
+            if is_raw(PurePosixPath(within)) and path.is_file() and not path.is_symlink():
+                name = str(within)
                 with contextlib.suppress(OSError), path.open("rb") as stream:
                     first = True
                     while (chunk := stream.read(_CHUNK)) or first:

@@ -176,8 +176,14 @@ def test_raw_files_come_home(bench, tmp_path):
         ("file", f"{WITHIN}/../../../outside", b"", True),
         ("file", "/etc/passwd", b"", True),
         ("file", "results.json", b"", True),
-        ("file", f"{WITHIN}/a", "text", True),
-        ("file", f"{WITHIN}/{'a/' * 600}x", b"", True),
+        ("file", f"{WITHIN}/a.log", "text", True),
+        ("file", f"{WITHIN}/conftest.py", b"", True),
+        ("file", f"{WITHIN}/log_bw.py", b"", True),
+        ("file", f"{WITHIN}/pytest.ini", b"", True),
+        ("file", f"{WITHIN}/HEAD", b"", True),
+        ("file", f"{WITHIN}/.git/x.log", b"", True),
+        ("file", f"{WITHIN}/.x.log", b"", True),
+        ("file", f"{WITHIN}/{'a/' * 600}x.log", b"", True),
         ("file",),
         ("tick", "soon"),
         ("ask", "run", "rm"),
@@ -226,7 +232,7 @@ def test_what_all_clients_did_is_read_from_the_first_ones_folder(tmp_path, monke
 @pytest.mark.parametrize("data", [b"", b"x" * 5000])
 def test_raw_files_without_end_end_it(bench, monkeypatch, data):
     monkeypatch.setattr("iogate.remote.bench._MOST", 14000)
-    files = [("file", f"{WITHIN}/{number}", data, True) for number in range(4)]
+    files = [("file", f"{WITHIN}/{number}.log", data, True) for number in range(4)]
     with pytest.raises(MeasurementError, match="bench said what cannot be understood"):
         measured(bench, *files, ("done", "#", packed(DONE)))
 

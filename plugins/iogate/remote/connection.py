@@ -37,6 +37,7 @@ from iogate.units import one_line, printable
 
 _STARTING = 60.0
 _ENDING = 5.0
+_ANSWER = 1000  # bytes
 _OLDEST = "3.10"
 _ISOLATED = "-I"  # else Python 3.13 takes modules from the folder where it begins before any of our words
 _KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
@@ -182,23 +183,27 @@ class Connection:
         else:
             argv = [*self._argv[:-1], self._argv[-1].split(" -c ")[0] + " --version"]
         try:
-            done = subprocess.run(
-                argv,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=_STARTING,
-                check=False,
-                start_new_session=True,
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            asked = _Process(argv)
+        except OSError:
             return ""
-        match = re.search(r"Python (\d+(?:\.\d+)+)", done.stdout + done.stderr)
+        late = threading.Timer(_STARTING, asked.kill)
+        late.daemon = True
+        late.start()
+        try:
+            asked.popen.stdin.close()
+            said = asked.popen.stdout.read(_ANSWER).decode(errors="replace")  # who says more is no Python
+        finally:
+            late.cancel()
+            asked.kill()
+            asked.popen.wait()
+            asked.close()
+        match = re.search(r"Python (\d+(?:\.\d+)+)", said + asked.said)  # the oldest say it on stderr
         return match[1] if match else ""
 
     def _too_old(self, version: str) -> TargetError:
         remedy = f"install Python {_OLDEST} or newer there, or name another one: //python=/path/to/python3"
-        return self._trouble(f"its Python {version} is too old: {_OLDEST} is needed", remedy)
+        what = f"its Python {version} is too old" if version else "its Python is too old, or none"
+        return self._trouble(f"{what}: {_OLDEST} is needed", remedy)
 
     def _trouble(self, what: str, remedy: str = "") -> TargetError:
         message = f"the host {printable(self.host)} cannot be had: {what}"

@@ -210,6 +210,17 @@ def test_an_old_python(tmp_path):
     assert "its Python 3.6.9 is too old: 3.10 is needed" in said
 
 
+def test_who_is_asked_for_a_version_and_never_stops_is_not_listened_to(tmp_path):
+    endless = tmp_path / "python3"
+    endless.write_text(
+        "#!/bin/sh\nif [ $# -gt 2 ]; then echo Traceback >&2; exit 1; fi\nexec cat /dev/zero\n"
+    )
+    endless.chmod(0o755)
+    begun = time.monotonic()
+    assert "its Python is too old, or none" in had(f"popen//python={endless}")
+    assert time.monotonic() - begun < 30
+
+
 def test_what_talks_too_much(tmp_path):
     assert "something else than Python" in had("popen//python=echo welcome")
 

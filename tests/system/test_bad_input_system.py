@@ -361,7 +361,8 @@ def test_another_project_that_has_only_suites_and_baselines(installed, tmp_path)
     project.suite(SUITE)
     project.device("lab", "target: .\nmissing: record\n")
     where = [installed, "-c", "import iogate; print(iogate.__file__)"]
-    assert str(tmp_path.parent) in subprocess.run(where, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(where, capture_output=True, text=True, check=True, env=project.environment)
+    assert str(tmp_path.parent) in said.stdout
     first = project.run("suites", "--device=lab")
     assert (first.status, first.verdicts) == (0, {"reader": "recorded"}), first.text
     second = project.run("suites", "--device=lab", "--io-tolerance=90%")

@@ -211,6 +211,21 @@ class TestText:
             assert (status, item["parts"][0]["jobs"]) == (0, 2)
 
 
+def printed_by_fio_2(number, thousand):
+    """What num2str of fio before 2.20 (lib/num2str.c) makes of a number in at most six places."""
+    prefix, rest = 0, None
+    while len(str(number)) > 6:
+        number, rest = divmod(number, thousand)
+        prefix += 1
+    places = 5 - len(str(number))
+    if rest is None or places < 1:
+        whole = number + (rest is not None and rest >= thousand / 2)
+        return f"{whole}{' KMG'[prefix].strip()}"
+    while len(str(rest)) > places:
+        rest = (rest + 9) // 10
+    return f"{number}.{rest}{' KMG'[prefix].strip()}"
+
+
 class TestOldVersions:
     def test_text_of_fio_2(self):
         ((item,), status) = shown(WILD / "fio-2.16.txt")
@@ -221,6 +236,30 @@ class TestOldVersions:
         assert found["read.clat.max"] == 4_625_000 and found["write.clat.p99"] == 11_000
         assert item["parts"][0]["options"]["bs"] == "4K"
         assert audit_files([WILD / "fio-2.16.txt"])[1] == 0
+
+    def test_a_fraction_of_fio_before_2_20_says_nothing(self):
+        ((item,), status) = shown(WILD / "misprinted_fraction.txt")
+        found = metrics(item)
+        assert (status, found["read.iops"]) == (0, pytest.approx(240130 / 240.131))
+        assert found["read.bandwidth"] == pytest.approx(960520 * 1024 / 240.131)
+        text, status = audit_files([WILD / "misprinted_fraction.txt"])
+        assert status == 0 and "short_io" not in text
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.integers(10_000, 10**7), st.integers(10_000, 10**6))
+    def test_whatever_it_prints_whole_ios_are_not_short(self, tmp_path_factory, operations, milliseconds):
+        size = operations * 4096
+        rates = (size * 1000 // milliseconds, 1024), (operations * 1000 // milliseconds, 1000)
+        bandwidth, iops = (printed_by_fio_2(rate, thousand) for rate, thousand in rates)
+        moved = printed_by_fio_2(size, 1024)
+        done = f"io={moved}B, bw={bandwidth}B/s, iops={iops}, runt={milliseconds}msec"
+        text = (WILD / "misprinted_fraction.txt").read_text().replace("240130", str(operations))
+        text = re.sub(r"io=960520KB, .*msec", done, text)
+        path = write(tmp_path_factory.getbasetemp(), text)
+        ((item,), _) = shown(path)
+        assert metrics(item)["read.iops"] == pytest.approx(operations / milliseconds * 1000)
+        assert metrics(item)["read.bandwidth"] == pytest.approx(size / milliseconds * 1000, rel=1e-3)
+        assert "short_io" not in audit_files([path])[0]
 
     def test_text_of_fio_2_1_job_by_job(self):
         ((item,), status) = shown(WILD / "fio-2.1.4.txt")

@@ -35,6 +35,7 @@ ALL_CLIENTS = "All clients"
 """The name under which fio adds up what its clients did."""
 
 _SUMS_GROUPS = (3, 13)
+_PRINTS_FRACTIONS = (2, 20)
 _HEALTHY = 0.005
 _FAILED = re.compile(r"error=(.+?)\)?$")
 
@@ -165,8 +166,9 @@ class _Reader:
     def _begin(self, number: int, job: re.Match[str]) -> None:
         options = self._options(job)
         label = job["name"] + (f" on {self.host}" if self.host else "")
+        jobs = max(1, int(job["jobs"]))
         self.draft = Draft(
-            label, number, job["group"], job["pid"], max(1, int(job["jobs"])), options, _reason(job)
+            label, number, job["group"], job["pid"], jobs, options, _reason(job), self._misprints
         )
         if job["name"] == ALL_CLIENTS and self.host:
             self.total = replace(self.draft, name=ALL_CLIENTS)
@@ -179,11 +181,17 @@ class _Reader:
         """Return the options that a job was announced with; of a group that is reported together those that
         all its jobs share.
         """
-        own = self.heads.get((job["name"], job["group"]), {})
+        own = dict(self.heads.get((job["name"], job["group"]), {}))
+        if self._misprints and "." in own.get("bs", ""):
+            del own["bs"]
         if int(job["jobs"]) <= 1:
             return own
         group = [options for (_, group), options in self.heads.items() if group == job["group"]]
         return {key: value for key, value in own.items() if all(other.get(key) == value for other in group)}
+
+    @property
+    def _misprints(self) -> bool:
+        return (0, 0) < _version(self.version) < _PRINTS_FRACTIONS
 
     def _source(self, number: int, job: re.Match[str], label: str) -> _Source:
         """Return who reports this job: whoever is reporting, or reported it before, or a new client."""

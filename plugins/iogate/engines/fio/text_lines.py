@@ -83,7 +83,9 @@ _TOO_LONG = re.compile(r"\d{19}")
 class Printed(NamedTuple):
     """A number as printed: its value, the step of its last digit, and the carry that it may have lost.
 
-    fio prints 24968 as `24.0k`: num2str (lib/num2str.c) formats the fraction 0.968 as `1.0` and drops the 1.
+    fio before 3.26 prints 24968 as `24.0k`: num2str (lib/num2str.c) formats the fraction 0.968 as `1.0` and
+    drops the 1. Before 2.20 a fraction is the first digits of a count of thousandths, or of 1024ths, without
+    the zeros that it begins with: 3999.98 is printed as `3999.2`, and 12.05 as `12.6`.
     """
 
     value: float
@@ -116,6 +118,8 @@ class Draft:
     jobs: int
     options: Mapping[str, str]
     failed: str = ""
+    misprints: bool = False
+    """Whether its fractions say nothing, as those of fio before 2.20."""
     metrics: dict[str, float] = field(default_factory=dict)
     done: dict[str, Done] = field(default_factory=dict)
     contradictions: list[str] = field(default_factory=list)
@@ -171,24 +175,30 @@ def _read_done(draft: Draft, line: str) -> bool:
     if not match:
         return False
     direction = draft.direction = match["direction"]
-    size = _printed(match["size"], 1024.0)
+    misprints = draft.misprints or match.re is _DONE_2
+    size = _printed(match["size"], 1024.0, misprints=misprints)
     seconds = int(match["time"]) / 1000
-    binary = _printed(match["binary"], 1024.0)
-    decimal = _printed(text, 1000.0) if (text := match.groupdict().get("decimal")) else binary
+    binary = _printed(match["binary"], 1024.0, misprints=misprints)
+    text = match.groupdict().get("decimal")
+    decimal = _printed(text, 1000.0, misprints=misprints) if text else binary
     derived = Printed(size.value / seconds, size.step / seconds) if seconds else binary
-    bandwidth = sorted((binary, decimal, derived))[1]
+    rates = sorted((binary, decimal, derived))
+    bandwidth = min(rates, key=lambda rate: rate.step) if misprints else rates[1]
     draft.set(f"{direction}.bandwidth", bandwidth.value)
     # The size as printed, unless it lost its carry; then what the rate moved in the time.
     sound = abs(derived.value - bandwidth.value) <= derived.step + bandwidth.step
     told = derived if sound else bandwidth
     rounding = told.step * seconds / 2
     draft.done[direction] = Done(
-        _printed(match["iops"], 1000.0), round(told.value * seconds), round(rounding + 0.5), seconds
+        _printed(match["iops"], 1000.0, misprints=misprints),
+        round(told.value * seconds),
+        round(rounding + 0.5),
+        seconds,
     )
     if abs(binary.value - decimal.value) > binary.step + decimal.step:
-        rates = {f"{match['binary']}iB/s": binary, f"{match['decimal']}B/s": decimal}
+        printed = {f"{match['binary']}iB/s": binary, f"{match['decimal']}B/s": decimal}
         moved = f"{match['size']}iB in {match['time']} ms"
-        draft.contradictions.append(f"{direction} BW={_contradiction(rates, derived, moved)}")
+        draft.contradictions.append(f"{direction} BW={_contradiction(printed, derived, moved)}")
     return True
 
 
@@ -264,12 +274,14 @@ def _series(draft: Draft, kind: str) -> str:
     return "sync.lat" if kind == "sync" else f"{draft.direction}.{kind}"
 
 
-def _printed(text: str, thousand: float) -> Printed:
+def _printed(text: str, thousand: float, *, misprints: bool) -> Printed:
     """Return a printed number such as `13.0k`; its suffix is a power of a `thousand`."""
     digits = text.rstrip("kKMGTP")
     factor = thousand ** _POWERS[text[len(digits) :]]
-    decimals = digits.partition(".")[2]
-    carry = factor if decimals and not decimals.strip("0") else 0.0
+    whole, _, decimals = digits.partition(".")
+    if misprints and decimals.strip("0"):
+        return Printed((int(whole) + 0.5) * factor, factor)
+    carry = factor if decimals and not decimals.strip("0") and not misprints else 0.0
     return Printed(float(digits) * factor, 10.0 ** -len(decimals) * factor, carry)
 
 

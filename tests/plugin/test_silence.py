@@ -160,6 +160,37 @@ def test_a_folder_of_suites_that_pytest_passes_over(lab):
     lab.run("suites/build", "--device=lab", "--io-missing=skip", "--io-strict").assert_outcomes(skipped=1)
 
 
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history"])
+@pytest.mark.parametrize("place", ["suites", "suites/nightly"])
+def test_a_folder_of_suites_that_pytest_takes_for_a_virtual_environment(lab, mark, place):
+    """An empty file of a pull request would have been enough to pass."""
+    (lab.path / "suites/nightly").mkdir()
+    (lab.path / "suites/nightly/deep.yaml").write_text("workloads: {deep: {engine: fake}}\n")
+    lab.pytester.makepyfile(test_plain="def test_plain(): pass")
+    (lab.path / place / mark).parent.mkdir(exist_ok=True)
+    (lab.path / place / mark).touch()
+    words = f"{place} has suites, and pytest takes it for a virtual environment, as {mark} lies there"
+    strictly_refused(lab, words, arguments=(".", "--device=lab"))
+    told = lab.run(".", "--device=lab", "--io-missing=skip")
+    assert told.ret == 0 and f"warning: {words}" in " ".join(told.stdout.str().split())
+    measured = lab.run(".", "--device=lab", "--io-strict", "--io-missing=skip", "--collect-in-virtualenv")
+    measured.assert_outcomes(passed=3, skipped=1)
+
+
+def test_suites_that_have_baselines_in_a_hidden_folder(lab):
+    (lab.path / "suites/nightly").mkdir()
+    (lab.path / "suites/nightly/deep.yaml").write_text("workloads: {deep: {engine: fake}}\n")
+    lab.run("suites/nightly", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    (lab.path / "suites/nightly").rename(lab.path / "suites/.nightly")
+    (lab.path / "baselines/lab/nightly").rename(lab.path / "baselines/lab/.nightly")
+    words = "baselines/lab/.nightly/deep.yaml: stored baselines of a suite that pytest passes over"
+    strictly_refused(lab, words)
+    for wanted in (["--ignore=suites/.nightly"], ["-o", "norecursedirs=.*"], ["--deselect=suites/.nightly"]):
+        status = lab.run("suites", "--device=lab", "--io-strict", *wanted).ret
+        assert status == (4 if "--deselect" in wanted[0] else 0)
+    assert lab.run("suites/demo.yaml", "--device=lab", "--io-strict").ret == 0
+
+
 MEASURES = """\
 import pytest
 def test_mine(measure): measure(engine="fake")

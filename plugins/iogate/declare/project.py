@@ -38,8 +38,12 @@ class Project:
 
     def has(self, name: str) -> bool:
         """Return whether there is a suite or a module of tests of that name."""
-        suites = (place.is_file() and self._name(place) == name for place in self._places(name))
-        return any(suites) or self.module(name) is not None
+        return self.suite(name) is not None or self.module(name) is not None
+
+    def suite(self, name: str) -> Path | None:
+        """Return the suite of that name, if there is one."""
+        places = self._places(name)
+        return next((place for place in places if place.is_file() and self._name(place) == name), None)
 
     def module(self, name: str) -> Path | None:
         """Return the module of tests of that name, if there is one."""

@@ -17,6 +17,11 @@ from iogate.units import no_commands, one_line, plural
 _LOOKS = re.compile(r"^workloads\s*:", re.MULTILINE)
 _IS_NOT = re.compile(r"^(schema|suite|device)\s*:", re.MULTILINE)
 _OWN_PATTERN = "{arch}"  # of pytest's own norecursedirs: nobody else would write that
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta/history")  # what pytest knows a virtual environment by
+_PASSED_OVER = {
+    "suite": ("a suite", "its", "norecursedirs"),
+    "module": ("tests", "their file or of its", "python_files or norecursedirs"),
+}
 _HEAD = 65536  # bytes of a file that are looked at
 _WIDTH = 100
 
@@ -105,10 +110,19 @@ def without_test(folder: Path, root: Path, lost: Mapping[str, Sequence[str]]) ->
         yield f"{file}: stored baselines that no test in Python measures: {', '.join(names)}"
 
 
-def is_passed_over(folder: Path, patterns: Collection[str]) -> bool:
-    """Return whether pytest enters a folder only by name, and nobody has set by which patterns it goes."""
-    unset = _OWN_PATTERN in patterns and not folder.name.startswith(".")
-    return unset and any(fnmatch(folder.name, pattern) for pattern in patterns)
+def why_passed_over(folder: Path, patterns: Collection[str], *, environments: bool) -> str:
+    """Return why pytest enters a folder only by name, and nobody has set that it does; empty if somebody has.
+    It takes virtual `environments` for tests, or does not.
+    """
+    marks = () if environments else (mark for mark in _ENVIRONMENT if (folder / mark).is_file())
+    if mark := next(iter(marks), ""):
+        return (
+            f"takes it for a virtual environment, as {mark} lies there: remove that, or say "
+            "--collect-in-virtualenv"
+        )
+    if _OWN_PATTERN in patterns and any(fnmatch(folder.name, pattern) for pattern in patterns):
+        return "enters no folder of that name: rename it, or set norecursedirs in an ini file"
+    return ""
 
 
 def is_plain(name: str) -> bool:
@@ -129,21 +143,20 @@ def has_suites(folder: Path, suites: list[str]) -> bool:
         return False
 
 
-def passed_over(folder: Path, root: Path, suites: list[str]) -> Iterator[str]:
-    """Yield a sentence for a folder that pytest passes over, if suites are in it."""
-    if has_suites(folder, suites):
-        yield (
-            f"{shown(folder, root)} has suites, and pytest enters no folder of that name: rename it, or set "
-            "norecursedirs in an ini file"
-        )
+def passed_over(folder: Path, root: Path, why: str) -> str:
+    """Return a sentence for a folder of suites that pytest passes over."""
+    return f"{shown(folder, root)} has suites, and pytest {why}"
 
 
-def without_collection(folder: Path, root: Path, suite: str) -> str:
-    """Return a sentence for the baselines of a module of tests that pytest did not take for one."""
-    file = shown(folder / f"{suite}.yaml", root)
+def without_collection(folder: Path, root: Path, name: str, kind: str) -> str:
+    """Return a sentence for the baselines of a suite, or of a module of tests, as `kind` says, that pytest
+    did not take for one.
+    """
+    file = shown(folder / f"{name}.yaml", root)
+    what, whose, options = _PASSED_OVER[kind]
     return (
-        f"{file}: stored baselines of tests that pytest passes over, for the name of their file or of its "
-        "folder: rename it, or set python_files or norecursedirs in an ini file"
+        f"{file}: stored baselines of {what} that pytest passes over, for the name of {whose} folder: "
+        f"rename it, or set {options} in an ini file (or a pyvenv.cfg lies there)"
     )
 
 

@@ -41,6 +41,12 @@ class Gaps:
         self._project = project
         self._python_tests = python_tests
         self._ignored: set[Path] = set()
+        self._told: set[Path] = set()
+
+    @property
+    def concern(self) -> bool:
+        """Whether suites, or what measures, are left out, though nothing else may be known of any."""
+        return self.left_out or bool(self._told)
 
     @property
     def implicit(self) -> list[str]:
@@ -75,7 +81,7 @@ class Gaps:
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
         passed_over = [] if paired else self._without_collection(folder, existing)
-        self.found += [coverage.without_collection(folder, root, name) for name in passed_over]
+        self.found += [coverage.without_collection(folder, root, *each) for each in passed_over]
         if leaves_out_unchanged(self._config):
             stored_too = map(self._python_tests.stored, self._python_tests.modules)
             self.left_out = self.left_out or bool(suites) or any(stored_too)
@@ -101,21 +107,22 @@ class Gaps:
         """Return whether a workload of a module of tests has a baseline, and no test any more."""
         return workload in self._without_test.get(suite, ())
 
-    def _without_collection(self, folder: Path, suites: Collection[str]) -> Iterator[str]:
-        """Yield the modules of tests that have baselines, lie where pytest was told to look, and were neither
-        collected nor ignored as somebody wanted it. What is one of the `suites` is no module.
+    def _without_collection(self, folder: Path, suites: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield the suites, and modules of tests, that have baselines, lie where pytest was told to look, and
+        were neither collected nor ignored as somebody wanted it, nor told of with their folder.
         """
-        tests = self._python_tests
-        if not tests.are_all or self._in_parts:
+        if not self._python_tests.are_all or self._in_parts:
             return
         for name in coverage.stored_suites(folder):
-            module = None if name in suites else self._project.module(name)
-            if module is None or module.resolve() in tests.seen:
+            kind = "suite" if name in suites else "module"
+            file = self._project.suite(name) if kind == "suite" else self._project.module(name)
+            if file is None or file.resolve() in self._python_tests.seen:
                 continue
-            places = {module.resolve(), *module.resolve().parents}
-            ignored = not self._ignored.isdisjoint(places) or any(map(self._is_ignored, places))
+            places = {file.resolve(), *file.resolve().parents}
+            known = self._ignored | (self._told if kind == "suite" else set())
+            ignored = not known.isdisjoint(places) or any(map(self._is_ignored, places))
             if not (ignored or self._named.isdisjoint(places)):
-                yield name
+                yield name, kind
 
     @property
     def _in_parts(self) -> bool:
@@ -130,16 +137,27 @@ class Gaps:
 
     def note_ignored(self, path: Path) -> None:
         """Note a file or folder that pytest does not collect: as somebody wanted it, for the name of a
-        folder, or as pytest-testmon leaves it out.
+        folder, for what makes one a virtual environment, or as pytest-testmon leaves it out.
         """
         config = self._config
         if not path.is_dir():
             self._note_left_out(path)
-        elif coverage.is_passed_over(path, config.getini("norecursedirs")) and not self._is_ignored(path):
-            if self._project.holds(path):
-                self.found += coverage.passed_over(path, self._project.root, config.getini("io_suites"))
-            return  # what tests in it have a baseline of is missed
+        elif not self._is_ignored(path) and (why := self._why_passed_over(path)):
+            hidden = path.name.startswith(".")  # what has a baseline is missed, there and in the others
+            if (
+                not hidden
+                and self._project.holds(path)
+                and coverage.has_suites(path, config.getini("io_suites"))
+            ):
+                self.found.append(coverage.passed_over(path, self._project.root, why))
+                self._told.add(path.resolve())
+            return
         self._ignored.add(path.resolve())
+
+    def _why_passed_over(self, folder: Path) -> str:
+        environments = self._config.getoption("collect_in_virtualenv", False)
+        patterns = self._config.getini("norecursedirs")
+        return coverage.why_passed_over(folder, patterns, environments=environments)
 
     def _is_ignored(self, path: Path) -> bool:
         """Return whether the command line says that a file or folder is to be passed over."""

@@ -368,7 +368,7 @@ def pytest_terminal_summary(
         look = Look(width, terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED)
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
-    concerned = run.selected.modules or run.gaps.left_out or results is not None or exitstatus in _NOTHING_RAN
+    concerned = run.selected.modules or run.gaps.concern or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     gaps = [warnings_text(silent)] if silent else []
     for text in (*run.changes, *gaps, *run.gaps.deselected):

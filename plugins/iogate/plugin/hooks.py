@@ -246,7 +246,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not (items or in_python) or failed or config.option.collectonly or is_setup_only(config):
         return None
     try:
-        run.enroll([item for item in items if will_run(item)])
+        coming = [item for item in items if will_run(item)]
+        if not config.option.io_plan:
+            coming = run.surroundings.of_session(coming)
+        run.enroll(coming)
         if config.option.io_plan:
             reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
             plan = run.plan() if items else ""

@@ -28,6 +28,7 @@ from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.selected import Selected
 from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
+from iogate.plugin.surroundings import Surroundings
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class PytestRun:
         self._session: Session | None = None
         self._trials: dict[str, Trial] = {}
         self._before: dict[str, float] = {}
+        self.surroundings = Surroundings(self._let_go)
+        self._gone: list[IogateError] | None = None
         self._resumed: Resumption | None = None
 
     @property
@@ -259,12 +262,15 @@ class PytestRun:
 
     def _next(self, pending: Sequence[pytest.Item]) -> pytest.Item:
         first = pending[0]
-        if first.nodeid not in self._trials:
+        if not isinstance(first, WorkloadItem) or first.nodeid not in self._trials:
             return first
         same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
-        block = {item.nodeid: item for item in same if item.nodeid in self._trials}
+        workloads = (item for item in same if isinstance(item, WorkloadItem))
+        block = {item.nodeid: item for item in workloads if item.nodeid in self._trials}
         if self.config.getoption("stepwise", False):  # for it, what stands before a failure has passed
             block = {first.nodeid: first}
+        if not self.surroundings.of_suite(first):
+            return first
         decided = self.session.decide([self._trials[id] for id in block])
         if decided.result:
             self._before[decided.id] = decided.result.device_seconds
@@ -376,7 +382,13 @@ class PytestRun:
         failed = _failures(self._keep_begun, self._write_baselines, self._kept.close)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
         self._document.ended = whole and bool(self._kept.records or self._waiting)
-        raise_together(failed + _failures(session.close))
+        self._let_go()
+        raise_together(failed + (self._gone or []))
+
+    def _let_go(self) -> None:
+        """Clean the target and let go of it, once: what a fixture mounted cannot be unmounted before."""
+        if self._session is not None and self._gone is None:
+            self._gone = _failures(self._session.close)
 
     def _keep_begun(self) -> None:
         for result in self.session.interrupt(self.session.trials):

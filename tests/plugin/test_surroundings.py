@@ -1,0 +1,113 @@
+"""Fixtures of a conftest.py that hold for many tests: workloads are measured in what they make."""
+
+import pytest
+
+from projects import refused
+
+FACTOR = """\
+import os
+import pytest
+
+@pytest.fixture(scope="{scope}", autouse=True)
+def power_mode():
+    os.environ["IOGATE_FAKE_FACTOR"] = "0.5"
+    print("power mode is low", flush=True)
+    yield
+    os.environ["IOGATE_FAKE_FACTOR"] = "1"
+    print("power mode is high", flush=True)
+"""
+
+
+@pytest.fixture
+def lab(project):
+    """A project with a second suite, and baselines of both at full speed."""
+    project.device("lab", "target: .\n")
+    project.suite("workloads: {gamma: {engine: fake, value: 3000}}\n", "more")
+    project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=3)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("scope", "place", "failed"),
+    [
+        ("session", ".", 3),
+        ("session", "suites", 3),
+        ("package", "suites", 3),
+        ("module", "suites", 3),
+        ("function", "suites", 0),  # what is decided is measured by then
+    ],
+)
+def test_workloads_are_measured_in_what_fixtures_of_many_tests_make(lab, scope, place, failed):
+    (lab.path / place / "conftest.py").write_text(FACTOR.format(scope=scope))
+    result = lab.run("suites", "--device=lab")
+    result.assert_outcomes(failed=failed, passed=3 - failed)
+    again = lab.run("suites", "--device=lab", "--update-baselines=force")
+    again.assert_outcomes(passed=3)
+
+
+def test_what_holds_for_a_suite_holds_for_no_other(lab):
+    (lab.path / "suites/conftest.py").write_text(
+        FACTOR.format(scope="module")
+        .replace("def power_mode():", "def power_mode(request):\n    only = 'more' in request.node.name")
+        .replace('] = "0.5"', '] = "0.5" if only else "1"')
+    )
+    result = lab.run("suites", "--device=lab", "-v")
+    result.assert_outcomes(failed=1, passed=2)
+    result.stdout.fnmatch_lines(["suites/more.yaml::gamma FAILED*"])
+
+
+@pytest.mark.parametrize("scope", ["session", "module"])
+@pytest.mark.parametrize(
+    ("does", "outcomes"),
+    [
+        ("pytest.skip('no card in the slot')", {"skipped": 3}),
+        ("raise OSError('no card in the slot')", {"errors": 3}),
+        ("pytest.fail('no card in the slot')", {"errors": 3}),
+    ],
+)
+def test_where_a_fixture_fails_or_skips_nothing_is_measured(lab, scope, does, outcomes):
+    (lab.path / "conftest.py").write_text(
+        f"import pytest\n@pytest.fixture(scope={scope!r}, autouse=True)\ndef card(): {does}\n"
+    )
+    result = lab.run("suites", "--device=lab", "-rs")
+    result.assert_outcomes(**outcomes)
+    assert "no card in the slot" in result.stdout.str()
+    assert "1/12" not in result.stdout.str()
+
+
+def test_a_fixture_is_set_up_once_and_undone_behind_the_last_test(lab):
+    (lab.path / "conftest.py").write_text(
+        """\
+import pytest
+@pytest.fixture(scope="session", autouse=True)
+def card():
+    with open("log", "a", buffering=1) as log:
+        log.write("mounted\\n")
+        yield
+        log.write("unmounted")
+@pytest.fixture(scope="session", autouse=True)
+def on_card(card): pass
+"""
+    )
+    (lab.path / "test_plain.py").write_text(
+        "import pathlib\ndef test_plain(): assert pathlib.Path('log').read_text() == 'mounted\\n'\n"
+    )
+    lab.run("suites", "test_plain.py", "--device=lab", "-s").assert_outcomes(passed=4)
+    assert (lab.path / "log").read_text() == "mounted\nunmounted"
+
+
+def test_a_plan_and_what_only_collects_set_up_nothing(lab):
+    (lab.path / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture(scope='session', autouse=True)\ndef card(): assert 0\n"
+    )
+    for option in ("--io-plan", "--collect-only"):
+        assert lab.run("suites", "--device=lab", option).ret == 0
+
+
+def test_who_ends_the_run_in_a_fixture_ends_it(lab):
+    (lab.path / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture(scope='session', autouse=True)\n"
+        "def card(): pytest.exit('no card', 7)\n"
+    )
+    result = lab.run("suites", "--device=lab")
+    refused(result, "no card", status=7)

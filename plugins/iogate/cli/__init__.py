@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import signal
 import sys
@@ -53,7 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     whole = parser()
     if "_ARGCOMPLETE" in os.environ:
         completion.complete(whole)
-    given = whole.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if empty := _empty(words):
+        whole.error(f"{empty} is empty: give a value (is a variable not set?), or leave it out")
+    given = whole.parse_args(words)
     try:
         return int(given.act(given))
     except IogateError as error:
@@ -67,6 +71,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # while a host is waited for, say
         print("iogate: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _empty(words: Sequence[str]) -> str:
+    """Return the first option, or argument, of which only a variable that is not set can have made nothing:
+    it was not left out. Nothing if there is none.
+    """
+    for before, word in itertools.pairwise(["", *words]):
+        name, mark, value = word.partition("=")
+        if name.startswith("--") and mark and not value.strip():
+            return name
+        if not word.strip():
+            return before if before.startswith("--") else "an argument"
+    return ""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from iogate.host import sysfs
 from iogate.host.mounts import PROC, number_text, parse_mountinfo
 from iogate.units import printable
 
+_LONGEST = 15.0  # seconds of a look at all processes: some million open files
 FAR = "import sys;sys.path=sys.path[not sys.path[0]:];exec(eval(sys.stdin.readline()))"
 """What Python begins with at a host; who runs it follows. It is execnet's, but takes no modules from the
 folder where it begins, nor from that of `chdir`: these may be another user's.
@@ -23,9 +25,10 @@ def openers_below(folder: Path, proc: Path = PROC) -> list[int]:
     """Return the other processes, of this user and of root, that have files below a folder open. Those of
     others may have what only seems to lie there: in a mount namespace of theirs any file has any name.
     """
-    prefix = f"{folder}/"
-    found = _openers(lambda link, name: name.startswith(prefix), proc)
-    return [pid for pid in found if user_of(pid, proc) in (0, os.geteuid())]
+    prefix, users = f"{folder}/", (0, os.geteuid())
+    return list(
+        _openers(lambda link, name: name.startswith(prefix), proc, lambda pid: user_of(pid, proc) in users)
+    )
 
 
 def user_of(pid: int, proc: Path = PROC) -> int | None:
@@ -37,7 +40,9 @@ def user_of(pid: int, proc: Path = PROC) -> int | None:
 
 
 def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
-    """Return the other processes that have one of these block devices open, by `major:minor`."""
+    """Return the other processes that have one of these block devices open, by `major:minor`. Raises
+    TimeoutError with their number if some have too many files open to look at.
+    """
     return list(_openers(lambda link, name: name.startswith("/dev/") and _is_device(link, numbers), proc))
 
 
@@ -46,7 +51,9 @@ def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
     in which it is mounted, by `major:minor`: a namespace keeps what was mounted when it was made.
     """
     seen = {_namespace(proc / "self"), ""}
-    keepers = openers_of(numbers, proc)
+    keepers = []
+    with contextlib.suppress(TimeoutError):
+        keepers += openers_of(numbers, proc)
     for process in sorted(proc.glob("[0-9]*"), key=lambda path: int(path.name)):
         namespace = _namespace(process)
         if namespace not in seen:
@@ -58,16 +65,20 @@ def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
 
 
 def openers_of_file(descriptor: int, proc: Path = PROC) -> list[int]:
-    """Return the other processes that have the same file or folder open."""
+    """Return the other processes that have the same file or folder open, of those that can be looked at."""
     own = os.fstat(descriptor)
     name = os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}"))
 
-    def matches(link: Path, found: str) -> bool:
+    def matches(link: str, found: str) -> bool:
         with contextlib.suppress(OSError):
-            return os.path.basename(found) == name and os.path.samestat(link.stat(), own)
+            return os.path.basename(found) == name and os.path.samestat(os.stat(link), own)
         return False
 
-    return list(_openers(matches, proc))
+    pids = []
+    with contextlib.suppress(TimeoutError):
+        for pid in _openers(matches, proc):
+            pids.append(pid)
+    return pids
 
 
 def process_text(pid: int, proc: Path = PROC) -> str:
@@ -82,21 +93,36 @@ def process_text(pid: int, proc: Path = PROC) -> str:
     return f"pid {pid} ({line[:80]})" if line else f"pid {pid}"
 
 
-def _openers(matches: Callable[[Path, str], bool], proc: Path) -> Iterator[int]:
-    """Yield the processes with a matching link. Names are read first: to follow a link may hang (NFS)."""
-    for process in proc.glob("[0-9]*"):
-        pid = int(process.name)
-        if pid != os.getpid() and any(
-            matches(link, name) and _is_open(link) for link, name in _links(process / "fd")
-        ):
+def _openers(
+    matches: Callable[[str, str], bool], proc: Path, counts: Callable[[int], bool] = lambda pid: True
+) -> Iterator[int]:
+    """Yield the processes that count and have a matching link. Names are read first: to follow a link may
+    hang (NFS). Those with the fewest files open come first, as any user can open millions, which take
+    minutes. Raises TimeoutError with the number of one that is left when the time is over.
+    """
+    deadline = time.monotonic() + _LONGEST
+    pids = [int(name) for name in os.listdir(proc) if name.isdecimal()]
+    for pid in sorted(pids, key=lambda pid: _slots(proc / str(pid))):
+        if pid == os.getpid() or not counts(pid):
+            continue
+        if time.monotonic() > deadline:
+            raise TimeoutError(pid)
+        if any(matches(link, name) and _is_open(link) for link, name in _links(f"{proc}/{pid}/fd")):
             yield pid
 
 
-def _is_open(link: Path) -> bool:
+def _slots(process: Path) -> int:
+    """Return for how many open files a process has room, which is hardly more than it has had open."""
+    match = re.search(r"^FDSize:\s*(\d+)", sysfs.text(process / "status"), re.MULTILINE)
+    return int(match[1]) if match else 0
+
+
+def _is_open(link: str) -> bool:
     """Return False for a descriptor that is a place and no open file (O_PATH): it reads and writes nothing,
     and anybody can have one of any file, whatever rights it takes to open that.
     """
-    match = re.search(r"^flags:\s*([0-7]+)", sysfs.text(link.parents[1] / "fdinfo" / link.name), re.MULTILINE)
+    process, _, number = link.rpartition("/fd/")
+    match = re.search(r"^flags:\s*([0-7]+)", sysfs.text(Path(process) / "fdinfo" / number), re.MULTILINE)
     return not match or not int(match[1], 8) & os.O_PATH
 
 
@@ -108,21 +134,22 @@ def _namespace(process: Path) -> str:
         return ""
 
 
-def _links(folder: Path) -> Iterator[tuple[Path, str]]:
+def _links(folder: str) -> Iterator[tuple[str, str]]:
     try:
-        links = list(folder.iterdir())
+        numbers = os.listdir(folder)
     except OSError:
         return
-    for link in links:
+    for number in numbers:
+        link = f"{folder}/{number}"
         try:
             yield link, os.readlink(link)
         except OSError:
             continue
 
 
-def _is_device(link: Path, numbers: frozenset[str]) -> bool:
+def _is_device(link: str, numbers: frozenset[str]) -> bool:
     try:
-        status = link.stat()
+        status = os.stat(link)
     except OSError:
         return False
     return stat.S_ISBLK(status.st_mode) and number_text(status.st_rdev) in numbers

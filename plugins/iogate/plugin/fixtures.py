@@ -71,6 +71,10 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:
         __tracebackhide__ = True
         _skip_setup_only(request)
+        if not isinstance(name, str):
+            pytest.fail(
+                "`measure` takes keys: measure(rw='randread', ...), or measure(**those)", pytrace=False
+            )
         if name in used:
             raise repeated(test, name)
         used.add(name)

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 import pytest
 from _pytest.junitxml import xml_key
 
-from iogate.units import printable
+from iogate.units import one_line, printable
 
 if TYPE_CHECKING:
     from iogate.report.results import Results, WorkloadRecord
@@ -49,7 +49,7 @@ class JUnitNotes:
         xml = self._config.stash.get(xml_key, None)
         if xml is not None and report.failed and files:
             node = Element("system-out")
-            node.text = printable("\n".join(f"[[ATTACHMENT|{_path(Path(file))}]]" for file in files))
+            node.text = "\n".join(one_line(f"[[ATTACHMENT|{_path(Path(file))}]]") for file in files)
             xml.node_reporter(report).append(node)
 
     def describe(self, results: Results | None) -> None:

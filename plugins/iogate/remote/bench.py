@@ -19,6 +19,7 @@ from iogate.errors import (
     IogateError,
     LostError,
     MeasurementError,
+    OutputError,
     TargetError,
 )
 from iogate.host.interrupts import heard
@@ -41,6 +42,9 @@ from iogate.units import one_line, printable
 _STOPPING = 20.0  # seconds that the far side gets to stop its engines
 _CLOSING = 600.0  # seconds that it gets to remove what it laid out
 _MOST = 2**30  # bytes of raw files of one repetition
+_LONGEST_OUTPUT = (
+    2**26
+)  # characters; read, they take up to thirty times as much, and nobody is heard meanwhile
 _BLOCK = 4096  # what a file takes at least
 _DEEPEST = 8  # folders below that of a repetition, more than any engine makes
 _LARGEST_SIZE, _LARGEST_BLOCK = 2**63 - 1, 2**30  # bytes of a target, and of its blocks
@@ -242,6 +246,8 @@ class FarCalls:
 
     def _parse(self, engine: str, text: str, within: str, completed: str) -> str:
         name = str(self._path(within))
+        if len(text) > _LONGEST_OUTPUT:
+            raise OutputError(f"{name} is larger than {_LONGEST_OUTPUT >> 20} MiB: not read")
         return packed(engines.load(engine).parse(text, name=name, completed=unpacked(Completed, completed)))
 
     def _compile(self, machine: str, name: str) -> str:

@@ -314,8 +314,14 @@ _EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"
 def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
     """Refuse a device that a program uses without claiming it, such as a virtual machine."""
     deadline = time.monotonic() + _PATIENCE
-    while (users := openers_of(plan.numbers, plan.proc)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    try:
+        while (users := openers_of(plan.numbers, plan.proc)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    except TimeoutError as error:
+        (pid,) = error.args
+        why = f"who has it open cannot be found out: {process_text(pid, plan.proc)} has too many files open"
+        yield plan.refuse("open", why, "end that first")
+        return
     if users:
         names = ", ".join(process_text(pid, plan.proc) for pid in users)
         yield plan.refuse("open", f"it is open in {names}", "end that first")

@@ -127,3 +127,23 @@ def test_ctrl_c_beside_a_host_that_says_nothing_is_no_traceback(place, words):
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=30)[1] == "iogate: interrupted\n"
     assert process.returncode == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "empty"),
+    [
+        (["device", "init", "board", "--host=", "--target=/x"], "--host"),
+        (["device", "init", "board", "--target", ""], "--target"),
+        (["fleet", "results", "--baseline= "], "--baseline"),
+        (["history", "--device="], "--device"),
+        (["show", ""], "an argument"),
+    ],
+)
+def test_what_is_empty_was_not_left_out(place, capsys, arguments, empty):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert (
+        f"{empty} is empty: give a value (is a variable not set?), or leave it out" in capsys.readouterr().err
+    )
+    assert not list(place.glob("baselines/board"))

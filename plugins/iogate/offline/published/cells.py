@@ -24,7 +24,8 @@ _TIMES = {
 _COUNTS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
 _RATE = re.compile(r"([kKMGT]?)(i?)([bB]|bits?)(?:/s|/S|/sec|ps)")
 _PIECE = re.compile(
-    r"(?:(?P<direction>[rw]|read|write):)?\s*(?:\w+\s*=)?\s*(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
+    r"(?:(?P<direction>(?i:[rw]|read|write)):)?\s*(?:\w+\s*=)?\s*"
+    r"(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
 )
 _BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}|(?:0|\d{4,}),\d+")
@@ -36,6 +37,8 @@ _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
 _UNCERTAINTY = re.compile(r"([\dA-Za-z/])\s*(?:±|\+/-|\+-)\s*[\d.,]+\s*%?")
 _SAID_AGAIN = re.compile(r"([\d.,]+\s*[A-Za-z/]+)\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
+_DIRECTED = re.compile(r"\b(?:[rw]|read|write):", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:\s*(?:,|;|/|<br ?/?>)\s*|\s+)(?=(?:[rw]|read|write):)", re.IGNORECASE)
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
 
 
@@ -120,7 +123,7 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     read. With `commas` every comma is a decimal one.
     """
     cell = _plain(cell)
-    pieces = re.split(r",\s+", cell) if re.search(r"\b[rw]:", cell) else [cell]
+    pieces = _BETWEEN.split(cell) if _DIRECTED.search(cell) else [cell]
     found = []
     for piece in pieces:
         match = _PIECE.fullmatch(piece)
@@ -134,7 +137,7 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
         if factor is None:
             return None
         value, step, comma = number
-        direction = _DIRECTIONS.get(match["direction"] or "", "")
+        direction = _DIRECTIONS.get((match["direction"] or "").lower(), "")
         shown = f"{match['number']} {own}".strip()
         found.append(Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma))
     return found

@@ -144,6 +144,8 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         last = unit_in(_rate_in(header, kind) or header.replace("_", " ").rpartition(" ")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
+    if not (named or kind or direction) and (beside := _unit_beside(header)):
+        named, alone = beside, True
     subject = _subject_in(text, kind, named[1] if named else "")
     if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = "time" if named[0] == "lat" and not _is_latency(text, named[1], subject) else named[0]
@@ -162,6 +164,18 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and _APART.search(text) is not None
     return Column(header, kind, _part_in(text, kind), unit, told, subject, apart)
+
+
+def _unit_beside(header: str) -> tuple[str, str] | None:
+    """Return the kind and unit that a heading begins or ends with whose other words say how, and not of what:
+    `Avg MB/s`, `MBps Achieved`, `p99 us`.
+    """
+    words = header.split()
+    for word in (words[-1:] + words[:1]) if len(words) > 1 else ():
+        named = unit_in(word) if word != "s" else None
+        if named and not _subject_in(header.lower().replace("_", " "), "", named[1]):
+            return named
+    return None
 
 
 def _subject_in(text: str, kind: str, unit: str) -> str:
@@ -198,7 +212,7 @@ def _is_latency(text: str, unit: str, subject: str) -> bool:
         return True
     said = re.sub(r"[^a-z0-9]", "", _without(text, unit))
     others = [word for word in subject.split() if not _OF_WORKLOAD.fullmatch(word)]
-    return not others and said not in ("", "time", "totaltime", "testtime")
+    return not others and said not in ("", "time", "total", "totaltime", "testtime")
 
 
 def _part_in(text: str, kind: str) -> str:

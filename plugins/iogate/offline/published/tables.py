@@ -32,6 +32,7 @@ _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
+_NAMED = re.compile(r"[:=]\s*\d")
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
 _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
@@ -219,7 +220,9 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
             stated["jobs"] = int(label[2][:9])
         if column.kind not in MEASURED and column.kind != ELSEWHERE and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
-    if not figures and all(cell[:1].isalpha() for cell in unread):  # a second row of headings, too
+    if not figures and all(
+        cell[:1].isalpha() and not _NAMED.search(cell) for cell in unread
+    ):  # headings, too
         return None
     named = {column.direction for column in columns if column.kind in MEASURED} - {""}
     if direction := _of_all(columns):

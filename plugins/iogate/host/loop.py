@@ -56,11 +56,18 @@ def attach(file: Path, start: int, length: int, sector: int) -> BlockDevice:
             "see that there are loop devices (/dev/loop-control, /dev/loop*); it takes Linux 5.8 or later"
         )
         raise TargetError(message, rule="loop", remedy=remedy) from error
-    with _opened(device) as descriptor, contextlib.suppress(OSError):
-        fcntl.ioctl(descriptor, _LOOP_SET_DIRECT_IO, 1)
+    refused = 0
+    with _opened(device) as descriptor:
+        try:
+            fcntl.ioctl(descriptor, _LOOP_SET_DIRECT_IO, 1)
+        except OSError as error:
+            refused = error.errno or 0
     if device.attribute("loop/dio") != "1":
         message = f"a loop device on {os.path.realpath(file)} can be had through the page cache only"
         remedy = "choose a target folder on a file system and disk with direct I/O (--io-target=PATH)"
+        if refused in (errno.EPERM, errno.EACCES):
+            message += ", as this user may not change it"
+            remedy = "be root outside of any user namespace (CAP_SYS_ADMIN)"
         raise TargetError(message, rule="no-direct-io", remedy=remedy)
     return device
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from iogate.report.results import Results, RunRecord
 
 
-class Document:
+class RunDocument:
     """What the document of a run says beside its results: how each workload was declared, the images of a
     pair, and the project's commit, as they were when it began, for the run that may go on with it.
     """

@@ -18,7 +18,7 @@ from iogate.model import Baseline, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.benches import bench_of
 from iogate.plugin.benchmark import MachineInfo
-from iogate.plugin.document import Document
+from iogate.plugin.document import RunDocument
 from iogate.plugin.gaps import Gaps
 from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
@@ -61,7 +61,7 @@ class PytestRun:
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
         self.selected = Selected(self.subject.project, self.python_tests, self.gaps.has_no_test)
         self.notice = ""
-        self._document = Document(settings, self.subject, self.python_tests)
+        self._document = RunDocument(settings, self.subject, self.python_tests)
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._session: Session | None = None

@@ -111,3 +111,79 @@ def test_who_ends_the_run_in_a_fixture_ends_it(lab):
     )
     result = lab.run("suites", "--device=lab")
     refused(result, "no card", status=7)
+
+
+MODE = """\
+import os, pytest
+@pytest.fixture(scope="session", autouse=True)
+def mode_{name}(): os.environ["IOGATE_FAKE_FACTOR"] = "{factor}"
+"""
+
+
+def test_what_some_suites_have_for_the_session_is_there_from_the_first_of_them_on(lab):
+    """As pytest has it."""
+    for name, factor in (("demo", 1), ("more", 0.5)):
+        (lab.path / f"suites/{name}").mkdir()
+        (lab.path / f"suites/{name}.yaml").rename(lab.path / f"suites/{name}/{name}.yaml")
+        (lab.path / f"suites/{name}/conftest.py").write_text(MODE.format(name=name, factor=factor))
+    lab.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=3)
+    lab.run("suites/demo", "--device=lab").assert_outcomes(passed=2)
+    lab.run("suites/more", "--device=lab").assert_outcomes(passed=1)
+    lab.run("suites/more", "suites/demo", "--device=lab").assert_outcomes(passed=3)
+
+
+def test_they_are_set_up_in_the_order_of_pytest_and_with_what_they_need(lab):
+    (lab.path / "suites/conftest.py").write_text(
+        """\
+import os, pytest
+@pytest.fixture(scope="session")
+def board(): os.environ["IOGATE_FAKE_FACTOR"] = "0.5"
+@pytest.fixture(scope="module", autouse=True)
+def a_module(): assert os.environ["DONE"] == "package"
+@pytest.fixture(scope="package", autouse=True)
+def z_package(): os.environ["DONE"] = "package"
+@pytest.fixture(autouse=True)
+def each(board): pass
+"""
+    )
+    lab.run("suites", "--device=lab").assert_outcomes(failed=3)
+
+
+@pytest.mark.parametrize("does", ["sys.exit(3)", "raise asyncio.CancelledError"])
+def test_what_ends_a_fixture_otherwise_is_an_error_of_its_tests(lab, does):
+    (lab.path / "conftest.py").write_text(
+        "import asyncio, sys, pytest\n@pytest.fixture(scope='session', autouse=True)\n"
+        f"def card():\n    {does}\n"
+    )
+    result = lab.run("suites", "--device=lab")
+    result.assert_outcomes(errors=3)
+    assert result.ret == 1
+
+
+def test_a_fixture_that_hangs_is_ended_by_the_limit_of_pytest_timeout(lab):
+    pytest.importorskip("pytest_timeout")
+    (lab.path / "conftest.py").write_text(
+        "import time, pytest\n@pytest.fixture(scope='session', autouse=True)\ndef card(): time.sleep(100)\n"
+    )
+    result = lab.run_apart("suites", "--device=lab", "--timeout=1")
+    result.assert_outcomes(errors=3)
+    assert "Timeout" in result.stdout.str()
+
+
+def test_the_target_is_let_go_of_before_a_fixture_of_tests_in_python_is_undone(lab):
+    (lab.path / "conftest.py").write_text(
+        """\
+import os, pytest
+@pytest.fixture(scope="session", autouse=True)
+def card():
+    yield
+    links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+    held = [os.readlink(link) for link in links if os.path.exists(link)]
+    assert os.getcwd() not in held, held
+"""
+    )
+    (lab.path / "test_disk.py").write_text(
+        "def test_disk(measure): measure(rw='read', bs='4k', size='64k', engine='fio')\n"
+    )
+    result = lab.run("test_disk.py", "--device=lab", "--io-missing=record")
+    result.assert_outcomes(passed=1)

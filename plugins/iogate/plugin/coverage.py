@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 from collections import Counter
@@ -120,6 +121,8 @@ def why_passed_over(folder: Path, patterns: Collection[str], *, environments: bo
             f"takes it for a virtual environment, as {mark} lies there: remove that, or say "
             "--collect-in-virtualenv"
         )
+    if folder.name == "__pycache__":
+        return "enters no folder of that name: rename it"
     if _OWN_PATTERN in patterns and any(fnmatch(folder.name, pattern) for pattern in patterns):
         return "enters no folder of that name: rename it, or set norecursedirs in an ini file"
     return ""
@@ -136,11 +139,17 @@ def not_plain_text(path: Path) -> str:
 
 
 def has_suites(folder: Path, suites: list[str]) -> bool:
-    """Return whether there are suites in a folder."""
-    try:
-        return any(is_suite(path, suites) for path in folder.rglob("*.y*ml"))
-    except OSError:  # the folder is gone by now
-        return False
+    """Return whether there are suites in a folder, or in one that a link in it leads to."""
+    seen: set[str] = set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        if any(is_suite(Path(place) / name, suites) for name in files if name.endswith((".yaml", ".yml"))):
+            return True
+    return False
 
 
 def passed_over(folder: Path, root: Path, why: str) -> str:

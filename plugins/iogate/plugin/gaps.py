@@ -80,7 +80,7 @@ class Gaps:
         )
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
-        passed_over = [] if paired else self._without_collection(folder, existing)
+        passed_over = [] if paired else self._without_collection(folder)
         self.found += [coverage.without_collection(folder, root, *each) for each in passed_over]
         if leaves_out_unchanged(self._config):
             stored_too = map(self._python_tests.stored, self._python_tests.modules)
@@ -107,21 +107,23 @@ class Gaps:
         """Return whether a workload of a module of tests has a baseline, and no test any more."""
         return workload in self._without_test.get(suite, ())
 
-    def _without_collection(self, folder: Path, suites: Collection[str]) -> Iterator[tuple[str, str]]:
+    def _without_collection(self, folder: Path) -> Iterator[tuple[str, str]]:
         """Yield the suites, and modules of tests, that have baselines, lie where pytest was told to look, and
         were neither collected nor ignored as somebody wanted it, nor told of with their folder.
         """
         if not self._python_tests.are_all or self._in_parts:
             return
         for name in coverage.stored_suites(folder):
-            kind = "suite" if name in suites else "module"
-            file = self._project.suite(name) if kind == "suite" else self._project.module(name)
+            suite = self._project.suite(name)
+            file, kind = (suite, "suite") if suite else (self._project.module(name), "module")
             if file is None or file.resolve() in self._python_tests.seen:
                 continue
-            places = {file.resolve(), *file.resolve().parents}
+            ways = (file, *file.parents)  # by which pytest comes there, whatever links lead elsewhere
+            places = set(map(_place, ways))
             known = self._ignored | (self._told if kind == "suite" else set())
-            ignored = not known.isdisjoint(places) or any(map(self._is_ignored, places))
-            if not (ignored or self._named.isdisjoint(places)):
+            ignored = not known.isdisjoint(places) or any(map(self._is_ignored, ways))
+            named = places | {way.resolve() for way in ways}
+            if not (ignored or self._named.isdisjoint(named)):
                 yield name, kind
 
     @property
@@ -150,9 +152,9 @@ class Gaps:
                 and coverage.has_suites(path, config.getini("io_suites"))
             ):
                 self.found.append(coverage.passed_over(path, self._project.root, why))
-                self._told.add(path.resolve())
+                self._told.add(_place(path))
             return
-        self._ignored.add(path.resolve())
+        self._ignored.add(_place(path))
 
     def _why_passed_over(self, folder: Path) -> str:
         environments = self._config.getoption("collect_in_virtualenv", False)
@@ -195,3 +197,8 @@ def _is_new(result: WorkloadResult) -> bool:
     """Return whether a workload was recorded for want of a baseline, not added to one that learns."""
     verdict = result.verdict
     return verdict.verdict == "recorded" and all(item.baseline is None for item in verdict.metrics)
+
+
+def _place(path: Path) -> Path:
+    """Return where a file or folder lies, itself maybe a link, which leads elsewhere."""
+    return path.parent.resolve() / path.name

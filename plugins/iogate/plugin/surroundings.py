@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 from iogate.plugin.items import WorkloadItem
+from iogate.plugin.time_limit import limited
+
+_SESSION = frozenset({"session"})
+_SUITE = _SESSION | {"package", "module"}
 
 
 class Surroundings:
@@ -19,20 +23,49 @@ class Surroundings:
         self._let_go = let_go
 
     def of_session(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:
-        """Set up what holds for the session, and return the workloads that can be measured in it: the others
-        fail, or are skipped, in their own set-up.
+        """Set up what holds for the session and is there for its first test, in front of the first of these
+        workloads. Return those that can be measured in it: others fail, or are skipped, in their own set-up.
         """
-        suites = {item.parent: item for item in items}
-        ready = {suite: _can_be_set_up(item, {"session"}, item.session) for suite, item in suites.items()}
-        if any(_wide(item, {"session"}) for item in suites.values()):
-            _state(items[0]).addfinalizer(self._let_go, items[0].session)
-        return [item for item in items if ready[item.parent]]
+        if not items:
+            return []
+        first, run = items[0], items[0].session.items
+        wide = _wide(first, _SESSION)
+        shared = [definition for definition in wide if definition in _wide(run[0], _SESSION)]
+        stands = self._can_be_set_up(first, shared, first if first is run[0] else first.session)
+        lost = [] if stands else shared
+        return [item for item in items if not any(_fails(it) or it in lost for it in _wide(item, _SESSION))]
 
     def of_suite(self, first: WorkloadItem) -> bool:
-        """Set up what holds for the suite, or the folder, of the `first` test that comes, and return whether
-        that can be done.
+        """Set up what holds for the suite, or the folder, of the `first` test that comes, or for the session
+        from there on, and return whether that can be done.
         """
-        return _can_be_set_up(first, {"package", "module"}, first)
+        return self._can_be_set_up(first, _wide(first, _SUITE), first)
+
+    def let_go_before(self, session: pytest.Session) -> None:
+        """Let go of the target before what is set up by now is undone."""
+        _state(session).addfinalizer(self._let_go, session)
+
+    def _can_be_set_up(self, item: WorkloadItem, wide: Sequence[Any], kept: Any) -> bool:
+        """Set up fixtures that a workload's test has, and return whether that can be done. What is set up as
+        far as `kept`, a test or the session, stays so; pytest knows each, and what it failed of.
+        """
+        missing = [definition.argname for definition in wide if definition.cached_result is None]
+        if any(map(_fails, wide)) or not missing:
+            return not any(map(_fails, wide))
+        assert item.parent is not None
+        carrier: _Carrier = _Carrier.from_parent(item.parent, name=item.name, callobj=_nothing)
+        carrier.wide = missing
+        try:
+            with limited(item):
+                _state(item.session).setup(carrier)
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException:  # as pytest has it; the test's own set-up comes to that, too, and tells it
+            return False
+        finally:
+            _state(item.session).teardown_exact(kept)
+            self.let_go_before(item.session)
+        return True
 
 
 class _Carrier(pytest.Function):
@@ -45,36 +78,22 @@ class _Carrier(pytest.Function):
             self._request.getfixturevalue(name)
 
 
-def _can_be_set_up(item: WorkloadItem, scopes: Collection[str], kept: Any) -> bool:
-    """Set up fixtures of these scopes that a workload's test has, and return whether that can be done. What
-    is set up as far as `kept`, a test or the session, stays so; pytest knows each, and what it failed of.
-    """
-    if not (wide := _wide(item, scopes)):
-        return True
-    assert item.parent is not None
-    carrier: _Carrier = _Carrier.from_parent(item.parent, name=item.name, callobj=_nothing)
-    carrier.wide = wide
-    try:
-        _state(item).setup(carrier)
-    except (Exception, pytest.skip.Exception, pytest.fail.Exception):
-        return False  # the test's own set-up comes to that, too, and tells it
-    finally:
-        _state(item).teardown_exact(kept)
-    return True
+def _wide(item: pytest.Item, scopes: Collection[str]) -> list[Any]:
+    """Return the fixtures of these scopes that a test has, also by others, in the order of their set-up."""
+    known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    found = [known[name][-1] for name in getattr(item, "fixturenames", ()) if name in known]
+    return [definition for definition in found if definition.scope in scopes]
 
 
-def _wide(item: WorkloadItem, scopes: Collection[str]) -> list[str]:
-    """Return the fixtures of these scopes that a test has without asking for them."""
-    known = item._fixtureinfo.name2fixturedefs
-    return [
-        name for name in item._fixtureinfo.initialnames if name in known and known[name][-1].scope in scopes
-    ]
+def _fails(definition: Any) -> bool:
+    """Return whether a fixture failed, or skipped, as pytest remembers."""
+    return definition.cached_result is not None and definition.cached_result[2] is not None
 
 
 def _nothing() -> None:
     pass
 
 
-def _state(item: pytest.Item) -> Any:
+def _state(session: pytest.Session) -> Any:
     """Return what pytest knows of what is set up."""
-    return item.session._setupstate
+    return session._setupstate

@@ -6,8 +6,9 @@ It is pytest-timeout's own timer that ends them.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
@@ -28,6 +29,21 @@ def timeout_settings(config: pytest.Config) -> Callable[[pytest.Item], Any] | No
     """Return what tells pytest-timeout's settings for a test; None where that plugin is not."""
     plugin = config.pluginmanager.getplugin("timeout")
     return getattr(plugin, "_get_item_settings", None)
+
+
+@contextlib.contextmanager
+def limited(item: pytest.Item) -> Iterator[None]:
+    """Limit the time of what is set up for a test ahead of it. Raises pytest's Failed if it takes longer."""
+    settings_of = timeout_settings(item.config)
+    settings = settings_of(item) if settings_of else None
+    if not settings or not settings.timeout or settings.func_only:
+        yield
+        return
+    item.config.hook.pytest_timeout_set_timer(item=item, settings=settings)
+    try:
+        yield
+    finally:
+        item.config.hook.pytest_timeout_cancel_timer(item=item)
 
 
 def timed(kind: type[_Kind]) -> type[_Kind]:

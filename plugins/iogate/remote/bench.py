@@ -33,7 +33,7 @@ from iogate.remote.compilers import compiled_for
 from iogate.remote.connection import Connection
 from iogate.remote.far import Facts, Request
 from iogate.remote.post import Lost
-from iogate.remote.raw_files import is_raw
+from iogate.remote.raw_files import is_raw, kept_as
 from iogate.remote.survey import Survey
 from iogate.remote.wire import packed, unpacked
 from iogate.target.resolve import Target
@@ -220,7 +220,7 @@ class FarCalls:
         try:
             with (
                 own_folder(path.parent, self._folder.parent) as held,
-                open(held / path.name, "wb" if first else "ab", opener=own_file) as stream,
+                open(held / kept_as(path.name), "wb" if first else "ab", opener=own_file) as stream,
             ):
                 stream.write(data)
         except OSError as error:

@@ -16,6 +16,7 @@ from iogate.measure.local_bench import folder_name
 from iogate.model import ClientOutputs, Command, Finding, Output, Repetition, Traffic, Workload
 from iogate.remote.client import Client, FellowGone
 from iogate.remote.far_client import Asked, Conducted
+from iogate.remote.raw_files import sent_as
 
 _MOST = 256 * 2**20  # bytes of an output
 
@@ -94,7 +95,7 @@ class Together:
         """Return what the raw files of the first client say. Raises OutputError."""
         raw = self._within / next(iter(self.clients))
         file = raw / conducted.output
-        logs = {path.name: _read(path) for path in raw.glob("*") if path.is_file() and path != file}
+        logs = {sent_as(path.name): _read(path) for path in raw.glob("*") if path.is_file() and path != file}
         return self._engine.outputs(_read(file), logs, offsets, name=str(file), completed=conducted.completed)
 
     def _audit(

@@ -180,6 +180,7 @@ def test_raw_files_come_home(bench, tmp_path):
         ("file", f"{WITHIN}/conftest.py", b"", True),
         ("file", f"{WITHIN}/log_bw.py", b"", True),
         ("file", f"{WITHIN}/pytest.ini", b"", True),
+        ("file", f"{WITHIN}/test_x.txt", b"", True),
         ("file", f"{WITHIN}/HEAD", b"", True),
         ("file", f"{WITHIN}/.git/x.log", b"", True),
         ("file", f"{WITHIN}/.x.log", b"", True),

@@ -177,6 +177,30 @@ def test_a_folder_of_suites_that_pytest_takes_for_a_virtual_environment(lab, mar
     measured.assert_outcomes(passed=3, skipped=1)
 
 
+def test_links_hide_no_suites_that_pytest_takes_for_a_virtual_environment(lab):
+    """Nor does a link that is called as a folder which pytest never enters, and leads to the project."""
+    (lab.path / "shared").mkdir()
+    (lab.path / "shared/deep.yaml").write_text("workloads: {deep: {engine: fake}}\n")
+    (lab.path / "suites/nightly").mkdir()
+    (lab.path / "suites/nightly/common").symlink_to("../../shared")
+    lab.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=3)
+    (lab.path / "suites/nightly/pyvenv.cfg").touch()
+    strictly_refused(lab, "suites/nightly has suites, and pytest takes it for a virtual environment")
+    (lab.path / "suites/nightly/pyvenv.cfg").unlink()
+    (lab.path / "suites/nightly").rename(lab.path / "suites/.nightly")
+    (lab.path / "baselines/lab/nightly").rename(lab.path / "baselines/lab/.nightly")
+    (lab.path / "suites/__pycache__").symlink_to("..")
+    strictly_refused(lab, "baselines/lab/.nightly/common/deep.yaml: stored baselines of a suite that pytest")
+
+
+def test_iogate_in_a_virtual_environment_among_suites_brings_none(lab):
+    place = lab.path / "suites/env/lib/python3.11/site-packages/iogate/suites"
+    place.mkdir(parents=True)
+    (place / "quick.yaml").write_text("workloads: {deep: {engine: fake}}\n")
+    (lab.path / "suites/env/pyvenv.cfg").touch()
+    assert lab.run("suites", "--device=lab", "--io-strict").ret == 0
+
+
 def test_suites_that_have_baselines_in_a_hidden_folder(lab):
     (lab.path / "suites/nightly").mkdir()
     (lab.path / "suites/nightly/deep.yaml").write_text("workloads: {deep: {engine: fake}}\n")

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from loops import MIB, Loops, format_device, need
+from waiting import eventually
 
 SUITE = """\
 workloads:
@@ -39,3 +40,33 @@ def test_a_disk_that_a_fixture_mounts_is_the_one_that_is_measured(project, tmp_p
         assert (result.status, result.verdicts) == (0, {"read": "recorded"}), result.text
         assert not os.path.ismount(point) and not list(point.iterdir())
         assert str(device).rpartition("/")[2] in result.text  # the finding of its page cache names it
+
+
+CHANGES = """\
+import pytest, time
+@pytest.fixture(scope="session", autouse=True)
+def power_mode():
+    with open({log!r}, "a", buffering=1) as log:
+        log.write("up\\n")
+        yield
+        time.sleep(1)
+        log.write("down\\n")
+"""
+
+
+@pytest.mark.system
+def test_of_two_runs_on_one_target_only_one_has_its_fixtures_set_up(project, tmp_path):
+    """Else the one that ends first, or is refused, would undo what the other one is measured in."""
+    project.host = ""
+    log = tmp_path / "log"
+    project.suite(SUITE)
+    project.device("lab", "target: .\nmissing: record\n")
+    (project.path / "conftest.py").write_text(CHANGES.format(log=str(log)))
+    first = project.start("suites", "--device=lab", "--io-runtime=1")
+    eventually(lambda: log.exists() and log.read_text() == "up\n")
+    refused = project.run("suites", "--device=lab")
+    assert refused.status == 4 and "another run has set up what fixtures make for" in refused.text
+    assert log.read_text() == "up\n"
+    waited = project.run("suites", "--device=lab", "--io-runtime=1", "--io-wait=100s")
+    assert (project.finish(first).status, waited.status) == (0, 0), waited.text
+    assert log.read_text() == "up\ndown\nup\ndown\n"

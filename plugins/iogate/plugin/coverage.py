@@ -115,16 +115,17 @@ def why_passed_over(folder: Path, patterns: Collection[str], *, environments: bo
     """Return why pytest enters a folder only by name, and nobody has set that it does; empty if somebody has.
     It takes virtual `environments` for tests, or does not.
     """
+    if folder.name == "__pycache__":
+        return "enters no folder of that name: rename it"
+    if any(fnmatch(folder.name, pattern) for pattern in patterns):
+        own = _OWN_PATTERN in patterns
+        return "enters no folder of that name: rename it, or set norecursedirs in an ini file" if own else ""
     marks = () if environments else (mark for mark in _ENVIRONMENT if (folder / mark).is_file())
     if mark := next(iter(marks), ""):
         return (
             f"takes it for a virtual environment, as {mark} lies there: remove that, or say "
             "--collect-in-virtualenv"
         )
-    if folder.name == "__pycache__":
-        return "enters no folder of that name: rename it"
-    if _OWN_PATTERN in patterns and any(fnmatch(folder.name, pattern) for pattern in patterns):
-        return "enters no folder of that name: rename it, or set norecursedirs in an ini file"
     return ""
 
 
@@ -140,16 +141,22 @@ def not_plain_text(path: Path) -> str:
 
 def has_suites(folder: Path, suites: list[str]) -> bool:
     """Return whether there are suites in a folder, or in one that a link in it leads to."""
+    return any(path.suffix in (".yaml", ".yml") and is_suite(path, suites) for path in _files_below(folder))
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder, through links to others, each folder once; none of what is installed,
+    as iogate itself brings suites.
+    """
     seen: set[str] = set()
     for place, folders, files in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
-        if real in seen:
+        if real in seen or os.path.basename(place) == "site-packages":
             folders.clear()
             continue
         seen.add(real)
-        if any(is_suite(Path(place) / name, suites) for name in files if name.endswith((".yaml", ".yml"))):
-            return True
-    return False
+        folders.sort()
+        yield from (Path(place, name) for name in sorted(files))
 
 
 def passed_over(folder: Path, root: Path, why: str) -> str:
@@ -187,7 +194,9 @@ def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> It
 
 def stored_suites(folder: Path) -> Iterator[str]:
     """Yield what the suites and modules of tests are called that have baselines in a device's folder."""
-    for path in sorted(folder.rglob("*.yaml")):
+    for path in sorted(_files_below(folder)):
+        if path.suffix != ".yaml":
+            continue
         suite = path.relative_to(folder).with_suffix("").as_posix()
         if suite != "device" and not path.name.startswith("."):
             yield suite

@@ -248,7 +248,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     try:
         coming = [item for item in items if will_run(item)]
         if not config.option.io_plan:
-            coming = run.surroundings.of_session(coming)
+            coming = run.prepare(coming)
         run.enroll(coming)
         if config.option.io_plan:
             reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")

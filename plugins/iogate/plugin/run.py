@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -155,6 +157,25 @@ class PytestRun:
         if not self.config.option.io_plan:
             self._require_writable(trials)
 
+    def prepare(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:
+        """Set up what fixtures make for the session, and return the workloads that can be measured in it.
+        Raises TargetError if another run has done so, and is not waited for.
+        """
+        self._interrupts.watch()
+        exclusive = _need_target(item.workload for item in items)
+        return self.surroundings.of_session(items, self._hold_surroundings if exclusive else None)
+
+    def _hold_surroundings(self, stack: ExitStack) -> None:
+        """Keep what fixtures make from being made, or undone, by another run meanwhile."""
+        from iogate.plugin.reporters import progress_of
+        from iogate.target.locks import hold_surroundings, until_free
+
+        settings, device = self.settings, self.subject.device
+        target = os.path.realpath(settings.target or settings.root / device.target)
+        where = f"{settings.host or device.host} {target}".strip()
+        notice = progress_of(self.config).notice
+        until_free(stack, lambda heed: hold_surroundings(where, heed, notice), settings.wait, notice)
+
     def _look_for_session(self, ids: Collection[str]) -> None:
         """Find the session of these workloads, and of the tests in Python, that is to be gone on with."""
         from iogate.plugin.resume import session_to_resume
@@ -221,9 +242,7 @@ class PytestRun:
 
     def _wait_for_target(self, workloads: Sequence[Workload]) -> None:
         """Take the target before it is asked what it refuses, as it refuses what another run uses."""
-        from iogate import engines
-
-        if any(engines.load(workload.engine).needs(workload).target for workload in workloads):
+        if _need_target(workloads):
             self.session.bench.open()
 
     def expectations(self) -> str:
@@ -416,3 +435,9 @@ def _failures(*steps: Callable[[], None]) -> list[IogateError]:
         except IogateError as error:
             failed.append(error)
     return failed
+
+
+def _need_target(workloads: Iterable[Workload]) -> bool:
+    from iogate import engines
+
+    return any(engines.load(workload.engine).needs(workload).target for workload in workloads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -22,15 +23,23 @@ class Surroundings:
     def __init__(self, let_go: Callable[[], None]) -> None:
         self._let_go = let_go
 
-    def of_session(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:
+    def of_session(
+        self, items: Sequence[WorkloadItem], hold: Callable[[ExitStack], None] | None
+    ) -> list[WorkloadItem]:
         """Set up what holds for the session and is there for its first test, in front of the first of these
         workloads. Return those that can be measured in it: others fail, or are skipped, in their own set-up.
+        `hold` keeps other runs from doing the same until all is undone.
         """
         if not items:
             return []
         first, run = items[0], items[0].session.items
         wide = _wide(first, _SESSION)
         shared = [definition for definition in wide if definition in _wide(run[0], _SESSION)]
+        if hold and any(_wide(item, _SESSION) for item in {item.parent: item for item in items}.values()):
+            held = ExitStack()
+            hold(held)
+            _state(first.session).setup(first.session)
+            _state(first.session).addfinalizer(held.close, first.session)  # behind all that is undone
         stands = self._can_be_set_up(first, shared, first if first is run[0] else first.session)
         lost = [] if stands else shared
         return [item for item in items if not any(_fails(it) or it in lost for it in _wide(item, _SESSION))]

@@ -12,6 +12,7 @@ wait, but is not kept from running by it: root's runs exclude each other by file
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import pwd
 import stat
@@ -28,7 +29,7 @@ from iogate.host import sysfs
 from iogate.host.flock import lock, unlock
 from iogate.host.mounts import PROC
 from iogate.host.openers import openers_of_file, process_text, user_of
-from iogate.units import format_duration
+from iogate.units import format_duration, printable
 
 ROOTS_OWN = Path("/run/iogate")
 _POLL_SECONDS = 0.5
@@ -101,6 +102,17 @@ def hold_disks(numbers: Iterable[str], heed: bool = True, notice: Notice = print
         yield
 
 
+@contextlib.contextmanager
+def hold_surroundings(target: str, heed: bool = True, notice: Notice = print) -> Iterator[None]:
+    """Hold what a run makes around a target (mounts it, sets a power mode) by the target's name: it may not
+    be there yet. Raises TargetError (`locked`) that says who has it.
+    """
+    name = f"around-{hashlib.sha256(target.encode(errors='surrogateescape')).hexdigest()[:16]}"
+    message = f"another run has set up what fixtures make for {printable(target)}"
+    with _lock_files(name, message, heed, notice):
+        yield
+
+
 class _Held:
     """The lock files of a disk that this process holds, for as many of its own targets as `users` says."""
 
@@ -114,7 +126,8 @@ _held: dict[str, _Held] = {}
 
 @contextlib.contextmanager
 def _hold_disk(number: str, heed: bool, notice: Notice) -> Iterator[None]:
-    held = _held.get(number) or _Held(_lock_disk(number, heed, notice))
+    name, message = number.replace(":", "-"), f"another run is on the same disk ({number})"
+    held = _held.get(number) or _Held(_lock_files(name, message, heed, notice))
     _held[number] = held
     held.users += 1
     try:
@@ -126,15 +139,17 @@ def _hold_disk(number: str, heed: bool, notice: Notice) -> Iterator[None]:
             held.files.close()
 
 
-def _lock_disk(number: str, heed: bool, notice: Notice) -> ExitStack:
-    """Return the locked lock files of a disk, as far as there can be any. Raises TargetError (`locked`)."""
+def _lock_files(name: str, message: str, heed: bool, notice: Notice) -> ExitStack:
+    """Return the locked lock files of a name, as far as there can be any. Raises TargetError (`locked`) with
+    a message, and who has one.
+    """
     with ExitStack() as files:
         for folder in _folders():
-            descriptor = _lock_file(folder / f"iogate-{number.replace(':', '-')}.lock")
+            descriptor = _lock_file(folder / f"iogate-{name}.lock")
             if descriptor is not None:
                 files.callback(os.close, descriptor)
                 if not _take(descriptor):
-                    _give_way(descriptor, f"another run is on the same disk ({number})", heed, notice)
+                    _give_way(descriptor, message, heed, notice)
         return files.pop_all()
 
 

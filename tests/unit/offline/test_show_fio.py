@@ -245,6 +245,13 @@ class TestOldVersions:
         text, status = audit_files([WILD / "misprinted_fraction.txt"])
         assert status == 0 and "short_io" not in text
 
+    def test_bytes_a_second_of_fio_2_0_have_a_blank_before_their_unit(self, tmp_path):
+        text = (WILD / "misprinted_fraction.txt").read_text().replace("fio-2.2.10", "fio-2.0.8")
+        done = "io=960520KB, bw=822173 B/s, iops=200 , runt=1196321msec"
+        ((item,), status) = shown(write(tmp_path, re.sub(r"io=960520KB, .*msec", done, text)))
+        assert status == 0
+        assert metrics(item)["read.bandwidth"] == pytest.approx(960520 * 1024 / 1196.321)
+
     @settings(max_examples=100, deadline=None)
     @given(st.integers(10_000, 10**7), st.integers(10_000, 10**6))
     def test_whatever_it_prints_whole_ios_are_not_short(self, tmp_path_factory, operations, milliseconds):
@@ -319,7 +326,7 @@ class TestJson:
 class TestSize:
     """The time is in proportion to the size."""
 
-    @pytest.mark.parametrize("kind", ["runs", "jobs", "documents", "prose"])
+    @pytest.mark.parametrize("kind", ["runs", "jobs", "documents", "prose", "line"])
     def test_reading(self, tmp_path, kind):
         small, large = (write(tmp_path, content(kind, size), f"{size}") for size in (1, 4))
         assert growth(lambda: show([small], as_json=False), lambda: show([large], as_json=False), 2) < LINEAR
@@ -327,6 +334,8 @@ class TestSize:
 
 def content(kind, megabytes):
     size = megabytes * 500_000
+    if kind == "line":
+        return "fio-3.33\n" + "rr: (groupid=0, jobs=1): err= 0" * (size // 31)
     if kind == "runs":
         return TEXT * (size // len(TEXT))
     if kind == "jobs":

@@ -49,7 +49,7 @@ _DONE = re.compile(
     rf"\((?P<size>{_NUMBER}[KMGTP]?)i?B/(?P<time>\d+)msec\)(?:;.*)?"
 )
 _DONE_2 = re.compile(
-    rf"{_SIDE} io=(?P<size>{_NUMBER}[KMGTP]?)i?B, bw=(?P<binary>{_NUMBER}[KMGTP]?)i?B/s, "
+    rf"{_SIDE} io=(?P<size>{_NUMBER}[KMGTP]?) ?i?B, bw=(?P<binary>{_NUMBER}[KMGTP]?) ?i?B/s, "
     rf"iops=(?P<iops>{_NUMBER}[kKMG]?)\s*, runt=\s*(?P<time>\d+)msec"
 )
 _LATENCY = re.compile(
@@ -77,6 +77,7 @@ _FIGURES = re.compile(
     r"bw \(|iops\s*:|cpu\s*:|issued"
 )
 """How a line begins that has figures: it must be understood whole, or the output is refused."""
+_LONGEST = 4096  # characters of a line
 _TOO_LONG = re.compile(r"\d{19}")
 
 
@@ -135,8 +136,10 @@ class Draft:
 
 
 def content(line: str) -> str:
-    """Return what a line says: what a terminal shows of it, without the mark of a quotation."""
-    return line.rstrip("\r").rpartition("\r")[2].strip().lstrip(">").strip()
+    """Return what a line says: what a terminal shows of it, without the mark of a quotation, and no more of
+    it than fio would print.
+    """
+    return line.rstrip("\r").rpartition("\r")[2].strip().lstrip(">").strip()[:_LONGEST]
 
 
 def has_figures(line: str) -> bool:

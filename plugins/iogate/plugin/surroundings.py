@@ -89,8 +89,9 @@ class _Carrier(pytest.Function):
 
 def _wide(item: pytest.Item, scopes: Collection[str]) -> list[Any]:
     """Return the fixtures of these scopes that a test has, also by others, in the order of their set-up."""
-    known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
-    found = [known[name][-1] for name in getattr(item, "fixturenames", ()) if name in known]
+    info = getattr(item, "_fixtureinfo", None)  # some tests of other plugins have none
+    known = info.name2fixturedefs if info else {}
+    found = [known[name][-1] for name in getattr(item, "fixturenames", ()) if known.get(name)]
     return [definition for definition in found if definition.scope in scopes]
 
 

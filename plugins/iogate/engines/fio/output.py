@@ -30,6 +30,8 @@ OF_EACH = ("iops", "bandwidth", "lat.mean", "clat.p50", "clat.p99", "clat.p99.9"
 """The figures that are told of each of several jobs or clients, beside those of all."""
 _TOGETHER = 1.25
 """How much longer than the shortest the longest of jobs may run, so that they still ran together."""
+_MOST_JOBS = 2**16
+"""More than fio has, which is 4096 (REAL_MAX_JOBS in fio.h) for each of its clients."""
 _EDGE = 1.0  # s
 _CLOCK = 0.01  # s: how much earlier than its runtime a job may end by fio's clock
 _SHOWN = 600
@@ -127,6 +129,8 @@ def _jobs(report: FioReport) -> list[_Job]:
     entries = _entries(report)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise OutputError(f"{report.name}: is not fio's output: it lists no jobs")
+    if len(entries) > _MOST_JOBS:
+        raise OutputError(f"{report.name}: lists {len(entries)} jobs, and fio has {_MOST_JOBS} at most")
     if not entries:
         raise OutputError(f"{report.name}: fio ran no job{_messages(report.said, None)}")
     labels = [_label(entry) for entry in entries]

@@ -381,6 +381,7 @@ def test_failed_ios_that_were_passed_over_are_refused(binned):
         ("{}", "does not say its version"),
         ('{"fio version": "fio-3.33"}', "lists no jobs"),
         ('{"fio version": "fio-3.33", "jobs": []}', "ran no job"),
+        ('{"fio version": "fio-3.33", "jobs": [' + "{}," * 65536 + "{}]}", "lists 65537 jobs"),
         ('{"fio version": "fio-3.33", "jobs": [1]}', "lists no jobs"),
         ('{"fio version": "fio-3.33", "jobs": [', "ends in the middle"),
         ("{" * 100_000, "fio's output"),

@@ -10,7 +10,7 @@ from iogate.offline.published.cells import LATENCIES, unit_in
 
 _KINDS: tuple[tuple[str, str], ...] = (
     ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
-    ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b"),
+    ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b|^block$"),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
     ("slat", r"\bslat[\d.]*\b|submission(?! *(?:time|rate))"),

@@ -35,6 +35,7 @@ UNDISTURBED = tuple(
         "remote",
         "report_page",
         "results_races",
+        "surroundings_system",
         "target_races",
         "wear_counted",
     )

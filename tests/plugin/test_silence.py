@@ -160,8 +160,9 @@ def test_a_folder_of_suites_that_pytest_passes_over(lab):
     lab.run("suites/build", "--device=lab", "--io-missing=skip", "--io-strict").assert_outcomes(skipped=1)
 
 
-@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history"])
-@pytest.mark.parametrize("place", ["suites", "suites/nightly"])
+@pytest.mark.parametrize(
+    ("mark", "place"), [("pyvenv.cfg", "suites"), ("conda-meta/history", "suites/nightly")]
+)
 def test_a_folder_of_suites_that_pytest_takes_for_a_virtual_environment(lab, mark, place):
     """An empty file of a pull request would have been enough to pass."""
     (lab.path / "suites/nightly").mkdir()

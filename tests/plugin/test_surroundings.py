@@ -56,13 +56,13 @@ def test_what_holds_for_a_suite_holds_for_no_other(lab):
     result.stdout.fnmatch_lines(["suites/more.yaml::gamma FAILED*"])
 
 
-@pytest.mark.parametrize("scope", ["session", "module"])
 @pytest.mark.parametrize(
-    ("does", "outcomes"),
+    ("scope", "does", "outcomes"),
     [
-        ("pytest.skip('no card in the slot')", {"skipped": 3}),
-        ("raise OSError('no card in the slot')", {"errors": 3}),
-        ("pytest.fail('no card in the slot')", {"errors": 3}),
+        ("session", "pytest.skip('no card in the slot')", {"skipped": 3}),
+        ("module", "pytest.skip('no card in the slot')", {"skipped": 3}),
+        ("session", "raise OSError('no card in the slot')", {"errors": 3}),
+        ("module", "pytest.fail('no card in the slot')", {"errors": 3}),
     ],
 )
 def test_where_a_fixture_fails_or_skips_nothing_is_measured(lab, scope, does, outcomes):

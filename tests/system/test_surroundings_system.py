@@ -62,11 +62,11 @@ def test_of_two_runs_on_one_target_only_one_has_its_fixtures_set_up(project, tmp
     project.suite(SUITE)
     project.device("lab", "target: .\nmissing: record\n")
     (project.path / "conftest.py").write_text(CHANGES.format(log=str(log)))
-    first = project.start("suites", "--device=lab", "--io-runtime=1")
+    first = project.start("suites", "--device=lab", "--io-runtime=0.5")
     eventually(lambda: log.exists() and log.read_text() == "up\n")
     refused = project.run("suites", "--device=lab")
     assert refused.status == 4 and "another run has set up what fixtures make for" in refused.text
     assert log.read_text() == "up\n"
-    waited = project.run("suites", "--device=lab", "--io-runtime=1", "--io-wait=100s")
+    waited = project.run("suites", "--device=lab", "--io-runtime=0.5", "--io-wait=100s")
     assert (project.finish(first).status, waited.status) == (0, 0), waited.text
     assert log.read_text() == "up\ndown\nup\ndown\n"

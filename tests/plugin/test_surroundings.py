@@ -174,7 +174,7 @@ def test_the_target_is_let_go_of_before_a_fixture_of_tests_in_python_is_undone(l
     (lab.path / "conftest.py").write_text(
         """\
 import os, pytest
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def card():
     yield
     links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
@@ -183,7 +183,8 @@ def card():
 """
     )
     (lab.path / "test_disk.py").write_text(
-        "def test_disk(measure): measure(rw='read', bs='4k', size='64k', engine='fio')\n"
+        "def test_first(measure): measure(rw='read', bs='4k', size='64k', engine='fio')\n"
+        "def test_disk(measure, card): measure(rw='read', bs='4k', size='64k', engine='fio')\n"
     )
-    result = lab.run("test_disk.py", "--device=lab", "--io-missing=record")
-    result.assert_outcomes(passed=1)
+    result = lab.run("suites", "test_disk.py", "--device=lab", "--io-missing=record")
+    result.assert_outcomes(passed=5)

@@ -82,7 +82,7 @@ def _empty(words: Sequence[str]) -> str:
         if name.startswith("--") and mark and not value.strip():
             return name
         if not word.strip():
-            return before if before.startswith("--") else "an argument"
+            return before if before.startswith("-") else "an argument"
     return ""
 
 

@@ -97,12 +97,13 @@ def _openers(
     matches: Callable[[str, str], bool], proc: Path, counts: Callable[[int], bool] = lambda pid: True
 ) -> Iterator[int]:
     """Yield the processes that count and have a matching link. Names are read first: to follow a link may
-    hang (NFS). Those with the fewest files open come first, as any user can open millions, which take
-    minutes. Raises TimeoutError with the number of one that is left when the time is over.
+    hang (NFS). Root's and this user's come first, then those with the fewest files open: any user can open
+    millions, which take minutes. Raises TimeoutError with the number of one that is left when time is over.
     """
     deadline = time.monotonic() + _LONGEST
     pids = [int(name) for name in os.listdir(proc) if name.isdecimal()]
-    for pid in sorted(pids, key=lambda pid: _slots(proc / str(pid))):
+    own = (0, os.geteuid())
+    for pid in sorted(pids, key=lambda pid: (user_of(pid, proc) not in own, _slots(proc / str(pid)))):
         if pid == os.getpid() or not counts(pid):
             continue
         if time.monotonic() > deadline:

@@ -71,7 +71,6 @@ class PytestRun:
         self._before: dict[str, float] = {}
         self.surroundings = Surroundings(self._let_go)
         self._gone: list[IogateError] | None = None
-        self._in_python = False
         self._resumed: Resumption | None = None
 
     @property
@@ -331,9 +330,7 @@ class PytestRun:
         overrides, allow_exec = self.subject.overrides(suite), self.settings.allow_exec
         workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
-        if not self._trials and not self._in_python:  # else what was set up for workloads came before
-            self.surroundings.let_go_before(item.session)
-        self._in_python = True
+        self.surroundings.let_go_before(item.session)
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._document.select([trial])
         if self._resumed and not self._kept.knows(id):

@@ -59,8 +59,9 @@ class Surroundings:
         far as `kept`, a test or the session, stays so; pytest knows each, and what it failed of.
         """
         missing = [definition.argname for definition in wide if definition.cached_result is None]
-        if any(map(_fails, wide)) or not missing:
-            return not any(map(_fails, wide))
+        failed = any(map(_fails, wide))
+        if failed or not missing:
+            return not failed
         assert item.parent is not None
         carrier: _Carrier = _Carrier.from_parent(item.parent, name=item.name, callobj=_nothing)
         carrier.wide = missing

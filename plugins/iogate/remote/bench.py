@@ -42,9 +42,7 @@ from iogate.units import one_line, printable
 _STOPPING = 20.0  # seconds that the far side gets to stop its engines
 _CLOSING = 600.0  # seconds that it gets to remove what it laid out
 _MOST = 2**30  # bytes of raw files of one repetition
-_LONGEST_OUTPUT = (
-    2**26
-)  # characters; read, they take up to thirty times as much, and nobody is heard meanwhile
+_LONGEST_OUTPUT = 2**26  # characters; read, they take up to seventy times as much
 _BLOCK = 4096  # what a file takes at least
 _DEEPEST = 8  # folders below that of a repetition, more than any engine makes
 _LARGEST_SIZE, _LARGEST_BLOCK = 2**63 - 1, 2**30  # bytes of a target, and of its blocks

@@ -53,16 +53,16 @@ def test_a_place_that_is_held_is_no_open_file(proc):
 
 
 def test_who_has_too_many_files_open_is_looked_at_last_and_not_without_end(proc, monkeypatch):
-    for pid, slots in ((11, 1048576), (12, 64), (13, 256)):
-        process(proc, pid, "/dev/null")
+    for pid, slots, user in ((11, 1048576, 0), (12, 64, 0), (13, 256, ANOTHER), (14, 64, ANOTHER)):
+        process(proc, pid, "/dev/null", user=user)
         with (proc / str(pid) / "status").open("a") as status:
             status.write(f"FDSize:\t{slots}\n")
-    assert openers_below(Path("/dev"), proc) == [12, 13, 11]
-    now = iter([0.0, 1.0, 2.0, 1000.0])
+    assert openers_below(Path("/dev"), proc) == [12, 11]
+    now = iter([0.0, 1.0, 2.0, 3.0, 1000.0])
     monkeypatch.setattr("time.monotonic", lambda: next(now))
     with pytest.raises(TimeoutError) as caught:
         openers_of(frozenset(), proc)
-    assert caught.value.args == (11,)
+    assert caught.value.args == (13,)
 
 
 def test_a_device_that_another_may_not_even_read_is_not_open_in_their_process(tmp_path):

@@ -330,7 +330,7 @@ class PytestRun:
         overrides, allow_exec = self.subject.overrides(suite), self.settings.allow_exec
         workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
-        self.surroundings.let_go_before(item.session)
+        self.surroundings.let_go_before(item)
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._document.select([trial])
         if self._resumed and not self._kept.knows(id):

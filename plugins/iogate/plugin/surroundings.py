@@ -50,9 +50,12 @@ class Surroundings:
         """
         return self._can_be_set_up(first, _wide(first, _SUITE), first)
 
-    def let_go_before(self, session: pytest.Session) -> None:
-        """Let go of the target before what is set up by now is undone."""
-        _state(session).addfinalizer(self._let_go, session)
+    def let_go_before(self, item: pytest.Item) -> None:
+        """Let go of the target before what a test has for the session is undone; where it has nothing, that
+        can wait until baselines are written.
+        """
+        if _wide(item, _SESSION):
+            _state(item.session).addfinalizer(self._let_go, item.session)
 
     def _can_be_set_up(self, item: WorkloadItem, wide: Sequence[Any], kept: Any) -> bool:
         """Set up fixtures that a workload's test has, and return whether that can be done. What is set up as
@@ -74,7 +77,7 @@ class Surroundings:
             return False
         finally:
             _state(item.session).teardown_exact(kept)
-            self.let_go_before(item.session)
+            self.let_go_before(item)
         return True
 
 

@@ -45,6 +45,13 @@ def test_workloads_are_measured_in_what_fixtures_of_many_tests_make(lab, scope, 
     again.assert_outcomes(passed=3)
 
 
+def test_a_fixture_that_a_hook_gives_to_each_test_is_one_of_them(lab):
+    text = FACTOR.format(scope="session").replace(", autouse=True", "")
+    hook = "def pytest_itemcollected(item):\n    item.fixturenames.insert(0, 'power_mode')\n"
+    (lab.path / "conftest.py").write_text(f"{text}\n{hook}")
+    lab.run("suites", "--device=lab").assert_outcomes(failed=3)
+
+
 def test_what_holds_for_a_suite_holds_for_no_other(lab):
     (lab.path / "suites/conftest.py").write_text(
         FACTOR.format(scope="module")

@@ -139,19 +139,24 @@ def not_plain_text(path: Path) -> str:
     return one_line(f"{path}: this name is not plain text in UTF-8, or steers who runs a job: rename it")
 
 
-def has_suites(folder: Path, suites: list[str]) -> bool:
-    """Return whether there are suites in a folder, or in one that a link in it leads to."""
-    return any(path.suffix in (".yaml", ".yml") and is_suite(path, suites) for path in _files_below(folder))
+def has_suites(folder: Path, root: Path, suites: list[str]) -> bool:
+    """Return whether there are suites in a folder, or in one that a link in it leads to within the root."""
+    files = _files_below(folder, (root,))
+    return any(path.suffix in (".yaml", ".yml") and is_suite(path, suites) for path in files)
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, through links to others, each folder once; none of what is installed,
-    as iogate itself brings suites.
+def _files_below(folder: Path, within: Collection[Path]) -> Iterator[Path]:
+    """Yield the files below a folder, through links to others `within` these, each folder once; none of what
+    is installed, as iogate itself brings suites.
+
+    A link that leads out, as a stranger's may, is not followed: it would name files of anybody, for hours.
     """
     seen: set[str] = set()
+    ours = [os.path.realpath(place) for place in within]
     for place, folders, files in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
-        if real in seen or os.path.basename(place) == "site-packages":
+        leads_out = not any(Path(real).is_relative_to(each) for each in ours)
+        if leads_out or real in seen or os.path.basename(place) == "site-packages":
             folders.clear()
             continue
         seen.add(real)
@@ -186,15 +191,17 @@ def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> It
     """Yield a sentence for each baseline file in a device's folder of which there is neither a suite nor a
     test module, as `exists` tells of a name.
     """
-    for suite in stored_suites(folder):
+    for suite in stored_suites(folder, root):
         if not exists(suite):
             file = shown(folder / f"{suite}.yaml", root)
             yield f"{file}: stored baselines of a suite that does not exist"
 
 
-def stored_suites(folder: Path) -> Iterator[str]:
-    """Yield what the suites and modules of tests are called that have baselines in a device's folder."""
-    for path in sorted(_files_below(folder)):
+def stored_suites(folder: Path, root: Path) -> Iterator[str]:
+    """Yield what the suites and modules of tests are called that have baselines in a device's folder: in the
+    project at `root`, or where else all baselines lie.
+    """
+    for path in sorted(_files_below(folder, (root, folder.parent))):
         if path.suffix != ".yaml":
             continue
         suite = path.relative_to(folder).with_suffix("").as_posix()

@@ -113,7 +113,7 @@ class Gaps:
         """
         if not self._python_tests.are_all or self._in_parts:
             return
-        for name in coverage.stored_suites(folder):
+        for name in coverage.stored_suites(folder, self._project.root):
             suite = self._project.suite(name)
             file, kind = (suite, "suite") if suite else (self._project.module(name), "module")
             if file is None or file.resolve() in self._python_tests.seen:
@@ -149,7 +149,7 @@ class Gaps:
             if (
                 not hidden
                 and self._project.holds(path)
-                and coverage.has_suites(path, config.getini("io_suites"))
+                and coverage.has_suites(path, self._project.root, config.getini("io_suites"))
             ):
                 self.found.append(coverage.passed_over(path, self._project.root, why))
                 self._told.add(_place(path))

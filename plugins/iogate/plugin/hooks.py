@@ -163,8 +163,10 @@ def pytest_ignore_collect(
     ignored = yield
     if ignored:
         config.stash[RUN].gaps.note_ignored(collection_path)
-    elif not is_plain(collection_path.name) and has_suites(collection_path, config.getini("io_suites")):
-        raise pytest.Collector.CollectError(not_plain_text(collection_path))
+    elif not is_plain(collection_path.name):
+        anywhere = Path(collection_path.anchor)  # pytest goes wherever links lead
+        if has_suites(collection_path, anywhere, config.getini("io_suites")):
+            raise pytest.Collector.CollectError(not_plain_text(collection_path))
     return ignored
 
 

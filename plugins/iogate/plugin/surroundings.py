@@ -95,8 +95,12 @@ def _wide(item: pytest.Item, scopes: Collection[str]) -> list[Any]:
     """Return the fixtures of these scopes that a test has, also by others, in the order of their set-up."""
     info = getattr(item, "_fixtureinfo", None)  # some tests of other plugins have none
     known = info.name2fixturedefs if info else {}
-    found = [known[name][-1] for name in getattr(item, "fixturenames", ()) if known.get(name)]
-    return [definition for definition in found if definition.scope in scopes]
+    manager: Any = item.session._fixturemanager
+    every = (
+        known.get(name) or (info and manager.getfixturedefs(name, item))  # a hook may have added the name
+        for name in getattr(item, "fixturenames", ())
+    )
+    return [found[-1] for found in every if found and found[-1].scope in scopes]
 
 
 def _fails(definition: Any) -> bool:

@@ -38,7 +38,7 @@ with open("placed", "w") as file:
 """
     + WORKER
 )
-# Dirties fresh pages of the cache, one each half a millisecond: neither the disk nor its neighbours set its pace.
+# Dirties fresh pages of the cache, one each half a millisecond: neither the disk nor others set its pace.
 PACED = """
 import os, sys, time
 seconds, block = float(sys.argv[1]), b"x" * int(sys.argv[2])
@@ -223,7 +223,7 @@ def test_a_program_that_cannot_start_leaves_the_other_neither(folders):
 def test_a_handicap_takes_its_share_of_each_slice(folders):
     """Half of each slice: what is moved falls to about a half, whatever the machine does meanwhile.
 
-    By the medians, as a busy machine makes a sleep longer now and then, of which a handicapped slice has more.
+    By the medians, as a busy machine makes a sleep longer now and then: a handicapped slice has more.
     """
     turns = Turns(slice=0.08, settle=0.002, gap=0.001, handicap=(0.0, 0.5))
     calls = tuple(worker(folder, 2.8, lasting=2.6, program=PACED) for folder in folders)

@@ -168,6 +168,19 @@ class TestText:
         assert metrics(item, 2)["read.iops"] == pytest.approx(8002 / 2.001)
         assert item["parts"][2]["jobs"] == 2
 
+    def test_what_failed_before_it_began_is_a_run_of_its_own(self, tmp_path):
+        """It has no process: what came before and after, without their first lines, is as sound as alone."""
+        whole = (places.DATA / "fio_text/fio-3.33.randrw_grouped.txt").read_text()
+        report = whole[whole.index("mix: (groupid=0") :]
+        process = re.search(r"err= 0: pid=\d+", report)[0]
+        lost = report.replace(
+            process, "err= 5 (file:filesetup.c:223, func=write, error=Input/output error): pid=0"
+        )
+        later = report.replace(process, "err= 0: pid=99")
+        items, status = shown(write(tmp_path, f"{report}\n\n{lost}\n\n{lost}\n\n{later}"))
+        assert status == 1 and ["refused" in item for item in items] == [False, True, True, False]
+        assert metrics(items[0]) == metrics(items[3])
+
     def test_a_sum_of_clients_that_is_none_is_refused(self, tmp_path):
         text = (WILD / "two_clients.txt").read_text().replace("total=8002,", "total=8003,")
         ((item,), status) = shown(write(tmp_path, text))

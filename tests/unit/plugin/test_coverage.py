@@ -9,6 +9,7 @@ from iogate.plugin.coverage import (
     looks_like_suite,
     missing_suites,
     refusal_text,
+    stored_suites,
     warnings_text,
     without_suite,
     without_workload,
@@ -67,6 +68,23 @@ def test_files_without_a_suite_or_a_test_module_are_told(tmp_path):
         f"baselines/d/{name}.yaml: stored baselines of a suite that does not exist"
         for name in ("gone", "nightly/a")
     ]
+
+
+def test_links_among_baselines_are_followed_within_the_project_and_name_no_files_of_others(tmp_path):
+    project, vault = tmp_path / "project", tmp_path / "vault"
+    folder = project / "baselines/d"
+    for made in (folder / "nightly", project / "kept", vault):
+        made.mkdir(parents=True)
+    (project / "kept/a.yaml").write_text("")
+    (vault / "secret.yaml").write_text("")
+    (folder / "nightly/kept").symlink_to("../../../kept")
+    (folder / "out").symlink_to(vault)
+    assert list(stored_suites(folder, project)) == ["nightly/kept/a"]
+    elsewhere = tmp_path / "elsewhere"  # where all baselines lie, by a link or an option
+    folder.parent.rename(elsewhere)
+    folder.parent.symlink_to(elsewhere)
+    (elsewhere / "d/own.yaml").write_text("")
+    assert "own" in list(stored_suites(folder, project))
 
 
 def test_only_collected_suites_are_asked_for_their_workloads(tmp_path):

@@ -18,6 +18,7 @@ from iogate.engines.fio.text_lines import HEAD, JOB, STATUS, TERSE, content, of_
 
 _MARKS = (": (g=", ": (groupid=", "Run status group ", ";fio-")
 _NOTE = re.compile(r"(?:fio|note): |<")
+_NEVER_BEGUN = "never begun"
 
 
 @dataclass(frozen=True)
@@ -163,13 +164,17 @@ def _take_document(run: _Run, document: FioDocument) -> bool:
 
 
 def _take_job(run: _Run, job: re.Match[str]) -> bool:
-    """Add a job that reports: in the first report of a run, or in one more of the same process."""
+    """Add a job that reports: in the first report of a run, or in one more of the same process, which is 0 as
+    long as it has not begun. What failed before it began has none: two that did are not one.
+    """
     name, group, pid = job["name"], job["group"], job["pid"]
+    if pid == "0" and job["error"] != "0":
+        pid = _NEVER_BEGUN
     if run.document and not run.jobs:
         of_it = run.heads  # its JSON came between: the same figures in text
     elif run.ended:
         alike = (known[2] for known in run.jobs if known[:2] == (name, group))
-        of_it = run.client or any(known == pid or "0" in (known, pid) for known in alike)
+        of_it = run.client or any(_are_one(known, pid) for known in alike)
     else:
         of_it = not run.terse
     if of_it:
@@ -177,6 +182,11 @@ def _take_job(run: _Run, job: re.Match[str]) -> bool:
         run.names.add(name)
         run.ended = False
     return of_it
+
+
+def _are_one(known: str, pid: str) -> bool:
+    """Return whether two reports of a job may be of one process."""
+    return _NEVER_BEGUN not in (known, pid) and (known == pid or "0" in (known, pid))
 
 
 def _beginning(text: str, mark: _Mark, floor: int) -> int:

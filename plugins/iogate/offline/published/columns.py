@@ -13,8 +13,11 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b|^block$"),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
-    ("slat", r"\bslat[\d.]*\b|submission(?! *(?:time|rate))"),
-    ("clat", r"\bclat[\d.]*\b|(?<!to )(?<!job )completion(?! *(?:time|rate|%|[\[(]s(?:ec\w*)?[\])]))"),
+    ("slat", r"\bslat(?:ency)?[\d.]*\b|submission(?! *(?:time|rate))"),
+    (
+        "clat",
+        r"\bclat(?:ency)?[\d.]*\b|(?<!to )(?<!job )completion(?! *(?:time|rate|%|[\[(]s(?:ec\w*)?[\])]))",
+    ),
     ("iops", r"\b[km]?iops\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
     ("lat", r"\bt?lat[\d.]*\b|latency"),
@@ -108,6 +111,10 @@ _DISKS = re.compile(r"\b(?:drives|disks|ssds|hdds|nodes|servers|hosts|osds|devic
 _SHARED = re.compile(
     r"(?:total|aggregate|overall|global|outstanding|effective|all jobs)(?!.* per (?:job|thread|proc))"
 )
+_CAMEL = re.compile(  # TotalIOPS, readIops, AvgLat: names of variables, too
+    r"(?<=[a-z\d])(?=(?:Avg|Average|Bandwidth|Bw|BW|Iops|IOPS|Lat|Latency|Max|Mean|Min|MBps|Ms|Ns|Read|Std|Throughput|Us"
+    r"|Write|P\d+)(?![a-z]))|(?<=IOPS)(?=[A-Z][a-z])|(?<=BW)(?=[A-Z][a-z])"
+)
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _KIND_PATTERNS = tuple(re.compile(pattern) for _, pattern in _KINDS)
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
@@ -135,13 +142,14 @@ class Column:
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
     header = " ".join(header.split())
-    text = header.lower().replace("_", " ")
+    words = _CAMEL.sub(" ", header)
+    text = words.lower().replace("_", " ")
     named = unit_in(header)
     kind = kind_in(text)
     found = _DIRECTION.search(text)
     direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
     if not named and (direction or kind in MEASURED):
-        last = unit_in(_rate_in(header, kind) or header.replace("_", " ").rpartition(" ")[2])
+        last = unit_in(_rate_in(header, kind) or words.replace("_", " ").rpartition(" ")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header)):

@@ -44,10 +44,7 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
 
     Take IOPS x block size: the unit of IOPS is rarely wrong.
     """
-    for direction in row.directions:
-        pair = row.pair(direction)
-        if not pair:
-            continue
+    for direction, pair in ((each, pair) for each in row.directions for pair in row.pairs(each)):
         rate, shown, expected = pair
         allowed = thousands.tolerated(rate, shown)
         error = shown.value / expected - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -79,13 +79,18 @@ class Row:
         return None
 
     def pair(self, direction: str) -> tuple[Quantity, Quantity, float] | None:
-        """Return IOPS and bandwidth of a direction, with the bandwidth that IOPS x block size is in B/s; None
-        if the row does not say all three.
+        """Return the first of `pairs`; None if there is none."""
+        return next(self.pairs(direction), None)
+
+    def pairs(self, direction: str) -> Iterator[tuple[Quantity, Quantity, float]]:
+        """Yield IOPS and bandwidth of a direction, with the bandwidth that IOPS x block size is in B/s, for
+        each unit that the bandwidth is given in; nothing if the row does not say all three.
         """
-        rate, shown = self.first("iops", "", direction), self.first("bandwidth", "", direction)
-        if not (rate and shown and self.block and rate.value and shown.value):
-            return None
-        return rate, shown, rate.value * self.block
+        rate = self.first("iops", "", direction)
+        if rate and rate.value and self.block:
+            for shown in self.figures:
+                if (shown.kind, shown.part, shown.direction) == ("bandwidth", "", direction) and shown.value:
+                    yield rate, shown, rate.value * self.block
 
     @cached_property
     def directions(self) -> tuple[str, ...]:

@@ -264,11 +264,16 @@ def test_suites_whose_names_are_commands_are_refused(project, name):
     assert "##vso[" not in text and "\n::" not in text and "\x1b" not in text
 
 
-@pytest.mark.parametrize("line", ["io_destroy = /dev/x", "addopts = -p no:cacheprovider --io-destroy=/dev/x"])
-def test_no_file_agrees_to_destroy_a_device(project, line):
+@pytest.mark.parametrize(
+    ("line", "flag"),
+    [
+        ("io_destroy = /dev/x", "--io-destroy"),
+        ("addopts = -p no:cacheprovider --io-destroy=/dev/x", "--io-destroy"),
+        ("addopts = --io-allow-exec", "--io-allow-exec"),
+    ],
+)
+def test_no_file_agrees_to_destroy_a_device_or_to_run_what_suites_name(project, line, flag):
     """A profile is the one of two who must agree, and comes with the same checkout."""
     ini = project.path / "pytest.ini"
     ini.write_text(f"{ini.read_text().rstrip()}\n{line}\n")
-    refused(
-        project.run("suites"), "pytest.ini: --io-destroy is agreed to on the command line, and nowhere else"
-    )
+    refused(project.run("suites"), f"pytest.ini: {flag} is agreed to on the command line, and nowhere else")

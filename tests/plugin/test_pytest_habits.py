@@ -109,12 +109,21 @@ import pytest
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem): return True
 """
+DROPS_FAILURES = """\
+import pytest
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    try:
+        return (yield)
+    except BaseException:
+        return True
+"""
 
 
 @pytest.mark.parametrize(
     "conftest",
-    [NAMESAKE.format("gate"), NAMESAKE.format("measurement"), TAKES_CALLS],
-    ids=["gate", "measurement", "call"],
+    [NAMESAKE.format("gate"), NAMESAKE.format("measurement"), TAKES_CALLS, DROPS_FAILURES],
+    ids=["gate", "measurement", "call", "dropped"],
 )
 def test_a_workload_is_judged_whatever_a_conftest_puts_in_the_way(project, conftest):
     """As where the user's tests are of a gate, too; or a plugin calls the tests."""

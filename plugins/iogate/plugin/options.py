@@ -209,12 +209,27 @@ def consent_of(config: pytest.Config) -> str | None:
     agrees, as a checkout brings it along: a profile of the same checkout is the other one of two who must.
     """
     named = value_of(config, "--io-destroy")
+    if named is None:
+        return None
+    _require_said(config, "--io-destroy")
+    return str(named)
+
+
+def _require_said(config: pytest.Config, flag: str) -> None:
+    """Raise UsageError if a file says a flag, and neither the command line nor the environment does."""
     said = " ".join([*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")])
-    if named is not None and "--io-destroy" not in said:
+    if flag not in said:
         raise pytest.UsageError(
-            f"{config.inipath}: --io-destroy is agreed to on the command line, and nowhere else"
+            f"{config.inipath}: {flag} is agreed to on the command line, and nowhere else"
         )
-    return None if named is None else str(named)
+
+
+def _allows_exec(config: pytest.Config) -> bool:
+    """Return whether the command line agrees that suites run commands. Raises UsageError if a file does."""
+    if not config.getoption("io_allow_exec"):
+        return False
+    _require_said(config, "--io-allow-exec")
+    return True
 
 
 def path_of(config: pytest.Config, flag: str, default: str | None = None) -> Path | None:
@@ -283,7 +298,7 @@ def settings_of(config: pytest.Config) -> Settings:
         size=value_of(config, "--io-size"),
         budget=value_of(config, "--io-budget"),
         destroy=consent_of(config),
-        allow_exec=config.getoption("io_allow_exec"),
+        allow_exec=_allows_exec(config),
         strict=strict,
         resume=config.getoption("io_resume"),
         wait=value_of(config, "--io-wait") or 0.0,

@@ -40,7 +40,7 @@ class Gate:
         self._inconclusive = inconclusive
         self._missing = missing
         self._unchecked: dict[str, WorkloadResult] = {}
-        self._skips: list[str] = []
+        self._skips: dict[str, str] = {}
 
     def check(self, measurement: WorkloadResult) -> None:
         """Pass, or fail with the metric, the figures, the bound and the line of the suite. What is to be
@@ -52,7 +52,7 @@ class Gate:
             return
         message = failure_text(measurement)
         if asked := self._skipped(verdict.verdict):
-            self._skips.append(f"{message}\nskipped and not failed, as {asked} asks for")
+            self._skips[measurement.id] = f"{message}\nskipped and not failed, as {asked} asks for"
             return
         raise VerdictFailure(verdict.verdict, message)
 
@@ -69,7 +69,7 @@ class Gate:
             yield
             self._check_rest(_WORST)
             if self._skips:
-                pytest.skip("\n".join(self._skips))
+                pytest.skip("\n".join(self._skips.values()))
         except VerdictFailure as failure:
             self._check_rest(_WORST[: _WORST.index(failure.verdict)])
             raise

@@ -717,6 +717,9 @@ GROWING = {
     "nothing but cells": lambda size: f"<table><tr><th>{large('<td rowspan=99>1k', size)}</table>" + HTML,
     "commas": lambda size: CSV + large("4k,32,100k,409.6,320\n", size),
     "headings of columns": lambda size: COLUMNS + large("bs  iops  lat\n", size),
+    "columns": lambda size: table(
+        "| 4k" + " | 71k" * (size // 12) + " |", head="| bs" + " | IOPS" * (size // 12) + " |"
+    ),
     "a cell of blanks": lambda size: table(f"| 4k | 1{' ' * size}! |", SOUND.format(depth=32), head=DEPTH),
 }  # fmt: skip
 

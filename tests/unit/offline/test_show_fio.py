@@ -181,6 +181,23 @@ class TestText:
         assert status == 1 and ["refused" in item for item in items] == [False, True, True, False]
         assert metrics(items[0]) == metrics(items[3])
 
+    @pytest.mark.parametrize("quoted", [True, False])
+    def test_runs_in_containers_have_one_process_number_and_are_several(self, tmp_path, quoted):
+        """From their jobs on, where no first lines tell them apart."""
+        text = (WILD / "containers.md").read_text()
+        assert text.count("err= 0: pid=5: ") == 3
+        bare = re.sub(r"^(```|#).*\n", "", text, flags=re.MULTILINE)
+        items, status = shown(write(tmp_path, text if quoted else bare))
+        assert status == 0
+        assert [round(metrics(item)["read.iops"]) for item in items] == [999, 2984, 500]
+
+    @pytest.mark.parametrize("first_lines", [True, False])
+    def test_reports_of_one_run_are_one_with_its_first_lines_or_without(self, tmp_path, first_lines):
+        text = (WILD / "status_interval.txt").read_text()
+        kept = text if first_lines else text[re.search(r"^\S+: \(groupid", text, re.MULTILINE).start() :]
+        ((item,), _) = shown(write(tmp_path, kept))
+        assert metrics(item)["read.iops"] == pytest.approx(4001 / 2.001)
+
     def test_a_sum_of_clients_that_is_none_is_refused(self, tmp_path):
         text = (WILD / "two_clients.txt").read_text().replace("total=8002,", "total=8003,")
         ((item,), status) = shown(write(tmp_path, text))

@@ -15,20 +15,23 @@ from typing import TypeAlias
 from iogate.engines.fio import json_reader
 from iogate.engines.fio.json_reader import FioDocument
 from iogate.engines.fio.text_lines import HEAD, JOB, STATUS, TERSE, content, of_report
+from iogate.engines.fio.text_reports import BEHIND, JobReport, report_of
 
 _MARKS = (": (g=", ": (groupid=", "Run status group ", ";fio-")
 _NOTE = re.compile(r"(?:fio|note): |<")
-_NEVER_BEGUN = "never begun"
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of fio's text with a mark, from `start` to `stop`; `kind` is the pattern that it matches."""
+    """A line of fio's text with a mark, from `start` to `stop`; `kind` is the pattern that it matches. That
+    of a job that reports has a `report`.
+    """
 
     start: int
     stop: int
     kind: re.Pattern[str]
     match: re.Match[str]
+    report: JobReport | None = None
 
 
 _Mark: TypeAlias = "FioDocument | _Line"
@@ -36,13 +39,15 @@ _Mark: TypeAlias = "FioDocument | _Line"
 
 @dataclass
 class _Run:
-    """A run while its marks are read, from `start` to `stop`; `jobs` are those that its text reports."""
+    """A run while its marks are read, from `start` to `stop`; `jobs` are the last reports of those in its
+    text.
+    """
 
     start: int
     stop: int
     document: FioDocument | None = None
     names: set[str] = field(default_factory=set)
-    jobs: set[tuple[str, str, str]] = field(default_factory=set)
+    jobs: dict[tuple[str, str, str], JobReport] = field(default_factory=dict)
     heads: bool = False
     client: bool = False
     ended: bool = False
@@ -72,7 +77,7 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 def _runs(text: str) -> Iterator[_Run]:
     current: _Run | None = None
     for mark in _marks(text):
-        if current and _take(current, mark):
+        if current and not _is_apart(current, mark, text) and _take(current, mark):
             current.stop = mark.stop
             continue
         if isinstance(mark, _Line) and mark.kind is STATUS:
@@ -117,7 +122,8 @@ def _lines(text: str, start: int, stop: int) -> Iterator[_Line]:
         line = content(text[first:last])
         for kind in (JOB, HEAD, STATUS, TERSE):
             if match := kind.match(line):
-                yield _Line(first, last, kind, match)
+                report = report_of(match, text[last : last + BEHIND]) if kind is JOB else None
+                yield _Line(first, last, kind, match, report)
                 break
 
 
@@ -137,8 +143,8 @@ def _take(run: _Run, mark: _Mark) -> bool:
             return False
         run.heads = True
         run.client = run.client or mark.match["name"].startswith("<")
-    elif mark.kind is JOB:
-        return _take_job(run, mark.match)
+    elif mark.report:
+        return _take_job(run, mark.match, mark.report)
     elif mark.kind is STATUS:
         run.ended = bool(run.jobs)
         return run.ended
@@ -163,30 +169,33 @@ def _take_document(run: _Run, document: FioDocument) -> bool:
     return of_it
 
 
-def _take_job(run: _Run, job: re.Match[str]) -> bool:
-    """Add a job that reports: in the first report of a run, or in one more of the same process, which is 0 as
-    long as it has not begun. What failed before it began has none: two that did are not one.
-    """
-    name, group, pid = job["name"], job["group"], job["pid"]
-    if pid == "0" and job["error"] != "0":
-        pid = _NEVER_BEGUN
+def _take_job(run: _Run, job: re.Match[str], report: JobReport) -> bool:
+    """Add a job that reports: in the first report of a run, or in one more of it."""
+    name, group = job["name"], job["group"]
     if run.document and not run.jobs:
         of_it = run.heads  # its JSON came between: the same figures in text
     elif run.ended:
-        alike = (known[2] for known in run.jobs if known[:2] == (name, group))
-        of_it = run.client or any(_are_one(known, pid) for known in alike)
+        alike = (known for key, known in run.jobs.items() if key[:2] == (name, group))
+        of_it = run.client or any(
+            known.is_of_process(report) and (run.heads or known.allows(report)) for known in alike
+        )
     else:
         of_it = not run.terse
     if of_it:
-        run.jobs.add((name, group, pid))
+        run.jobs[name, group, report.process] = report
         run.names.add(name)
         run.ended = False
     return of_it
 
 
-def _are_one(known: str, pid: str) -> bool:
-    """Return whether two reports of a job may be of one process."""
-    return _NEVER_BEGUN not in (known, pid) and (known == pid or "0" in (known, pid))
+def _is_apart(run: _Run, mark: _Mark, text: str) -> bool:
+    """Return whether others' words stand between the report of a job and a run that has no beginning, and so
+    is one of several that somebody quotes.
+    """
+    if run.heads or not run.ended or not isinstance(mark, _Line) or not mark.report:
+        return False
+    lines = map(content, text[run.stop : mark.start].splitlines())
+    return any(line and not (_NOTE.match(line) or of_report(line)) for line in lines)
 
 
 def _beginning(text: str, mark: _Mark, floor: int) -> int:

@@ -25,6 +25,7 @@ HEAD = re.compile(r"(?P<name>.+?): \(g=(?P<group>\d+)\): rw=(?P<rw>\w+), (?P<res
 JOB = re.compile(
     r"(?P<name>.+?): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d+)\): "
     r"err=\s*(?P<error>-?\d+)(?P<why>.*?): pid=(?P<pid>\d*)"
+    r"(?:: (?P<date>\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}))?"
 )
 STATUS = re.compile(r"Run status group (\d+) \(all jobs\):")
 SUMMARY = re.compile(r"(?:READ|WRITE|TRIM|MIXED): (?:bw|io)=")
@@ -42,7 +43,7 @@ CHATTER = re.compile(
 """What fio prints beside figures and notes: its progress, and lines that say what it is about to do."""
 
 _HEAD_REST = re.compile(r"bs=(?P<bs>.+), ioengine=(?P<ioengine>\S+), iodepth=(?P<iodepth>\d+)")
-_BLOCK = re.compile(r"([\d.]+[KMG]?(?:i?B)?)-([\d.]+[KMG]?(?:i?B)?)")
+_BLOCK = re.compile(r"([\d.]{1,20}[KMG]?(?:i?B)?)-([\d.]{1,20}[KMG]?(?:i?B)?)")
 _DONE = re.compile(
     rf"{_SIDE} IOPS=(?P<iops>{_NUMBER}[kMG]?), "
     rf"BW=(?P<binary>{_NUMBER}[KMGTP]?)i?(?:B/s)? \((?P<decimal>{_NUMBER}[kMGTP]?)(?:B/s)?\)"

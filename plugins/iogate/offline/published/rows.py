@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from iogate.audit.snapshot.link import FASTEST
 from iogate.offline.published import thousands
@@ -20,7 +20,7 @@ from iogate.offline.published.latencies import (
     little_law,
     tiny_latency,
 )
-from iogate.offline.published.tables import Row
+from iogate.offline.published.tables import Row, may_be_bits
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
@@ -66,6 +66,32 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )
+
+
+def two_units(row: Row, context: Context) -> FigureFindings:
+    """Find figures of a row that are given in two units, and are not the same.
+
+    `invalid`: they differ by more than 1%, and what rounding explains.
+
+    Find out which is right.
+    """
+    seen: dict[tuple[str, str, str], Quantity] = {}
+    for figure in row.figures:
+        first = seen.setdefault((figure.kind, figure.part, figure.direction), figure)
+        if figure.unit == first.unit or not (first.value and figure.value):
+            continue
+        if figure.kind == "bandwidth" and row.pair(figure.direction):
+            continue  # `bandwidth_unit` says which of them it is
+        meant = product(_as_bytes(first), _as_bytes(figure))
+        rounding = first.step / first.value + figure.step / figure.value
+        if all(abs(other / one - 1) > 0.01 + rounding for one, other in meant):
+            message = f"{first.text} and {figure.text} are not the same"
+            yield finding_of(row, "two_units", "invalid", frozenset({figure.kind}), message)
+
+
+def _as_bytes(figure: Quantity) -> tuple[float, ...]:
+    """Return what a figure may be: as it is, or an eighth where its unit may be one of bits."""
+    return (figure.value, figure.value / 8) if may_be_bits(figure) else (figure.value,)
 
 
 def link_limit(row: Row, context: Context) -> FigureFindings:
@@ -240,6 +266,7 @@ def decimal_comma(row: Row, context: Context) -> FigureFindings:
 
 CHECKS: tuple[RowCheck, ...] = (
     bandwidth_unit,
+    two_units,
     latency_unit,
     little_law,
     description,

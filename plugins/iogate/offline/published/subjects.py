@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from iogate.offline.published.cells import LATENCIES, size_of
 from iogate.offline.published.columns import MEASURED, Column
 
-ELSEWHERE = "elsewhere"
-"""The kind of a column that another row is made of."""
 _STATED = ("block", "size", "depth", "jobs")
 _OF_A_TEST = re.compile(r"\b(?:seq|rand|stream|large|backend)")
 _SIZE_OF_SUBJECT = re.compile(r"\d+[km]i?b?")
@@ -35,35 +33,28 @@ def unambiguous(columns: Sequence[Column]) -> list[Column]:
     return found
 
 
-def by_subject(columns: Sequence[Column]) -> list[list[Column]]:
-    """Return the columns once for each subject that figures are of: of two systems side by side, or before
-    and after. What is measured of another one is blank there. Where a subject has several columns that say
-    the same, each time that they are repeated is one of its own; so is a column that alone is repeated, or
-    that is `apart`.
+def by_subject(columns: Sequence[Column]) -> list[Mapping[int, Column]]:
+    """Return the measured columns, by their places, of each subject that figures are of: of two systems side
+    by side, or before and after. Where a subject has several columns that say the same, each time that they
+    are repeated is one of its own; so is a column that alone is repeated, or that is `apart`.
     """
     measured = {index: column for index, column in enumerate(columns) if column.kind in MEASURED}
     if _are_one(list(measured.values())):
-        return [list(columns)]
+        return [measured]
     counts = Counter(map(_key, measured.values()))
+    rates: dict[str, set[int]] = {}  # how often a subject has each of its rates
+    for key, count in counts.items():
+        if key.kind not in LATENCIES:
+            rates.setdefault(key.subject, set()).add(count)
     seen = Counter[_Key]()
-    of: dict[int, tuple[str, int, int]] = {}
+    groups: dict[tuple[str, int, int], dict[int, Column]] = {}
     for index, column in measured.items():
         key = _key(column)
-        even = len({n for other, n in counts.items() if _is_rate_of(other, key.subject)}) <= 1
+        even = len(rates.get(key.subject, ())) <= 1
         alone = column.apart or not (even or counts[key] == 1)
-        of[index] = (key.subject, seen[key], index if alone else -1)
+        groups.setdefault((key.subject, seen[key], index if alone else -1), {})[index] = column
         seen[key] += 1
-    return [
-        [
-            replace(column, kind=ELSEWHERE) if of.get(index, group) != group else column
-            for index, column in enumerate(columns)
-        ]
-        for group in dict.fromkeys(of.values())
-    ]
-
-
-def _is_rate_of(key: _Key, subject: str) -> bool:
-    return key.subject == subject and key.kind not in LATENCIES
+    return list(groups.values())
 
 
 def _are_one(measured: Sequence[Column]) -> bool:
@@ -91,23 +82,20 @@ def _key(column: Column) -> _Key:
     return _Key(column.subject, column.kind, column.part, column.direction, column.unit)
 
 
-def block_in(columns: Sequence[Column]) -> int | None:
+def block_in(measured: Iterable[Column]) -> int | None:
     """Return the block size that the subject of all figures names, as of `4k IOPS | 4k MB/s`."""
-    subjects = {column.subject for column in columns if column.kind in MEASURED}
+    subjects = {column.subject for column in measured}
     words = next(iter(subjects)).split() if len(subjects) == 1 else []
     sizes = [word for word in words if _SIZE_OF_SUBJECT.fullmatch(word)]
     return size_of(sizes[0]) if len(sizes) == 1 else None
 
 
-def has_vague_latency(columns: Sequence[Column]) -> bool:
+def has_vague_latency(measured: Sequence[Column]) -> bool:
     """Return whether a latency is of something that no rate is of."""
-    measured = [column for column in columns if column.kind in MEASURED]
     of = {column.subject for column in measured if column.kind not in LATENCIES} | {""}
     return any(column.subject not in of and not column.part for column in measured)
 
 
-def subject_of(columns: Sequence[Column]) -> list[str]:
-    """Return what the figures of a row are of, where others are of something else."""
-    if not any(column.kind == ELSEWHERE for column in columns):
-        return []
-    return list(filter(None, {column.subject for column in columns if column.kind in MEASURED}))
+def subject_of(measured: Iterable[Column]) -> list[str]:
+    """Return what figures are of, where others are of something else."""
+    return list(filter(None, {column.subject for column in measured}))

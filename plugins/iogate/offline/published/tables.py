@@ -20,7 +20,6 @@ from iogate.offline.published.cells import (
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.raw import RawTable, raw_tables
 from iogate.offline.published.subjects import (
-    ELSEWHERE,
     block_in,
     by_subject,
     has_vague_latency,
@@ -44,6 +43,7 @@ _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are 
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
+_MOST_LABELS = 24  # cells of a row that its findings begin with
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Row:
 
     line: int
     label: str
-    figures: tuple[Quantity, ...]
+    figures: tuple[Quantity, ...] = ()
     block: int | None = None
     depth: int | None = None
     jobs: int | None = None
@@ -194,25 +194,35 @@ def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
     return replace(column, kind=kind) if kind in MEASURED else column
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What a row says beside its figures, of all subjects: its label, facts of the workload, and whether it
+    is of one test, with a block size or depth.
+    """
+
+    label: str
+    stated: Mapping[str, Any]
+    is_test: bool
+
+
 def _rows(line: int, cells: Sequence[str], form: _Form) -> list[Row]:
     """Return the rows that one row of a table is: one for each system, or run, that it has figures of."""
-    subjects = by_subject(_of_row(cells, form.columns))
-    rows = [row for columns in subjects if (row := _row(line, cells, columns, form))]
+    columns = _of_row(cells, form.columns)
+    said, subjects = _said(cells, columns), by_subject(columns)
+    several = len(subjects) > 1
+    rows = []
+    for own in subjects:
+        named = ", ".join(filter(None, [said.label, *(subject_of(own.values()) if several else ())]))
+        if row := _row(Row(line, named), cells, own, said, form):
+            rows.append(row)
     return [row for row in rows if row.figures or row.unread] if len(rows) > 1 else rows
 
 
-def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form) -> Row | None:
-    figures: list[Quantity] = []
+def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
     labels: list[str] = []
-    unread: list[str] = []
-    stated: dict[str, Any] = {"block": block_in(columns) or form.block}
+    stated: dict[str, Any] = {}
     for cell, column in zip(cells, columns, strict=False):
-        if column.kind in MEASURED:
-            found = quantities(cell, column.kind, column.part, column.unit, commas=form.commas)
-            figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
-            if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
-                unread.append(cell)
-        elif column.kind in ("block", "size"):
+        if column.kind in ("block", "size"):
             stated[column.kind] = size_of(cell + column.unit if cell.isdecimal() else cell)
         elif column.kind in ("depth", "jobs", "copies") and cell.isdecimal() and len(cell) < 10:
             stated[column.kind] = int(cell)
@@ -223,38 +233,48 @@ def _row(line: int, cells: Sequence[str], columns: Sequence[Column], form: _Form
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
-        if column.kind not in MEASURED and column.kind != ELSEWHERE and 0 < len(cell) <= 24 and cell != "=>":
+        if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
-    if not figures and all(
-        cell[:1].isalpha() and not _NAMED.search(cell) for cell in unread
-    ):  # headings, too
+    is_test = any(column.kind in ("block", "depth") for column in columns)
+    return _Said(", ".join(labels[:_MOST_LABELS]), stated, is_test)
+
+
+def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: _Form) -> Row | None:
+    """Return a row with the figures in its `own` columns; None if there are headings in them."""
+    figures: list[Quantity] = []
+    unread: list[str] = []
+    for index, column in own.items():
+        cell = cells[index] if index < len(cells) else ""
+        found = quantities(cell, column.kind, column.part, column.unit, commas=form.commas)
+        figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
+        if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
+            unread.append(cell)
+    if not figures and all(cell[:1].isalpha() and not _NAMED.search(cell) for cell in unread):
         return None
-    named = {column.direction for column in columns if column.kind in MEASURED} - {""}
-    if direction := _of_all(columns):
+    measured = list(own.values())
+    named = {column.direction for column in measured} - {""}
+    if direction := _of_all(measured) if said.is_test else "":
         figures = [replace(one, direction=one.direction or direction) for one in figures]
-    vague = has_vague_latency(columns)
-    row = Row(
-        line,
-        ", ".join([*labels, *subject_of(columns)]),
-        tuple(figures),
+    row = replace(
+        begun,
+        figures=tuple(figures),
         unread=tuple(unread),
         apart=len(named) > 1,
-        vague=vague,
-        **stated,
+        vague=has_vague_latency(measured),
+        **{"block": block_in(measured) or form.block, **said.stated},
     )
     return _with_bits(row)
 
 
-def _of_all(columns: Sequence[Column]) -> str:
-    """Return the direction that one heading names, and that is of the whole row: where it is of one test with
-    its block size or depth, and other kinds of figures name none, nor are they of all directions. IOPS beside
-    `Sequential read (MB/s)` are of another test.
+def _of_all(measured: Sequence[Column]) -> str:
+    """Return the direction that one heading names, and that is of the whole row of one test: where other
+    kinds of figures name none, nor are they of all directions. IOPS beside `Sequential read (MB/s)` are of
+    another test.
     """
-    measured = [column for column in columns if column.kind in MEASURED]
     named = {(column.direction, column.kind) for column in measured if column.direction}
     unnamed = [column for column in measured if not column.direction]
     directions, kinds = {direction for direction, _ in named}, {kind for _, kind in named}
-    if len(directions) != 1 or not any(column.kind in ("block", "depth") for column in columns):
+    if len(directions) != 1:
         return ""
     (direction,) = directions
     shared = any(column.kind in kinds or _OF_BOTH.search(column.header) for column in unnamed)
@@ -268,18 +288,19 @@ def _with_bits(row: Row) -> Row:
     bits = []
     for direction in row.directions:
         pair = row.pair(direction)
-        if pair and _may_be_bits(pair[1]):
+        if pair and may_be_bits(pair[1]):
             bits.append(abs(pair[1].value / 8 / pair[2] - 1) <= _NEAR)
     if not bits or not all(bits):
         return row
     figures = (
-        replace(one, value=one.value / 8, step=one.step / 8) if _may_be_bits(one) else one
+        replace(one, value=one.value / 8, step=one.step / 8) if may_be_bits(one) else one
         for one in row.figures
     )
     return replace(row, figures=tuple(figures))
 
 
-def _may_be_bits(figure: Quantity) -> bool:
+def may_be_bits(figure: Quantity) -> bool:
+    """Return whether a figure's unit, as `Mb/s`, is written for bytes and for bits."""
     return figure.kind == "bandwidth" and _BITS.fullmatch(figure.unit.replace(" ", "")) is not None
 
 

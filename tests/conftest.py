@@ -36,6 +36,8 @@ UNDISTURBED = tuple(
         "report_page",
         "results_races",
         "surroundings_system",
+        "target_device",
+        "target_directory",
         "target_races",
         "wear_counted",
     )

@@ -36,7 +36,7 @@ from places import DATA
 OLDER = DATA / "results" / "results_before_repetitions.json"
 METRICS = ("read.iops", "read.bandwidth", "write.clat.p99", "wall_time")
 IN_A_TEST = settings(
-    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 
 texts = st.text(max_size=8).map(unbroken)  # as they are read, whatever was written

@@ -285,11 +285,8 @@ def _of_all(measured: Sequence[Column]) -> str:
 
 def _with_bits(row: Row) -> Row:
     """Return a row whose `Mb/s` are bits where its IOPS and block size say so; people write that of both."""
-    bits = []
-    for direction in row.directions:
-        pair = row.pair(direction)
-        if pair and may_be_bits(pair[1]):
-            bits.append(abs(pair[1].value / 8 / pair[2] - 1) <= _NEAR)
+    pairs = (pair for direction in row.directions for pair in row.pairs(direction) if may_be_bits(pair[1]))
+    bits = [abs(shown.value / 8 / expected - 1) <= _NEAR for _, shown, expected in pairs]
     if not bits or not all(bits):
         return row
     figures = (

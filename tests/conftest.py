@@ -77,11 +77,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Where processes share the tests (`-n 2`), one has those whose figures others would disturb."""
     from xdist.scheduler import LoadScopeScheduling
 
+    config.option.loadscopereorder = False  # else few tests that last come last, and one process ends alone
+
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return "the machine" if _measures(nodeid) else nodeid.partition("::")[0]
 
     return Scheduling(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where processes share the tests, begin with those that one has for itself, and end with short ones."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: (not _measures(item.nodeid), "/unit/" in f"/{item.nodeid}"))
 
 
 def _measures(nodeid: str) -> bool:

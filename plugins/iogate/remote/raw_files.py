@@ -6,7 +6,8 @@ import re
 from pathlib import PurePosixPath
 
 _FILE = re.compile(
-    r"stdout|stderr|delays\.txt|[A-Za-z0-9][\w.:@%+=,-]*\.(?:json|fio|log|csv|tsv|xls|state)", re.ASCII
+    r"stdout|stderr|delays\.txt|[A-Za-z0-9][\w.:@%+=,-]*\.(?:json|fio|log(?:\.fz)?|csv|tsv|xls|state)",
+    re.ASCII,
 )
 _OF_CLIENT = re.compile(r"log_\w+\.\d+\.log\.[\w.:@%+=,-]+", re.ASCII)
 _BEHIND = ".log"

@@ -4,7 +4,7 @@ import json
 import math
 from collections import deque
 from dataclasses import fields, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from iogate.remote.client import Client
 from iogate.remote.far import Facts
 from iogate.remote.far_client import Asked, ClientFacts, Conducted
 from iogate.remote.post import Lost
+from iogate.remote.raw_files import is_raw, kept_as
 from iogate.remote.wire import packed
 from iogate.target.places import target_told
 from iogate.target.resolve import Target
@@ -167,6 +168,13 @@ def test_raw_files_come_home(bench, tmp_path):
     )
     assert found.folder == str(tmp_path / "results" / WITHIN)
     assert (tmp_path / "results" / WITHIN / "output.json").read_bytes() == b"onetwo"
+
+
+@pytest.mark.parametrize(
+    "name", ["seq_bw.1.log", "seq_bw.1.log.fz", "seq_clat_hist.log", "job.fio", "a_1.xls"]
+)
+def test_logs_come_home_compressed_ones_too(name):
+    assert is_raw(PurePosixPath(f"{WITHIN}/{name}")) and kept_as(name) == name
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,9 @@ def test_the_page_shows_the_files_themselves():
     assert shown == [(ROOT / f"docs/ci/{name}.yml").read_text() for name in FILES]
 
 
-def test_the_page_shows_the_script_for_bisect():
-    assert f"```sh\n{(ROOT / 'docs/ci/bisect.sh').read_text()}```" in (ROOT / "docs/ci.md").read_text()
+@pytest.mark.parametrize("script", ["bisect.sh", "take.sh"])
+def test_the_page_shows_the_scripts(script):
+    assert f"```sh\n{(ROOT / 'docs/ci' / script).read_text()}```" in (ROOT / "docs/ci.md").read_text()
 
 
 def test_tox_passes_on_what_a_job_says_in_its_environment():

@@ -276,4 +276,16 @@ def test_no_file_agrees_to_destroy_a_device_or_to_run_what_suites_name(project, 
     """A profile is the one of two who must agree, and comes with the same checkout."""
     ini = project.path / "pytest.ini"
     ini.write_text(f"{ini.read_text().rstrip()}\n{line}\n")
-    refused(project.run("suites"), f"pytest.ini: {flag} is agreed to on the command line, and nowhere else")
+    said = f"pytest.ini: {flag} is agreed to on the command line, and nowhere else"
+    refused(project.run("suites"), said)
+    refused(project.run("suites", f"--io-reason=see {flag}"), said)
+    (project.path / "args").write_text(f"{flag}=/dev/x\n" if "destroy" in flag else f"{flag}\n")
+    ini.write_text(ini.read_text().replace(line, ""))
+    refused(
+        project.run("suites", "@args"), f"args: {flag} is agreed to on the command line, and nowhere else"
+    )
+
+
+def test_a_folder_in_the_place_of_a_profile_is_none_of_local_either(project):
+    (project.path / "baselines/local/device.yaml").mkdir(parents=True)
+    refused(project.run("suites"), "baselines/local/device.yaml is a folder, and no profile")

@@ -184,6 +184,8 @@ def load_device(name: str, baselines: Path) -> Device:
     check_name(name)
     file = baselines / name / "device.yaml"
     if not _is_file(file):
+        if os.path.isdir(file):
+            raise InputError(f"{file} is a folder, and no profile", remedy="put the profile itself there")
         if name == LOCAL and not file.is_symlink():
             return Device(LOCAL, target=".", description="this machine", missing="record", learn=True)
         raise _unknown_device(name, baselines)

@@ -140,8 +140,10 @@ def not_plain_text(path: Path) -> str:
 
 
 def has_suites(folder: Path, root: Path, suites: list[str]) -> bool:
-    """Return whether there are suites in a folder, or in one that a link in it leads to within the root."""
-    files = _files_below(folder, (root,))
+    """Return whether there are suites in a folder, or in one that a link in it leads to within the repository
+    of the project at `root`.
+    """
+    files = _files_below(folder, (_repository(root), folder))
     return any(path.suffix in (".yaml", ".yml") and is_suite(path, suites) for path in files)
 
 
@@ -162,6 +164,12 @@ def _files_below(folder: Path, within: Collection[Path]) -> Iterator[Path]:
         seen.add(real)
         folders.sort()
         yield from (Path(place, name) for name in sorted(files))
+
+
+def _repository(root: Path) -> Path:
+    """Return the folder of the repository that a project is a part of; the project's, if of none."""
+    real = Path(os.path.realpath(root))
+    return next((place for place in (real, *real.parents) if (place / ".git").exists()), real)
 
 
 def passed_over(folder: Path, root: Path, why: str) -> str:
@@ -201,7 +209,7 @@ def stored_suites(folder: Path, root: Path) -> Iterator[str]:
     """Yield what the suites and modules of tests are called that have baselines in a device's folder: in the
     project at `root`, or where else all baselines lie.
     """
-    for path in sorted(_files_below(folder, (root, folder.parent))):
+    for path in sorted(_files_below(folder, (_repository(root), folder.parent))):
         if path.suffix != ".yaml":
             continue
         suite = path.relative_to(folder).with_suffix("").as_posix()

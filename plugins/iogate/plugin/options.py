@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+import re
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from iogate.declare.project import BASELINES, Project, find_project, folders_of
 from iogate.errors import InputError
 from iogate.measure.settings import Settings
 from iogate.units import parse_duration, parse_share, parse_size, size_text
+
+_ADDOPTS = re.compile(r"(?:-o|--override-ini=)?addopts=")
 
 
 @dataclass(frozen=True)
@@ -217,11 +221,26 @@ def consent_of(config: pytest.Config) -> str | None:
 
 def _require_said(config: pytest.Config, flag: str) -> None:
     """Raise UsageError if a file says a flag, and neither the command line nor the environment does."""
-    said = " ".join([*map(str, config.invocation_params.args), os.environ.get("PYTEST_ADDOPTS", "")])
-    if flag not in said:
-        raise pytest.UsageError(
-            f"{config.inipath}: {flag} is agreed to on the command line, and nowhere else"
-        )
+    words = [*map(str, config.invocation_params.args), *_split(os.environ.get("PYTEST_ADDOPTS", ""))]
+    if not _says(words, flag):
+        file = next((word[1:] for word in words if word.startswith("@")), config.inipath)
+        raise pytest.UsageError(f"{file}: {flag} is agreed to on the command line, and nowhere else")
+
+
+def _says(words: Iterable[str], flag: str) -> bool:
+    """Return whether a flag is one of these words, or in those of `-o addopts=...` among them."""
+    return any(
+        word.partition("=")[0] == flag
+        or ((options := _ADDOPTS.match(word)) and _says(_split(word[options.end() :]), flag))
+        for word in words
+    )
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # pytest says what is wrong with it
+        return []
 
 
 def _allows_exec(config: pytest.Config) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from iogate.model import Device
 from iogate.plugin.coverage import (
+    has_suites,
     looks_like_suite,
     missing_suites,
     refusal_text,
@@ -85,6 +86,22 @@ def test_links_among_baselines_are_followed_within_the_project_and_name_no_files
     folder.parent.symlink_to(elsewhere)
     (elsewhere / "d/own.yaml").write_text("")
     assert "own" in list(stored_suites(folder, project))
+
+
+def test_links_of_a_repository_lead_to_suites_of_it_beside_the_project(tmp_path):
+    build, common = tmp_path / "gate/suites/build", tmp_path / "common"
+    build.parent.mkdir(parents=True)
+    (common / "deep").mkdir(parents=True)
+    (common / "deep/a.yaml").write_text("workloads: {a: {}}\n")
+    build.mkdir()
+    (build / "common").symlink_to("../../../common")
+    patterns = ["suites/**/*.yaml"]
+    assert not has_suites(build, tmp_path / "gate", patterns)  # as far as is known it leads to anybody's
+    (tmp_path / ".git").mkdir()
+    assert has_suites(build, tmp_path / "gate", patterns)
+    (build.parent / "dist").symlink_to(common)
+    (tmp_path / ".git").rmdir()
+    assert has_suites(build.parent / "dist", tmp_path / "gate", patterns)
 
 
 def test_only_collected_suites_are_asked_for_their_workloads(tmp_path):

@@ -66,9 +66,13 @@ def head(folder: Path) -> str | None:
             return printable(answer.stdout.strip())
         if not _git(folder, "rev-parse", "--git-dir").status:
             return ""
+    return None if repository_of(folder) or "GIT_DIR" in os.environ else ""
+
+
+def repository_of(folder: Path) -> Path | None:
+    """Return the folder of the checkout that a folder is a part of; None if it is in none."""
     real = Path(os.path.realpath(folder))
-    inside = any(os.path.lexists(each / ".git") for each in (real, *real.parents))
-    return None if inside or "GIT_DIR" in os.environ else ""
+    return next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), None)
 
 
 def _git(folder: Path, *arguments: str) -> Answer:

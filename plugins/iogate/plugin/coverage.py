@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fnmatch import fnmatch
 from pathlib import Path
 
+from iogate.declare.project import SUFFIXES
 from iogate.formats.reading import read_at_once
+from iogate.host.git import repository_of
 from iogate.model import Device, Workload
 from iogate.plugin.items import is_suite
 from iogate.units import no_commands, one_line, plural
@@ -40,7 +42,7 @@ NOT_GONE_ON = (
 
 def looks_like_suite(path: Path) -> bool:
     """Return True for a YAML file with a key `workloads` that is no baseline."""
-    if path.suffix.lower() not in (".yaml", ".yml"):
+    if path.suffix.lower() not in SUFFIXES:
         return False
     try:
         text = read_at_once(path, _HEAD).decode("utf-8", errors="replace")
@@ -143,8 +145,8 @@ def has_suites(folder: Path, root: Path, suites: list[str]) -> bool:
     """Return whether there are suites in a folder, or in one that a link in it leads to within the repository
     of the project at `root`.
     """
-    files = _files_below(folder, (_repository(root), folder))
-    return any(path.suffix in (".yaml", ".yml") and is_suite(path, suites) for path in files)
+    files = _files_below(folder, (repository_of(root) or root, folder))
+    return any(path.suffix in SUFFIXES and is_suite(path, suites) for path in files)
 
 
 def _files_below(folder: Path, within: Collection[Path]) -> Iterator[Path]:
@@ -164,12 +166,6 @@ def _files_below(folder: Path, within: Collection[Path]) -> Iterator[Path]:
         seen.add(real)
         folders.sort()
         yield from (Path(place, name) for name in sorted(files))
-
-
-def _repository(root: Path) -> Path:
-    """Return the folder of the repository that a project is a part of; the project's, if of none."""
-    real = Path(os.path.realpath(root))
-    return next((place for place in (real, *real.parents) if (place / ".git").exists()), real)
 
 
 def passed_over(folder: Path, root: Path, why: str) -> str:
@@ -209,7 +205,7 @@ def stored_suites(folder: Path, root: Path) -> Iterator[str]:
     """Yield what the suites and modules of tests are called that have baselines in a device's folder: in the
     project at `root`, or where else all baselines lie.
     """
-    for path in sorted(_files_below(folder, (_repository(root), folder.parent))):
+    for path in sorted(_files_below(folder, (repository_of(root) or root, folder.parent))):
         if path.suffix != ".yaml":
             continue
         suite = path.relative_to(folder).with_suffix("").as_posix()

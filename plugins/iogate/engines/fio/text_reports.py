@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 _NOT_BEGUN = "0"
-_FIGURES = re.compile(r"[^\n]*?(\d{1,15}) ?msec\b[^\n]*")
+_RAN = re.compile(r"(?<!\d)(\d{1,15}) ?msec\b")
 BEHIND = 1000
 """Characters behind the line of a job that are looked at: its first figures are among them."""
 _SECOND = 1.0  # as exact as the time is at which a report was made
@@ -52,13 +52,10 @@ class JobReport:
 
 def report_of(job: re.Match[str], behind: str) -> JobReport:
     """Return what the line of a job says, with the text `behind` it, `BEHIND` characters of it."""
-    figures = _FIGURES.search(behind.partition(": (groupid=")[0])
+    lines = behind.partition(": (groupid=")[0].splitlines()
+    figures, ran = next(((line.strip(), ran) for line in lines if (ran := _RAN.search(line))), ("", None))
     return JobReport(
-        job["pid"],
-        job["error"] != "0",
-        _time(job["date"]),
-        figures[0].strip() if figures else "",
-        int(figures[1]) / 1000 if figures else 0.0,
+        job["pid"], job["error"] != "0", _time(job["date"]), figures, int(ran[1]) / 1000 if ran else 0.0
     )
 
 

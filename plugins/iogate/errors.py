@@ -43,10 +43,13 @@ class IogateError(Exception):
             self.position = replace(self.position, line=self.position.line + lines)
         return self
 
+    @property
+    def what(self) -> str:
+        """Where and what, without what to do about it."""
+        return f"{self.position}: {self.message}" if self.position else self.message
+
     def __str__(self) -> str:
-        where = f"{self.position}: " if self.position else ""
-        remedy = f"\n  {self.remedy}" if self.remedy else ""
-        return f"{where}{self.message}{remedy}"
+        return f"{self.what}\n  {self.remedy}" if self.remedy else self.what
 
 
 class InputError(IogateError):
@@ -73,10 +76,11 @@ class OptionError(InputError):
 
 
 class InputErrors(InputError):
-    """Several mistakes found in one file, all shown at once."""
+    """Several mistakes found in one file, all shown at once; what is to be done about many of them, once."""
 
     def __init__(self, errors: Sequence[InputError]) -> None:
-        super().__init__("\n".join(str(error) for error in errors))
+        last = {error.remedy: error for error in errors}
+        super().__init__("\n".join(str(one) if one is last[one.remedy] else one.what for one in errors))
         self.errors = list(errors)
 
 

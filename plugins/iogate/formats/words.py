@@ -73,7 +73,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return `, did you mean X?` for the known word nearest to a mistyped one, or an empty string."""
     import difflib
 
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    cutoff = 0.6 if len(word) > 2 else 0.5  # of two letters one may be wrong
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f", did you mean {matches[0]!r}?" if matches else ""
 
 

@@ -26,6 +26,21 @@ def mistakes(tmp_path: Path, text: str, **options) -> list[str]:
     return [str(error) for error in caught.value.errors]
 
 
+def test_of_two_letters_one_may_be_wrong(tmp_path):
+    assert "demo.yaml:2:7: unknown key 'rv', did you mean 'rw'?" in mistakes(
+        tmp_path, "workloads:\n  a: {rv: write, size: 1M}\n"
+    )
+
+
+def test_a_mistake_that_is_made_often_is_told_each_time_and_its_remedy_once(tmp_path):
+    workload = "{rw: write, size: 1M, fdatasync: 8}"
+    with pytest.raises(InputErrors) as caught:
+        load(tmp_path, f"workloads:\n  a: {workload}\n  b: {workload}\n")
+    told = str(caught.value)
+    assert "demo.yaml:2:28: unknown key 'fdatasync'\ndemo.yaml:3:28: unknown key 'fdatasync'\n" in told
+    assert told.count("options of fio that are not named here go under `fio:`") == 1
+
+
 def test_where_options_of_fio_go_that_are_no_keys_is_told(tmp_path):
     [told] = mistakes(tmp_path, "workloads:\n  a: {rw: write, size: 1M, fdatasync: 8}\n")
     assert (

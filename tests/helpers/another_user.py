@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,17 @@ def swapping(directory, delays, swaps):
             yield
         finally:
             attacker.kill()
+
+
+def is_left_to_its_owner(directory):
+    """Whether all in the directory is its owner's, and stays so for half a second: a listing may miss what is
+    renamed meanwhile, and that one renames a folder up to thousands of times.
+    """
+    for _ in range(10):
+        if not belongs_to_its_owner(directory):
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def belongs_to_its_owner(directory):

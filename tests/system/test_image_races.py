@@ -13,7 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from another_user import USER, as_its_owner, belongs_to_its_owner, directory, swapping  # noqa: F401 (fixture)
+from another_user import (  # noqa: F401 (fixture)
+    USER,
+    as_its_owner,
+    belongs_to_its_owner,
+    directory,
+    is_left_to_its_owner,
+    swapping,
+)
 from images import clone, disk_image, traces
 from iogate.errors import IogateError
 from iogate.host import loop
@@ -167,7 +174,7 @@ def test_whoever_owns_the_directory_leads_no_mount_elsewhere(directory, victim, 
     before = state(victim)
     with swapping(directory, delays=(0, 0.05, 0.2), swaps=(0, 20, 2000)):
         outcomes = [measure(directory, pair) for _ in range(RACES)]
-        assert eventually(lambda: belongs_to_its_owner(directory))
+        assert eventually(lambda: is_left_to_its_owner(directory))
     assert set(outcomes) <= {"", "changed"}
     assert "changed" in outcomes
     check_nothing_happened(directory, victim, before)

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from another_user import as_its_owner, belongs_to_its_owner, directory, swapping  # noqa: F401 (fixture)
+from another_user import as_its_owner, directory, is_left_to_its_owner, swapping  # noqa: F401 (fixture)
 from iogate.errors import IogateError
 from iogate.measure.local_bench import LocalBench
 from iogate.measure.settings import Settings
@@ -90,4 +90,4 @@ def test_whoever_owns_the_directory_leads_no_write_elsewhere(own_locks, attacked
     assert (after.st_mtime_ns, after.st_ino, after.st_size) == (before.st_mtime_ns, before.st_ino, SIZE)
     assert set(outcomes) <= {"", "changed"}
     assert outcomes.count("changed") > RACES / 4
-    assert eventually(lambda: belongs_to_its_owner(target))
+    assert eventually(lambda: is_left_to_its_owner(target))

@@ -84,8 +84,8 @@ def swapping(directory, delays, swaps):
 
 
 def is_left_to_its_owner(directory):
-    """Whether all in the directory is its owner's, and stays so for half a second: a listing may miss what is
-    renamed meanwhile, and that one renames a folder up to thousands of times.
+    """Whether all in the directory is its owner's, and stays so for half a second: what is listed may be
+    another folder when it is looked at, as that one renames it thousands of times (1% of such looks are wrong).
     """
     for _ in range(10):
         if not belongs_to_its_owner(directory):

@@ -85,7 +85,7 @@ def swapping(directory, delays, swaps):
 
 def is_left_to_its_owner(directory):
     """Whether all in the directory is its owner's, and stays so for half a second: what is listed may be
-    another folder when it is looked at, as that one renames it thousands of times (1% of such looks are wrong).
+    another folder when it is looked at: that one renames thousands of times (1% of looks are wrong).
     """
     for _ in range(10):
         if not belongs_to_its_owner(directory):

@@ -1,30 +1,57 @@
 #!/bin/sh
 # Take what strangers propose into this checkout, and nothing that anything would run: plain files that are suites,
-# job files or baselines. Links, profiles of devices and whatever else they changed stay as they are here.
+# job files or baselines. Links, profiles of devices and whatever else they changed stay as they are here, which is
+# told. It is called in the folder of the project, whose history must reach back to where theirs began.
 #
 #   git fetch origin pull/7/head && sh take.sh FETCH_HEAD && pytest suites/ --device=lab --io-strict
 set -eu
-theirs=$(git rev-parse --verify --end-of-options "$1^{commit}")
-name='[A-Za-z0-9_+.-]+'
-data="suites/($name/)*$name[.](ya?ml|fio)|baselines/($name/)+$name[.]yaml"
+export LC_ALL=C
+fail() { printf 'take.sh: nothing is taken: %s\n' "$1" >&2 && exit 1; }
 
-taken() { # the data of a commit, as lines of `git ls-tree`; names that git would quote are none
-    git ls-tree -r --full-tree "$1" | grep -E "^100[67][0-9]{2} blob [0-9a-f]+	($data)\$" | grep -v '/device[.]yaml$'
-}
+theirs=$(git rev-parse --verify --end-of-options "$1^{commit}")
+base=$(git merge-base HEAD "$theirs") || fail "they and HEAD have no commit in common: fetch more of the history"
+prefix=$(git rev-parse --show-prefix)
+cd "$(git rev-parse --show-toplevel)"
+git update-index -q --refresh || true
+git diff-index --quiet HEAD -- || fail 'this checkout is changed, by others before perhaps: git reset --hard'
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cd "$(git rev-parse --show-toplevel)"
+git ls-tree -r --full-tree HEAD >"$folder/ours"
+git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" >"$folder/changes"
+prefix=$prefix awk -F '\t' -v into="$folder" '
+function is_data(name) { # names that git quotes are none
+    if (index(name, prefix) != 1) return 0
+    name = substr(name, length(prefix) + 1)
+    if (name ~ /(^|\/)device[.]yaml$/ || name !~ /^[A-Za-z0-9_+.\/-]+$/) return 0
+    return name ~ /^suites\/.*[.](ya?ml|fio|job)$/ || name ~ /^baselines\/.+\/.*[.]yaml$/
+}
+function is_plain(mode) { return mode ~ /^100/ || mode == "000000" }
+BEGIN { prefix = ENVIRON["prefix"] }
+FILENAME == into "/ours" { split($1, part, " "); mode[$2] = part[1]; blob[$2] = part[3]; next }
+{
+    split(substr($1, 2), part, " ") # modes and blobs, before and after
+    here = ($2 in mode) ? mode[$2] " " blob[$2] : "000000 " (part[1] == "000000" ? part[3] : "")
+    if (here == part[2] " " part[4] || (part[2] == "000000" && !($2 in mode))) next
+    else if (!is_data($2) || !is_plain(part[1]) || !is_plain(part[2])) print $2 >(into "/left")
+    else if (here != part[1] " " part[3]) print $2 >(into "/both")
+    else {
+        print part[2] " " part[4] "\t" $2 >(into "/data")
+        print (part[2] == "000000" ? "removes " : "takes ") $2
+    }
+}' "$folder/ours" "$folder/changes" >"$folder/told"
+touch "$folder/data" "$folder/left"
+[ ! -e "$folder/both" ] || fail "both have changed, since theirs began: $(head -3 "$folder/both" | tr -c '[:alnum:]_+./-' ' ')"
+
 export GIT_INDEX_FILE="$folder/index"
 git read-tree HEAD
-taken HEAD | cut -f 2 | git update-index --force-remove --stdin
-taken "$theirs" | git update-index --index-info
+git update-index --index-info <"$folder/data"
 tree=$(git write-tree)
 unset GIT_INDEX_FILE
-strange=$(git diff-tree -r --no-renames --name-only HEAD "$tree" |
-    sed -E -e '/\/device[.]yaml$/b' -e "\\#^($data)\$#d")
-if [ -n "$strange" ]; then
-    printf '%s: nothing is taken: a folder of %s is called as a file here:\n%s\n' "$0" "$1" "$strange" >&2
-    exit 1
-fi
+git diff-tree -r --no-renames --name-only HEAD "$tree" | sort >"$folder/changed"
+cut -f 2 "$folder/data" | sort >"$folder/named"
+strange=$(comm -23 "$folder/changed" "$folder/named")
+[ -z "$strange" ] || fail "a folder of theirs is called as a file here: $(printf %s "$strange" | tr -c '[:alnum:]_+./-' ' ')"
 git read-tree -m -u HEAD "$tree"
+sed 's/^/take.sh /' "$folder/told"
+tr -c '[:alnum:]_+./\n-' '?' <"$folder/left" | sed 's/^/take.sh leaves as it is here: /'

@@ -52,6 +52,28 @@ def test_a_fixture_that_a_hook_gives_to_each_test_is_one_of_them(lab):
     lab.run("suites", "--device=lab").assert_outcomes(failed=3)
 
 
+@pytest.mark.parametrize(("scope", "failed"), [("session", 2), ("module", 1)])
+@pytest.mark.parametrize("given", [".insert(0, 'power_mode')", " = ['power_mode', *item.fixturenames]"])
+def test_or_to_one_which_others_then_do_not_have(lab, scope, failed, given):
+    """All of its suite had it; and those that had it, and had it not, were measured by turns."""
+    text = FACTOR.format(scope=scope).replace(", autouse=True", "")
+    hook = f"def pytest_itemcollected(item):\n    if item.name == 'beta': item.fixturenames{given}\n"
+    (lab.path / "conftest.py").write_text(f"{text}\n{hook}")
+    result = lab.run("suites", "--device=lab", "-v")
+    result.assert_outcomes(failed=failed, passed=3 - failed)  # what holds for the session holds from there on
+    result.stdout.fnmatch_lines(["suites/*::alpha PASSED*", "suites/*::beta FAILED*"])
+
+
+@pytest.mark.parametrize("scope", ["module", "function"])
+def test_or_that_needs_one_of_many_tests(lab, scope):
+    """What it needs was set up behind what is measured."""
+    text = FACTOR.format(scope="session").replace(", autouse=True", "")
+    needs = f"@pytest.fixture(scope={scope!r})\ndef on_card(power_mode): pass\n"
+    hook = "def pytest_itemcollected(item):\n    item.fixturenames.insert(0, 'on_card')\n"
+    (lab.path / "conftest.py").write_text(f"{text}\n{needs}\n{hook}")
+    lab.run("suites", "--device=lab").assert_outcomes(failed=3)
+
+
 def test_what_holds_for_a_suite_holds_for_no_other(lab):
     (lab.path / "suites/conftest.py").write_text(
         FACTOR.format(scope="module")
@@ -177,7 +199,8 @@ def test_a_fixture_that_hangs_is_ended_by_the_limit_of_pytest_timeout(lab):
     assert "Timeout" in result.stdout.str()
 
 
-def test_the_target_is_let_go_of_before_a_fixture_of_tests_in_python_is_undone(lab):
+@pytest.mark.parametrize("asks", ["measure, card): ", "measure, request): request.getfixturevalue('card'); "])
+def test_the_target_is_let_go_of_before_a_fixture_of_tests_in_python_is_undone(lab, asks):
     (lab.path / "conftest.py").write_text(
         """\
 import os, pytest
@@ -191,7 +214,7 @@ def card():
     )
     (lab.path / "test_disk.py").write_text(
         "def test_first(measure): measure(rw='read', bs='4k', size='64k', engine='fio')\n"
-        "def test_disk(measure, card): measure(rw='read', bs='4k', size='64k', engine='fio')\n"
+        f"def test_disk({asks}measure(rw='read', bs='4k', size='64k', engine='fio')\n"
     )
     result = lab.run("suites", "test_disk.py", "--device=lab", "--io-missing=record")
     result.assert_outcomes(passed=5)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
@@ -115,8 +116,10 @@ class WorkloadItem(pytest.Function):
         )
         check = check_benchmark if clocked else check_workload
         known = parent.fixtures.get(check)
+        if known:  # each has a list of its own: a hook may add to that of one
+            known = replace(known, names_closure=[*known.names_closure])
         item: WorkloadItem = cls.from_parent(parent, name=workload.name, callobj=check, fixtureinfo=known)
-        parent.fixtures[check] = item._fixtureinfo
+        parent.fixtures.setdefault(check, replace(item._fixtureinfo, names_closure=[*item.fixturenames]))
         item.workload = workload
         if clocked:
             item.add_marker(pytest.mark.benchmark(timer=CLOCK))

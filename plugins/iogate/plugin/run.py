@@ -285,7 +285,8 @@ class PytestRun:
             return first
         same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
         workloads = (item for item in same if isinstance(item, WorkloadItem))
-        block = {item.nodeid: item for item in workloads if item.nodeid in self._trials}
+        alike = self.surroundings.alike(first, (item for item in workloads if item.nodeid in self._trials))
+        block = {item.nodeid: item for item in alike}
         if self.config.getoption("stepwise", False):  # for it, what stands before a failure has passed
             block = {first.nodeid: first}
         if not self.surroundings.of_suite(first):
@@ -330,7 +331,7 @@ class PytestRun:
         overrides, allow_exec = self.subject.overrides(suite), self.settings.allow_exec
         workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
-        self.surroundings.let_go_before(item)
+        self.surroundings.let_go_before(item.session)
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._document.select([trial])
         if self._resumed and not self._kept.knows(id):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -44,18 +44,26 @@ class Surroundings:
         lost = [] if stands else shared
         return [item for item in items if not any(_fails(it) or it in lost for it in _wide(item, _SESSION))]
 
+    def alike(self, first: WorkloadItem, others: Iterable[WorkloadItem]) -> Iterator[WorkloadItem]:
+        """Yield those workloads of the `first` one's suite that are measured in the same as it."""
+        wide = _wide(first, _SUITE)
+        for item in others:
+            if item.fixturenames == first.fixturenames or _wide(item, _SUITE) == wide:
+                yield item
+
     def of_suite(self, first: WorkloadItem) -> bool:
         """Set up what holds for the suite, or the folder, of the `first` test that comes, or for the session
         from there on, and return whether that can be done.
         """
         return self._can_be_set_up(first, _wide(first, _SUITE), first)
 
-    def let_go_before(self, item: pytest.Item) -> None:
-        """Let go of the target before what a test has for the session is undone; where it has nothing, that
+    def let_go_before(self, session: pytest.Session) -> None:
+        """Let go of the target before what is set up for the session by now is undone; where nothing is, that
         can wait until baselines are written.
         """
-        if _wide(item, _SESSION):
-            _state(item.session).addfinalizer(self._let_go, item.session)
+        finalizers, _ = _state(session).stack.get(session, ([], None))
+        if len(finalizers) > 1:  # the first one is the session's own
+            _state(session).addfinalizer(self._let_go, session)
 
     def _can_be_set_up(self, item: WorkloadItem, wide: Sequence[Any], kept: Any) -> bool:
         """Set up fixtures that a workload's test has, and return whether that can be done. What is set up as
@@ -77,7 +85,7 @@ class Surroundings:
             return False
         finally:
             _state(item.session).teardown_exact(kept)
-            self.let_go_before(item)
+            self.let_go_before(item.session)
         return True
 
 
@@ -94,13 +102,26 @@ class _Carrier(pytest.Function):
 def _wide(item: pytest.Item, scopes: Collection[str]) -> list[Any]:
     """Return the fixtures of these scopes that a test has, also by others, in the order of their set-up."""
     info = getattr(item, "_fixtureinfo", None)  # some tests of other plugins have none
-    known = info.name2fixturedefs if info else {}
+    if not info:
+        return []
     manager: Any = item.session._fixturemanager
-    every = (
-        known.get(name) or (info and manager.getfixturedefs(name, item))  # a hook may have added the name
-        for name in getattr(item, "fixturenames", ())
-    )
-    return [found[-1] for found in every if found and found[-1].scope in scopes]
+    every: dict[str, Any] = {}
+
+    def visit(name: str) -> None:
+        known = info.name2fixturedefs.get(name)
+        found = known or manager.getfixturedefs(name, item)  # a hook may have added the name
+        every[name] = None
+        for needed in found[-1].argnames if found and not known else ():
+            if needed not in every:
+                visit(needed)
+        if found:
+            del every[name]
+            every[name] = found[-1]  # behind what it needs
+
+    for name in getattr(item, "fixturenames", ()):
+        if name not in every:
+            visit(name)
+    return [found for found in every.values() if found and found.scope in scopes]
 
 
 def _fails(definition: Any) -> bool:

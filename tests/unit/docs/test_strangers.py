@@ -65,12 +65,16 @@ def write(folder, files):
         (folder / name).write_text(text)
 
 
-def taken(git, folder):
-    """Commit what is there as theirs, and take it; return how that ended, and what is there then."""
+def propose(git):
+    """Commit what is there as theirs, and go back to ours."""
     git("add", "-A")
     git("commit", "-qm", "theirs")
     git("checkout", "-q", "main")
     git("fetch", "-q", ".", "theirs")
+
+
+def take(folder):
+    """Take what is proposed; return how that ended, and what is in the folder then."""
     done = subprocess.run(
         ["sh", SCRIPT, "FETCH_HEAD"], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -79,30 +83,122 @@ def taken(git, folder):
     return done, {path.relative_to(folder).as_posix(): path.read_text() for path in files}
 
 
+def left(done):
+    """Return the files of which it is told that they stay as they are."""
+    return {line.partition(": ")[2] for line in done.stdout.splitlines() if " leaves " in line}
+
+
 def test_it_takes_suites_job_files_and_baselines_and_nothing_else(git, tmp_path):
     write(tmp_path, DATA | PROGRAMS)
     (tmp_path / "suites/gone.yaml").unlink()
-    done, found = taken(git, tmp_path)
+    propose(git)
+    done, found = take(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert found == {name: text for name, text in OURS.items() if name != "suites/gone.yaml"} | DATA
+    assert left(done) == set(PROGRAMS)
+    assert "take.sh takes suites/nightly/b.yml\n" in done.stdout
+    assert "take.sh removes suites/gone.yaml\n" in done.stdout
 
 
-def test_a_link_is_no_data(git, tmp_path):
+def test_a_link_is_no_data_and_takes_nobodys_place(git, tmp_path):
     """pytest enters one that leads to a folder, whatever it is called."""
     (tmp_path / "suites/x.yaml").symlink_to("/tmp")
     (tmp_path / "suites/a.yaml").unlink()
     (tmp_path / "suites/a.yaml").symlink_to("../pytest.ini")
     (tmp_path / "baselines/new").symlink_to("/")
-    done, found = taken(git, tmp_path)
-    assert done.returncode == 0
-    assert found == {name: text for name, text in OURS.items() if name != "suites/a.yaml"}
+    propose(git)
+    done, found = take(tmp_path)
+    assert (done.returncode, found) == (0, OURS)
+    assert left(done) == {"suites/x.yaml", "suites/a.yaml", "baselines/new"}
 
 
 @pytest.mark.parametrize("name", ["baselines/lab/device.yaml", "suites/conftest.py"])
 def test_no_folder_takes_the_place_of_a_file_of_ours(git, tmp_path, name):
     (tmp_path / name).unlink()
     write(tmp_path, {f"{name}/x.yaml": "theirs"})
-    done, found = taken(git, tmp_path)
+    propose(git)
+    done, found = take(tmp_path)
     assert done.returncode == 1
-    assert f"nothing is taken: a folder of FETCH_HEAD is called as a file here:\n{name}\n" in done.stderr
+    assert f"nothing is taken: a folder of theirs is called as a file here: {name}\n" in done.stderr
     assert found == OURS
+
+
+def test_what_we_changed_since_theirs_began_stays(git, tmp_path):
+    write(tmp_path, {"suites/theirs.yaml": "theirs"})
+    propose(git)
+    newer = {"suites/newer.yaml": "newer", "baselines/lab/a.yaml": "newer"}
+    write(tmp_path, newer)
+    (tmp_path / "suites/gone.yaml").unlink()
+    git("add", "-A")
+    git("commit", "-qm", "newer")
+    done, found = take(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    ours = {name: text for name, text in OURS.items() if name != "suites/gone.yaml"}
+    assert found == ours | newer | {"suites/theirs.yaml": "theirs"}
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_what_both_changed_is_not_decided_here(git, tmp_path, removed):
+    write(tmp_path, {"suites/a.yaml": "theirs", "suites/b.yaml": "theirs"})
+    propose(git)
+    write(tmp_path, {"suites/a.yaml": "newer"})
+    if removed:
+        (tmp_path / "suites/a.yaml").unlink()
+    git("add", "-A")
+    git("commit", "-qm", "newer")
+    done, found = take(tmp_path)
+    assert done.returncode == 1
+    assert "nothing is taken: both have changed, since theirs began: suites/a.yaml" in done.stderr
+    assert "suites/b.yaml" not in found
+
+
+def test_a_second_proposal_is_not_mixed_with_the_first(git, tmp_path):
+    write(tmp_path, {"suites/first.yaml": "theirs"})
+    propose(git)
+    take(tmp_path)
+    done, found = take(tmp_path)
+    assert done.returncode == 1 and "git reset --hard" in done.stderr
+    git("reset", "--hard")
+    git("checkout", "-qb", "second")
+    write(tmp_path, {"suites/second.yaml": "theirs"})
+    git("add", "-A")
+    git("commit", "-qm", "second")
+    git("checkout", "-q", "main")
+    git("fetch", "-q", ".", "second")
+    done, found = take(tmp_path)
+    assert done.returncode == 0
+    assert found == OURS | {"suites/second.yaml": "theirs"}
+
+
+def test_what_has_no_beginning_in_common_is_refused(git, tmp_path):
+    git("checkout", "-q", "--orphan", "other")
+    write(tmp_path, {"suites/b.yaml": "theirs"})
+    git("add", "-A")
+    git("commit", "-qm", "theirs")
+    git("checkout", "-q", "main")
+    git("fetch", "-q", ".", "other")
+    done, found = take(tmp_path)
+    assert done.returncode == 1 and "fetch more of the history" in done.stderr
+    assert found == OURS
+
+
+def test_a_project_may_be_a_folder_of_its_repository(git, tmp_path):
+    write(tmp_path, {"storage (new)/suites/a.yaml": "theirs", "suites/b.yaml": "theirs"})
+    propose(git)
+    (tmp_path / "storage (new)").mkdir()
+    done, found = take(tmp_path / "storage (new)")
+    assert done.returncode == 0
+    assert found == {"suites/a.yaml": "theirs"}
+    assert left(done) == {"suites/b.yaml"}
+
+
+def test_names_are_told_and_steer_nobody(git, tmp_path):
+    """A job's log takes some lines for commands (GitHub's `##[group]`, Azure's `##vso[...]`)."""
+    names = ["suites/a b.yaml", "suites/##[group]x.yaml", "suites/\x1b[31mred.yaml", "suites/größe.yaml"]
+    write(tmp_path, dict.fromkeys(names, "theirs"))
+    propose(git)
+    done, found = take(tmp_path)
+    assert (done.returncode, done.stderr, found) == (0, "", OURS)
+    assert len(left(done)) == len(names)
+    assert "suites/a?b.yaml" in left(done)
+    assert not {"#", "[", "\x1b"} & set(done.stdout)

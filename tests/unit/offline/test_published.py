@@ -565,6 +565,13 @@ class TestForms:
         beside = only(table("| 4k | 100000 | 3276.8 | 100000 |", head=f"{head} max BW (MB/s) |"))
         assert by_check(beside) == {"link_limit": {4}}, "bytes beside them stay bytes"
 
+    def test_what_may_be_bits_is_held_against_the_link_as_bits(self):
+        """Published rows of `7992.600 MB/s | 63.941 Gbps` were called faster than any link."""
+        head = "| files | MB/s | Gbps |"
+        assert only(table("| 100 | 7992.600 | 63.941 |", head=head)).findings == ()
+        assert by_check(only(table("| 100 | 2292 | 28.3 |", head=head))) == {"two_units": {4}}
+        assert by_check(only(table("| 100 | 1000 |", head="| files | Gbps |"))) == {"link_limit": {4}}
+
     @pytest.mark.parametrize(
         "clat", ["clat (us)", "clat mean (us)", "clat_us", "Avg clat (us)", "Completion latency (us)"]
     )

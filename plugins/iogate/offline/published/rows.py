@@ -44,17 +44,24 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
 
     Take IOPS x block size: the unit of IOPS is rarely wrong.
     """
-    for direction, pair in ((each, pair) for each in row.directions for pair in row.pairs(each)):
-        rate, shown, expected = pair
+    unlike = [
+        (direction, pair)
+        for direction in row.directions
+        for pair in row.pairs(direction)
+        if abs(pair[1].value / pair[2] - 1) > thousands.tolerated(*pair[:2])
+    ]
+    proven = are_thousands(row) if unlike else None
+    meant_in = {
+        direction: (proven is not False and thousands.meant(row, direction)) or ("", 0.0)
+        for direction in dict(unlike)
+    }
+    for direction, (rate, shown, expected) in unlike:
         allowed = thousands.tolerated(rate, shown)
         error = shown.value / expected - 1
-        if abs(error) <= allowed:
-            continue
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
-        proven = are_thousands(row)
-        many, _ = (proven is not False and thousands.meant(row, direction)) or ("", 0.0)
+        many, _ = meant_in[direction]
         fits = [] if many and (proven or many == thousands.NO_THOUSANDS) else fits
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
         meant += f"; it fits if the IOPS are {many}" if many else ""
@@ -106,7 +113,7 @@ def link_limit(row: Row, context: Context) -> FigureFindings:
     name = "the link" if context.link else FASTEST.name
     name = f"{disks} times {name}" if disks > 1 and not context.link else name
     for shown in row.figures:
-        if shown.kind == "bandwidth" and shown.value > limit * 1.01:
+        if shown.kind == "bandwidth" and min(_as_bytes(shown)) > limit * 1.01:
             yield finding_of(
                 row,
                 "link_limit",

@@ -267,6 +267,13 @@ class Session:
         verdict = Verdict("invalid", error.message, note_metrics(trial.repetitions, {}))
         return self._complete(trial, verdict, error)
 
+    def distrust(self, trial: Trial, error: IogateError) -> WorkloadResult:
+        """Return what a workload that was decided is instead, as it was not measured where it should have
+        been: invalid.
+        """
+        trial.result = self._fail(trial, error)
+        return trial.result
+
     def _complete(self, trial: Trial, verdict: Verdict, failure: IogateError | None) -> WorkloadResult:
         """Return the result of a decided workload, with what else is known: findings, and what changed around
         it.

@@ -64,6 +64,15 @@ class Keeping:
         self.take_over(result, record_workload(result, self._settings.gate_options))
         self.report()
 
+    def amend(self, result: WorkloadResult) -> None:
+        """Keep a result in the place of one of the same test, and have it reported."""
+        from iogate.report.recording import record_workload
+
+        index = next(index for index, kept in enumerate(self.results) if kept.id == result.id)
+        self.results[index] = result
+        self.records[index] = record_workload(result, self._settings.gate_options)
+        self.report()
+
     def knows(self, id: str) -> bool:
         """Return whether the result of that test is kept."""
         return any(result.id == id for result in self.results)

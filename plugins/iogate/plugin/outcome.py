@@ -47,7 +47,7 @@ class Gate:
         skipped skips its test at the end: it says nothing of what else the test measures.
         """
         self._unchecked.pop(measurement.id, None)
-        verdict = measurement.verdict
+        verdict = require_trusted(measurement).verdict
         if verdict.passed:
             return
         message = failure_text(measurement)

@@ -30,7 +30,7 @@ from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.selected import Selected
 from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
-from iogate.plugin.surroundings import Surroundings
+from iogate.plugin.surroundings import Surroundings, moved
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -309,7 +309,18 @@ class PytestRun:
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
         self._keep(trial)
+        result = self._confirmed(trial, result)
         self._tell(item, result)
+        return result
+
+    def _confirmed(self, trial: Trial, result: WorkloadResult) -> WorkloadResult:
+        """Return the result of a workload that was measured ahead of its test, invalid if that has another
+        target.
+        """
+        here = trial.repetitions and not (self.subject.elsewhere or result.failure)
+        if here and _need_target([trial.workload]) and (error := moved(self.session.bench.target)):
+            result = self.session.distrust(trial, error)
+            self._kept.amend(result)
         return result
 
     def _tell(self, item: pytest.Item, result: WorkloadResult, name: str = "") -> None:

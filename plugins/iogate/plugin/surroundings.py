@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from iogate.errors import TargetError
 from iogate.plugin.items import WorkloadItem
 from iogate.plugin.time_limit import limited
+from iogate.units import printable
+
+if TYPE_CHECKING:
+    from iogate.target import Target
 
 _SESSION = frozenset({"session"})
 _SUITE = _SESSION | {"package", "module"}
@@ -87,6 +92,24 @@ class Surroundings:
             _state(item.session).teardown_exact(kept)
             self.let_go_before(item.session)
         return True
+
+
+def moved(target: Target) -> TargetError | None:
+    """Return why what was measured there, ahead of a test, is not what the test has: a fixture of a single
+    test, or of a class, may have mounted it; None if it is.
+    """
+    from iogate.target import check_unchanged
+
+    try:
+        check_unchanged(target)
+    except TargetError as error:
+        return TargetError(
+            f"{printable(str(target.path))} was mounted, unmounted or replaced since it was measured, which "
+            "comes ahead of fixtures of a single test or class",
+            rule=error.rule,
+            remedy='mount it by a fixture of the session: scope="session", autouse=True',
+        )
+    return None
 
 
 class _Carrier(pytest.Function):

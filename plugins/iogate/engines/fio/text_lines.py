@@ -58,6 +58,8 @@ _LATENCY = re.compile(
     rf"stdev={_VALUE}"
 )
 _PERCENTILES = re.compile(r"(?P<kind>slat|clat|lat|sync) percentiles \((?P<unit>[num]sec)\)\s*:")
+_OF_PRIORITY = re.compile(r"(?=.{0,60}\bprio\b).{1,100} percentiles \([num]sec\)\s*:")
+"""Their heading for some I/Os: `clat prio 0/0 (80% of IOs)` or, before fio 3.31, `high prio (20%) clat`."""
 _PERCENTILE_ROW = re.compile(r"\|(?:\s*\d+\.\d+th=\[\s*\d+\],?)+")
 _PERCENTILE = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\]")
 _SAMPLED = re.compile(
@@ -74,7 +76,8 @@ _ISSUED_2 = re.compile(
     r"issued\s*: total=r=(\d+)/w=(\d+)/d=(\d+), short=r=(\d+)/w=(\d+)/d=(\d+)(?:, drop=r=\d+/w=\d+/d=\d+)?"
 )
 _FIGURES = re.compile(
-    r"(?:read|write|trim|mixed)\s*: |[sc]?lat \(|(?:slat|clat|lat|sync) perc|sync \(|\|\s*\d+\.\d+th|"
+    r"(?:read|write|trim|mixed)\s*: |[sc]?lat \(|(?:slat|clat|lat|sync) perc|"
+    r"(?:[sc]?lat|high|low|sync) prio [^:]{1,60} perc|sync \(|\|\s*\d+\.\d+th|"
     r"bw \(|iops\s*:|cpu\s*:|issued"
 )
 """How a line begins that has figures: it must be understood whole, or the output is refused."""
@@ -126,7 +129,8 @@ class Draft:
     done: dict[str, Done] = field(default_factory=dict)
     contradictions: list[str] = field(default_factory=list)
     direction: str = ""
-    scale: tuple[str, float] = ("", 1.0)
+    scale: tuple[str, float] | None = None
+    """The series of percentiles that was begun, empty if they are not of all I/Os, and their unit."""
     shares: float | None = None
     user: float | None = None
     system: float | None = None
@@ -223,6 +227,8 @@ def _read_latency(draft: Draft, line: str) -> bool:
             draft.set(f"{series}.{part}", _unscale(text) * factor)
     elif match := _PERCENTILES.fullmatch(line):
         draft.scale = _series(draft, match["kind"]), _TIMES[match["unit"]]
+    elif match := _OF_PRIORITY.fullmatch(line):
+        draft.scale = "", 0.0
     elif match := _SHARES.fullmatch(line):
         shares = sum(float(share) for share in re.findall(r"=([\d.]+)%", match["shares"])) / 100
         draft.shares = (draft.shares or 0.0) + shares
@@ -230,11 +236,14 @@ def _read_latency(draft: Draft, line: str) -> bool:
 
 
 def _read_percentiles(draft: Draft, line: str) -> bool:
-    if not _PERCENTILE_ROW.fullmatch(line):
+    if draft.scale is None or not _PERCENTILE_ROW.fullmatch(line):
         return False
     series, factor = draft.scale
-    for percent, value in _PERCENTILE.findall(line):
-        draft.set(f"{series}.p{float(percent):g}", int(value) * factor)
+    found = {f"{series}.p{float(percent):g}": int(value) for percent, value in _PERCENTILE.findall(line)}
+    if draft.metrics.keys() & found.keys():  # of another heading, which was not understood
+        return False
+    for metric, value in found.items() if series else ():
+        draft.set(metric, value * factor)
     return True
 
 
@@ -265,7 +274,7 @@ def _read_issued(draft: Draft, line: str) -> bool:
 
 _READERS: Mapping[str, Callable[[Draft, str], bool]] = {
     **dict.fromkeys(("re", "wr", "tr", "mi"), _read_done),
-    **dict.fromkeys(("sl", "cl", "la", "sy"), _read_latency),
+    **dict.fromkeys(("sl", "cl", "la", "sy", "hi", "lo"), _read_latency),
     "|": _read_percentiles,
     **dict.fromkeys(("bw", "io"), _read_sampled),
     "cp": _read_cpu,

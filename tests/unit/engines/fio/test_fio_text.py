@@ -67,6 +67,36 @@ def test_latencies_of_fsync_are_of_their_own():
     assert metrics["write.clat.p99"] == 29_056
 
 
+@pytest.mark.parametrize("before", [False, True])
+def test_percentiles_of_a_priority_are_not_those_of_all(before):
+    """Those that came last were taken, here of a fifth of the reads."""
+    text = (DATA / "fio_text/fio-3.33.priorities.txt").read_text()
+    if before:  # as fio printed it from 3.17 to 3.30
+        text = text.replace("clat prio 0/0 (79.54% of IOs)", "low prio (79.54%) clat")
+        text = text.replace("clat prio 1/0 (20.46% of IOs)", "high prio (20.46%) clat")
+    metrics = only(text).output.metrics
+    found = [metrics[f"read.clat.{part}"] for part in ("min", "p1", "p50", "p99.99", "max")]
+    assert found == [11_000, 32_000, 80_000, 7_767_000, 7_812_000]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    clat percentiles (usec):\n", ""),
+        ("clat prio 1/0 (20.46% of IOs) percentiles", "clat of some reads, percentiles"),
+    ],
+)
+def test_percentiles_without_a_heading_that_is_understood_are_refused(old, new):
+    text = (DATA / "fio_text/fio-3.33.priorities.txt").read_text()
+    if not new:
+        text = re.sub(r"(?s)    clat prio [01]/0 \(\d.*?(?=   bw)", "", text)
+    else:
+        text = re.sub(r"(?s)    clat prio 0/0 \(\d.*?(?=    clat prio 1/0 \(\d)", "", text)
+    assert old in text
+    with pytest.raises(OutputError, match="cannot be read"):
+        parse(text.replace(old, new), name="out.txt")
+
+
 def test_syncs_that_fio_counts_as_short_reads_are_none():
     text = (DATA / "fio_text/fio-3.33.mixed_fdatasync.txt").read_text()
     assert re.search(r"issued rwts: .* short=[1-9]", text)

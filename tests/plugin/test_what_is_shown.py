@@ -1,6 +1,7 @@
 """What a run shows at its end: by verbosity, in colour or without, worst first; and as Markdown."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -89,6 +90,23 @@ def test_a_summary_as_markdown_is_written_and_appended_to_that_of_a_job(known, m
     text = (known.path / "summary.md").read_text()
     assert "## iogate: 2 regressed on `local`" in text
     assert step.read_text() == f"# a job\n\n{text}"
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_is_written_once_says_how_a_run_of_tests_in_python_ended(project, ends):
+    """That the last one did not end was said of each run."""
+    (project.path / "test_disk.py").write_text(
+        "import pytest\ndef test_first(measure): measure(engine='fake')\n"
+        f"def test_last(measure): measure(engine='fake'); {ends} or pytest.exit('enough')\n"
+    )
+    with (project.path / "pipe.json").open("wb") as pipe:
+        project.run(
+            "test_disk.py", "--io-missing=record", "--io-markdown=it.md", f"--io-json=/dev/fd/{pipe.fileno()}"
+        )
+    broke_off = "the session broke off, 1 test in Python did not end"
+    assert (broke_off in (project.path / "it.md").read_text()) is not ends
+    run = json.loads((project.path / "pipe.json").read_text())["run"]
+    assert run["ended"] and all(run["tests"].values()) is ends
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ class Keeping:
         self._settings = settings
         self._document = document
         self._reporters: list[Reporter] = []
+        self._named: list[Reporter] = []
         self._unwritten: dict[Reporter, IogateError] = {}
         self._folder: SessionFolder | None = None
         self._plan = False
@@ -43,7 +44,8 @@ class Keeping:
         from iogate.report.json_file import SessionFile
         from iogate.report.session_folders import SessionFolder
 
-        self._reporters = [*named]
+        self._named = [*named]
+        self._reporters = [*self._named]
         self._plan = plan
         if not plan:
             self._folder = self._folder or SessionFolder(folder)
@@ -85,7 +87,10 @@ class Keeping:
         """Have the document as it is now written."""
         document = self._document()
         assert document is not None
-        for reporter in self._reporters:
+        self._report_to(self._reporters, document)
+
+    def _report_to(self, reporters: Iterable[Reporter], document: Results) -> None:
+        for reporter in reporters:
             try:
                 reporter.write(document)
                 self._unwritten.pop(reporter, None)
@@ -93,7 +98,11 @@ class Keeping:
                 self._unwritten[reporter] = error
 
     def close(self) -> None:
-        """End the reporting, and remove old sessions. Raises IogateError for what could not be written."""
+        """End the reporting, of which what is written once hears how the run ended, and remove old sessions.
+        Raises IogateError for what could not be written.
+        """
+        if document := self._document():
+            self._report_to(self._named, document)
         for reporter in self._reporters:
             reporter.close()
         self._prune()

@@ -411,9 +411,11 @@ class PytestRun:
         """Take each step even if another one fails; the target comes last, as it may be what fails. Raises
         IogateError for all that failed.
         """
-        failed = _failures(self._keep_begun, self._write_baselines, self._kept.close)
+        failed = _failures(self._keep_begun, self._write_baselines)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
         self._document.ended = whole and bool(self._kept.records or self._waiting)
+        failed += _failures(self._kept.close)
+        self._document.ended &= not failed
         self._let_go()
         raise_together(failed + (self._gone or []))
 

@@ -62,7 +62,7 @@ def change_points(source, behind=1.0, noise=0.005):
 
 @pytest.mark.parametrize("noise", [0.002, 0.005])
 def test_bins_that_a_quiet_device_is_between_are_no_changes(noise):
-    """Sessions in the next bin were taken for spikes, until three came in a row: one series of six changed."""
+    """Sessions in the next bin were taken for spikes, until three came in a row: in one series of six."""
     source = random.Random(4)
     assert [change_points(source, noise=noise) for _ in range(40)] == [()] * 40
 

@@ -104,6 +104,37 @@ def test_where_a_fixture_fails_or_skips_nothing_is_measured(lab, scope, does, ou
     assert "1/12" not in result.stdout.str()
 
 
+def test_what_failed_ahead_is_told_where_a_plugin_skips_tests_as_it_has_failed(lab):
+    """labgrid's does, where a board does not boot: the first test is its error, and was skipped, too."""
+    (lab.path / "conftest.py").write_text(
+        """\
+import pytest
+broken = False
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if broken: pytest.skip("the board is broken")
+@pytest.fixture(scope="session", autouse=True)
+def board():
+    global broken
+    broken = True
+    raise OSError("no prompt was seen")
+"""
+    )
+    result = lab.run("suites", "--device=lab")
+    result.assert_outcomes(errors=1, skipped=2)
+    assert "OSError: no prompt was seen" in result.stdout.str()
+    (lab.path / "test_plain.py").write_text("import pytest\n@pytest.mark.skip\ndef test_plain(): pass\n")
+    lab.run("test_plain.py", "suites", "--device=lab").assert_outcomes(errors=1, skipped=3)
+
+
+def test_a_fixture_that_asks_for_the_file_of_a_module_is_told_the_suite(lab):
+    (lab.path / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture(autouse=True)\ndef place(request):\n"
+        "    assert request.module.__file__ == str(request.path)\n"
+    )
+    lab.run("suites", "--device=lab").assert_outcomes(passed=3)
+
+
 def test_a_fixture_is_set_up_once_and_undone_behind_the_last_test(lab):
     (lab.path / "conftest.py").write_text(
         """\

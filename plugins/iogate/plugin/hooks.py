@@ -306,6 +306,13 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around those that skip
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """Tell what failed as it was set up ahead of a test, whatever a plugin makes of that."""
+    with item.config.stash[RUN].surroundings.telling(item):
+        yield
+
+
 @pytest.hookimpl(wrapper=True, trylast=True)  # as if the test itself had asked the gate
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Check what a test and its fixtures have measured, and forgot to; a workload's does not, where a fixture

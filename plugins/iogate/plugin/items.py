@@ -165,8 +165,12 @@ class SuiteModule(pytest.Module):
         """What pytest found out of the fixtures of a check: the same for all workloads that have it."""
 
     def _getobj(self) -> ModuleType:
-        """Return an empty module: there is no Python behind a suite, and so neither fixtures nor marks."""
-        return ModuleType(self.path.stem)
+        """Return an empty module: there is no Python behind a suite, and so neither fixtures nor marks; but
+        fixtures of others ask for its file.
+        """
+        module = ModuleType(self.path.stem)
+        module.__file__ = str(self.path)
+        return module
 
     def collect(self) -> Iterator[WorkloadItem]:
         """Yield the workloads of the file, checked as far as can be without I/O. Raises InputErrors.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from iogate.errors import TargetError
-from iogate.plugin.items import WorkloadItem
+from iogate.plugin.items import WorkloadItem, will_run
 from iogate.plugin.time_limit import limited
 from iogate.units import printable
 
@@ -27,6 +27,8 @@ class Surroundings:
 
     def __init__(self, let_go: Callable[[], None]) -> None:
         self._let_go = let_go
+        self._untold: BaseException | None = None
+        """What failed ahead of the test that is to tell it."""
 
     def of_session(
         self, items: Sequence[WorkloadItem], hold: Callable[[ExitStack], None] | None
@@ -70,6 +72,22 @@ class Surroundings:
         if len(finalizers) > 1:  # the first one is the session's own
             _state(session).addfinalizer(self._let_go, session)
 
+    @contextmanager
+    def telling(self, item: pytest.Item) -> Iterator[None]:
+        """Fail the set-up of a test by what failed ahead of it, where a plugin skips it as that has failed:
+        nobody would hear of it.
+        """
+        try:
+            yield
+        except pytest.skip.Exception:
+            if (error := self._untold) and will_run(item):
+                self._untold = None
+                raise error from None
+            raise
+        except BaseException as error:
+            self._untold = None if error is self._untold else self._untold
+            raise
+
     def _can_be_set_up(self, item: WorkloadItem, wide: Sequence[Any], kept: Any) -> bool:
         """Set up fixtures that a workload's test has, and return whether that can be done. What is set up as
         far as `kept`, a test or the session, stays so; pytest knows each, and what it failed of.
@@ -86,7 +104,8 @@ class Surroundings:
                 _state(item.session).setup(carrier)
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
-        except BaseException:  # as pytest has it; the test's own set-up comes to that, too, and tells it
+        except BaseException as error:  # as pytest has it; the test's own set-up comes to that, too
+            self._untold = None if isinstance(error, pytest.skip.Exception) else error
             return False
         finally:
             _state(item.session).teardown_exact(kept)

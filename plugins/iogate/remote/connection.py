@@ -39,6 +39,17 @@ _STARTING = 60.0
 _ENDING = 5.0
 _ANSWER = 1000  # bytes
 _OLDEST = "3.10"
+_WHOLE = (
+    "install all of the standard library there (with Yocto python3-modules, not python3-core alone), or name "
+    "another one: //python=/path/to/python3"
+)
+_BEGIN = """\
+try:
+    exec({text!r})
+    start(channel)
+except ImportError as error:
+    channel.send(("lacks", getattr(error, "name", None) or str(error)))
+"""
 _ISOLATED = "-I"  # else Python 3.13 takes modules from the folder where it begins before any of our words
 _KEYS = {"popen", "ssh", "ssh_config", "python", "chdir", "env", "_spec"}
 
@@ -146,7 +157,7 @@ class Connection:
             spec.id, spec.execmodel = "iogate", "main_thread_only"
             gateway: Any = bootstrap(self._process, spec)
             self._process.taken = True
-            channel = gateway.remote_exec(Path(start.__file__).read_text() + "\nstart(channel)\n")
+            channel = gateway.remote_exec(_BEGIN.format(text=Path(start.__file__).read_text()))
             channel.send((parcel(), spec.chdir, dict(spec.env or {})))
             first = _words(channel.receive())
         except (EOFError, OSError, AssertionError, HostNotFound, execnet.RemoteError) as error:
@@ -156,6 +167,8 @@ class Connection:
         word, said = first
         if word == "old":
             raise self._too_old(said)
+        if word == "lacks":
+            raise self._lacks(said)
         if word != "ready":
             raise self._trouble(f"cannot begin there: {said}")
         self.machine = said
@@ -172,8 +185,14 @@ class Connection:
         if isinstance(error, AssertionError) or not (said or self._process.popen.returncode):
             remedy = "what is said at the beginning of a session (.bashrc, a banner) must go to stderr"
             return self._trouble("it said something else than Python would", remedy)
+        version = self._version() if "Traceback" in said else ""
+        missing = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", said)
+        if missing and _is_new(version):
+            return self._lacks(missing[1])
+        if _is_new(version):
+            return self._trouble(f"its Python {version} cannot begin: {last_line(said)}", _WHOLE)
         if any(word in said for word in ("Traceback", "SyntaxError", f"Unknown option: {_ISOLATED}")):
-            return self._too_old(self._version())
+            return self._too_old(version or self._version())
         return self._trouble(*explained(said, self._process.popen.returncode))
 
     def _version(self) -> str:
@@ -204,6 +223,9 @@ class Connection:
         remedy = f"install Python {_OLDEST} or newer there, or name another one: //python=/path/to/python3"
         what = f"its Python {version} is too old" if version else "its Python is too old, or none"
         return self._trouble(f"{what}: {_OLDEST} is needed", remedy)
+
+    def _lacks(self, module: str) -> TargetError:
+        return self._trouble(f"its Python has no module {module}", _WHOLE)
 
     def _trouble(self, what: str, remedy: str = "") -> TargetError:
         message = f"the host {printable(self.host)} cannot be had: {what}"
@@ -240,6 +262,13 @@ class Connection:
             self._process.kill()
             popen.wait()
         self._process.close()
+
+
+def _is_new(version: str) -> bool:
+    """Return whether a version of Python is one that iogate runs on."""
+    return (
+        tuple(map(int, version.split(".")[:2])) >= tuple(map(int, _OLDEST.split("."))) if version else False
+    )
 
 
 def _words(message: Any) -> tuple[str, str]:

@@ -118,9 +118,12 @@ def start(channel: Any) -> None:
     sys.path.insert(0, private)
     os.environ["XDG_CACHE_HOME"] = os.path.join(private, "cache")
     try:
-        from iogate.remote.far import serve
-
-        serve(channel, private, tell)
+        try:
+            from iogate.remote.far import serve
+        except ModuleNotFoundError as error:  # of a Python that was installed in part
+            channel.send(("lacks", error.name))
+        else:
+            serve(channel, private, tell)
     except BaseException:
         traceback.print_exc()  # a defect: the last line is shown on the other side
     finally:

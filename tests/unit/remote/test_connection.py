@@ -210,6 +210,39 @@ def test_an_old_python(tmp_path):
     assert "its Python 3.6.9 is too old: 3.10 is needed" in said
 
 
+PARTIAL = """\
+#!{python}
+import sys
+class Lacks:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}: raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Lacks())
+sys.modules.pop({module!r}, None)
+if "--version" in sys.argv: sys.exit(print("Python 3.11.2"))
+code = sys.argv[sys.argv.index("-c") + 1]
+sys.argv[:] = ["-c"]
+exec(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("queue", "its Python 3.11.2 cannot begin: "),  # of execnet's, which does not say why
+        ("struct", "its Python has no module struct"),
+        ("zipfile", "its Python has no module zipfile"),  # of what begins there
+        ("mmap", "its Python has no module mmap"),  # of iogate's
+    ],
+)
+def test_a_python_that_lacks_a_part_of_the_standard_library(tmp_path, module, words):
+    """It was called too old."""
+    partial = tmp_path / "python3"
+    partial.write_text(PARTIAL.format(python=sys.executable, module=module))
+    partial.chmod(0o755)
+    said = had(f"popen//python={partial}")
+    assert words in said and "all of the standard library" in said and "too old" not in said
+
+
 def test_who_is_asked_for_a_version_and_never_stops_is_not_listened_to(tmp_path):
     endless = tmp_path / "python3"
     endless.write_text(

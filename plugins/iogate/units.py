@@ -12,7 +12,7 @@ from functools import lru_cache
 
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtpe]?)(?:i?b)?\s*", re.IGNORECASE)
-_RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b\s*/\s*s\s*", re.IGNORECASE)
+_RATE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)(b)(?:\s*/\s*s|ps)\s*", re.IGNORECASE)
 _DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
 _FRACTION = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -50,15 +50,21 @@ def _bytes(text: str) -> int:
 def parse_rate(text: str | float) -> float:
     """Return bytes per second of `7.88 GB/s` (decimal) or `3700 MiB/s` (binary).
 
-    Raises ValueError, also for a number without its unit: nobody means bytes by 7.88.
+    Raises ValueError, also for a number without its unit: nobody means bytes by 7.88. A small `b` is bits to
+    some, as in SATA's 6 Gb/s, and bytes to others: it is refused, too.
     """
     match = _RATE.fullmatch(str(text))
     if not match:
         if _FRACTION.fullmatch(str(text)):
             raise ValueError(f"{text} has no unit: write it as {text} GB/s or {text} MiB/s")
         raise ValueError(f"{text!r} is not a rate such as 7.88 GB/s or 3700 MiB/s")
-    power = " kmgt".index(match[2].lower() or " ")
-    return float(match[1]) * float(1024 if match[3] else 1000) ** power
+    number, letter, binary, byte = match.groups()
+    if byte == "b":
+        unit = f"{letter}{binary}B/s"
+        raise ValueError(
+            f"{text!r} may be bits: write {float(number) / 8:g} {unit}, or {number} {unit} for bytes"
+        )
+    return float(number) * float(1024 if binary else 1000) ** " kmgt".index(letter.lower() or " ")
 
 
 def parse_duration(text: str | float) -> float:

@@ -46,7 +46,7 @@ def test_a_size_survives_writing_and_reading(size):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("7.88 GB/s", 7.88e9), ("3700MiB/s", 3700 * 2**20), ("512 kB/s", 512e3)],
+    [("7.88 GB/s", 7.88e9), ("3700MiB/s", 3700 * 2**20), ("512 kB/s", 512e3), ("4GBps", 4e9)],
 )
 def test_rates_tell_decimal_from_binary(text, expected):
     assert parse_rate(text) == pytest.approx(expected)
@@ -135,6 +135,20 @@ def test_one_is_singular():
 @pytest.mark.parametrize("text", ["7.88", 7.88, 1000])
 def test_a_rate_has_a_unit(text):
     with pytest.raises(ValueError, match="has no unit: write it as"):
+        parse_rate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("6Gb/s", "write 0.75 GB/s, or 6 GB/s for bytes"),
+        ("100 mib/s", "write 12.5 miB/s, or 100 miB/s for bytes"),
+        ("32Gbps", "write 4 GB/s"),
+    ],
+)
+def test_a_rate_is_of_bytes_and_says_so(text, words):
+    """A SATA link of 6 Gb/s was ten times as fast as one, and what a cache served stood."""
+    with pytest.raises(ValueError, match=f"may be bits: {words}"):
         parse_rate(text)
 
 

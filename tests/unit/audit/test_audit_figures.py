@@ -372,6 +372,17 @@ def test_total_latency_is_submission_and_completion():
     assert severity == "suspect"
 
 
+def test_a_synchronous_engine_has_no_submission_latency_and_the_total_may_be_more():
+    """The time of a check sum (`verify`) is in the total alone."""
+    out = output()
+    metrics = {name: value for name, value in out.metrics.items() if ".slat" not in name}
+    longer = {**metrics, "read.lat.mean": metrics["read.clat.mean"] * 1.5}
+    shorter = {**metrics, "read.lat.mean": metrics["read.clat.mean"] / 1.5}
+    assert said(figures.latency_sum, run(replace(out, metrics=longer))) == []
+    ((severity, _),) = said(figures.latency_sum, run(replace(out, metrics=shorter)))
+    assert severity == "suspect"
+
+
 def test_a_steady_state_that_was_not_attained_is_suspect():
     assert [s for s, _ in said(completeness.steady_state, run(replace(output(), steady=False)))] == [
         "suspect"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from iogate.judge.addition import require_same_machine
-from iogate.judge.baseline.values import usable
 from iogate.judge.enough import ENOUGH, Enough
 from iogate.judge.judge import Expectation
 from iogate.judge.metrics import note_metrics, undecided_metrics
-from iogate.model import Environment, Repetition, Verdict, Workload
+from iogate.model import Environment, Repetition, Verdict, Workload, is_measured
 from iogate.units import plural
 
 
@@ -75,7 +74,7 @@ class Recorder:
                 known = ", ".join(sorted(repetitions[lacking[0] - 1].metrics)) or "none"
                 return f"the gating metric {name} was not measured{where}; measured were: {known}"
             for number, item in enumerate(repetitions, 1):
-                if not usable(item.metrics[name]):
+                if not is_measured(item.metrics[name]):
                     return (
                         f"the gating metric {name} is {item.metrics[name]:g} in repetition {number}, which "
                         "is no measurement and cannot be recorded: gate another metric, if it may be that"

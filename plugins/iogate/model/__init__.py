@@ -15,12 +15,13 @@ from iogate.model.measured import (
     Span,
     Traffic,
 )
-from iogate.model.metrics import Direction, Metric, Tolerance, is_tolerance, metric
+from iogate.model.metrics import MOST, Direction, Metric, Tolerance, is_measured, is_tolerance, metric
 from iogate.model.verdict import PASSED, MetricVerdict, PairFacts, Verdict, VerdictName, WorkloadResult
 from iogate.model.workload import Command, Needs, Place, Workload, hash_of
 
 __all__ = [
     "ARMS",
+    "MOST",
     "PASSED",
     "Baseline",
     "ClientOutputs",
@@ -49,6 +50,7 @@ __all__ = [
     "Workload",
     "WorkloadResult",
     "hash_of",
+    "is_measured",
     "is_tolerance",
     "metric",
 ]

@@ -53,6 +53,17 @@ def metric(name: str) -> Metric:
     raise KeyError(name)
 
 
+LEAST, MOST = 1e-9, 1e18
+"""Between these is whatever is measured, in each unit: 1e18 are an exabyte a second, and 31 years in ns. Far
+beyond them arithmetic ends: of 1e308 there is no sum.
+"""
+
+
+def is_measured(value: object) -> bool:
+    """Return whether a value may have been measured and can be judged: a number, and neither 0 nor absurd."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and LEAST <= value <= MOST
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """The smallest change that matters, as fractions: `worse` in the bad direction, `better` in the good one.

@@ -19,9 +19,9 @@ from iogate.formats.words import nearest
 from iogate.judge.addition import admit, judge_session, refusal
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update
-from iogate.judge.baseline.values import round_value, usable
+from iogate.judge.baseline.values import round_value
 from iogate.judge.judge import GateOptions
-from iogate.model import Baseline, Device, Environment, Repetition, UpdateMode, Workload
+from iogate.model import Baseline, Device, Environment, Repetition, UpdateMode, Workload, is_measured
 from iogate.offline.folders import is_results
 from iogate.offline.outputs import (
     OutputFile,
@@ -199,7 +199,7 @@ def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
         told = "; ".join(f"{finding.check}: {finding.message}" for finding in invalid)
         raise InputError(printable(f"{job.label}: {told}"), remedy=invalid[0].remedy)
     gating = gating_metrics(workload)
-    lacking = [name for name in gating if not usable(job.output.metrics.get(name))]
+    lacking = [name for name in gating if not is_measured(job.output.metrics.get(name))]
     if lacking:
         raise InputError(printable(f"{job.label} has no {lacking[0]}, which gates {workload.name}"))
 
@@ -253,7 +253,7 @@ def _session_with(job: OutputJob, baseline: Baseline, but: str) -> str:
     """Return the session, other than `but`, that has a repetition with all figures of a job; empty if none
     has. One figure alone may be the same by chance.
     """
-    figures = {name: round_value(value) for name, value in job.output.metrics.items() if usable(value)}
+    figures = {name: round_value(value) for name, value in job.output.metrics.items() if is_measured(value)}
     rows = {name: baseline.by_session(name) for name in figures}
     for session in baseline.sessions:
         shared = {name: rows[name][session] for name in figures if rows[name].get(session)}

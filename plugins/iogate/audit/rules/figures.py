@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 from iogate.audit.evidence import PERCENTILE, Check, Evidence, Findings, finding
-from iogate.model import metric
+from iogate.model import MOST, metric
 from iogate.units import format_quantity
 
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
@@ -16,7 +15,7 @@ _BIN_ERROR = 0.03
 
 
 def finite(evidence: Evidence) -> Findings:
-    """Check that every figure is a number, and that none which has a unit is negative.
+    """Check that every figure is a number that may be measured, and that none which has a unit is negative.
 
     `invalid`: the output is damaged or the engine's arithmetic went wrong, and no figure beside that one can
     be trusted either.
@@ -24,7 +23,7 @@ def finite(evidence: Evidence) -> Findings:
     Run it again; if it stays, the engine is broken: look at its raw output.
     """
     for name, value in evidence.output.metrics.items():
-        if not math.isfinite(value) or (value < 0 and _has_unit(name)):
+        if not abs(value) <= MOST or (value < 0 and _has_unit(name)):
             yield finding("invalid", f"{name} is {value}", "run it again; if it stays, the engine is broken")
 
 

@@ -20,12 +20,13 @@ from iogate.formats.reading import held_input, hidden_behind_a_link
 from iogate.formats.schema import Schema, check_document, locate
 from iogate.formats.yamlio import Document
 from iogate.host.environment import identity_changes
-from iogate.judge.baseline.values import clean_text, flat, usable
-from iogate.model import Baseline, Environment, Workload, hash_of, metric
+from iogate.judge.baseline.values import clean_text, flat
+from iogate.model import Baseline, Environment, Workload, hash_of, is_measured, metric
 from iogate.units import plural, printable
 
 PROFILE = "device.yaml"
 """What describes a device, beside its baselines."""
+_NO_VALUE = "must be a positive number, of 1e-9 to 1e18"
 _MOST_SESSIONS = 4000  # of all workloads: each has 20 at most, or one a device of a fleet
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
@@ -253,7 +254,7 @@ def _metric_problems(
     except KeyError:
         return [OptionError(f"{printable(path[-1])!r} is not a metric", path, key=True)]
     if not sessions:
-        return [] if usable(value) else [OptionError("must be a positive number", path)]
+        return [] if is_measured(value) else [OptionError(_NO_VALUE, path)]
     if not isinstance(value, list) or len(value) != sessions:
         return [OptionError(f"must be a list of {sessions} lists, one a session", path)]
     problems = []
@@ -262,8 +263,8 @@ def _metric_problems(
             problems.append(OptionError("must be a list of values, one a repetition", (*path, index)))
             continue
         for place, item in enumerate(row):
-            if not usable(item):
-                problems.append(OptionError("must be a positive number", (*path, index, place)))
+            if not is_measured(item):
+                problems.append(OptionError(_NO_VALUE, (*path, index, place)))
         if row and len(row) != lengths.setdefault(index, len(row)):
             message = f"has {plural(len(row), 'repetition')} where other metrics have {lengths[index]}"
             problems.append(OptionError(message, (*path, index)))

@@ -13,8 +13,8 @@ from iogate.judge.baseline.identity import foreign
 from iogate.judge.baseline.kinds import refuse_fleet
 from iogate.judge.baseline.storage import hold_lock, write
 from iogate.judge.baseline.table import Change
-from iogate.judge.baseline.values import clean_text, median, plain, round_value, usable
-from iogate.model import Environment, UpdateMode, hash_of
+from iogate.judge.baseline.values import clean_text, median, plain, round_value
+from iogate.model import Environment, UpdateMode, hash_of, is_measured
 from iogate.units import printable
 
 MAXIMUM_SESSIONS = 20
@@ -129,7 +129,7 @@ def entry_of(
     rows = {
         key: [round_value(value) for value in values[key]]
         for key in sorted(values)
-        if len(values[key]) == repetitions and all(map(usable, values[key]))
+        if len(values[key]) == repetitions and all(map(is_measured, values[key]))
     }
     if not rows or not repetitions:
         raise BaselineError(f"no metric of {printable(name)!r} was measured: its baseline stays as it is")

@@ -12,12 +12,6 @@ from iogate.units import printable
 _DIGITS = 6
 
 
-def usable(value: Any) -> bool:
-    """Return True for what a baseline can hold: a positive, finite number."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value) and value > 0
-
-
 def round_value(value: float) -> int | float:
     """Return six significant digits, no decimals from 10,000 on: at most 0.005% off."""
     short = round(float(value), _DIGITS - 1 - math.floor(math.log10(value)))

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, TypeGuard
 
 from iogate.errors import InputError
-from iogate.model import is_tolerance
+from iogate.model import is_measured, is_tolerance
 
 if TYPE_CHECKING:
     from iogate.model import Direction
@@ -90,11 +90,11 @@ def check_options(
 
 
 def check_value(value: object, name: str) -> float:
-    """Return `value` as a positive, finite float; raises Unusable."""
+    """Return `value` as a float that may have been measured; raises Unusable."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Unusable(f"{name} is missing or not a number ({str(value)[:40]!r})")
     number = float(value)
-    if not (math.isfinite(number) and number > 0):
+    if not is_measured(number):
         raise Unusable(f"{name} is {number:g}, which is no measurement")
     return number
 

@@ -14,7 +14,7 @@ from typing import Any
 from iogate.errors import IogateError
 from iogate.judge.baseline.file import environment_of, read
 from iogate.judge.baseline.places import baseline_files
-from iogate.model import Direction, is_tolerance, metric
+from iogate.model import Direction, is_measured, is_tolerance, metric
 from iogate.report.history.values import KnownSession, LeftOut
 from iogate.report.results import MetricRecord, Results, WorkloadRecord
 from iogate.units import printable
@@ -136,8 +136,8 @@ def _refused(record: WorkloadRecord, unfinished: frozenset[str]) -> str:
 
 
 def _sound(item: MetricRecord) -> tuple[float, ...]:
-    """Return the values of a metric if all are positive numbers: others have no logarithm."""
-    values = tuple(value for value in item.values if value is not None and value > 0)
+    """Return the values of a metric if all may have been measured: others have no logarithm."""
+    values = tuple(value for value in item.values if value is not None and is_measured(value))
     return values if len(values) == len(item.values) else ()
 
 

@@ -402,6 +402,8 @@ class TestBelieving:
             ("[1, 2]", "[1, -2]", "14:13", "must be a positive number"),
             ("[1, 2]", "[1, .nan]", "14:13", "must be a positive number"),
             ("[1, 2]", "[1, 1e999]", "14:13", "must be a positive number"),
+            ("[1, 2]", "[1, 1e300]", "14:13", "must be a positive number, of 1e-9 to 1e18"),
+            ("[1, 2]", "[1, 1e-300]", "14:13", "must be a positive number, of 1e-9 to 1e18"),
             ("[1, 2]", "[1, true]", "14:13", "must be a positive number"),
             ("[1, 2]", "[1, '2']", "14:13", "must be a positive number"),
             ("[1, 2]", "[1, null]", "14:13", "must be a positive number"),

@@ -279,6 +279,7 @@ def test_no_file_agrees_to_destroy_a_device_or_to_run_what_suites_name(project, 
     said = f"pytest.ini: {flag} is agreed to on the command line, and nowhere else"
     refused(project.run("suites"), said)
     refused(project.run("suites", f"--io-reason=see {flag}"), said)
+    refused(project.run("suites", "--io-reason", f"addopts={flag}"), said)
     (project.path / "args").write_text(f"{flag}=/dev/x\n" if "destroy" in flag else f"{flag}\n")
     ini.write_text(ini.read_text().replace(line, ""))
     refused(

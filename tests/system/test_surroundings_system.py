@@ -82,13 +82,15 @@ def power_mode():
 
 
 @pytest.mark.system
-def test_of_two_runs_on_one_target_only_one_has_its_fixtures_set_up(project, tmp_path):
+@pytest.mark.parametrize("scope", ["session", "module"])
+def test_of_two_runs_on_one_target_only_one_has_its_fixtures_set_up(project, tmp_path, scope):
     """Else the one that ends first, or is refused, would undo what the other one is measured in."""
     project.host = ""
     log = tmp_path / "log"
     project.suite(SUITE)
     project.device("lab", "target: .\nmissing: record\n")
-    (project.path / "conftest.py").write_text(CHANGES.format(log=str(log)))
+    text = CHANGES.format(log=str(log)).replace('"session"', f'"{scope}"')
+    (project.path / "conftest.py").write_text(text)
     first = project.start("suites", "--device=lab", "--io-runtime=0.5")
     eventually(lambda: log.exists() and log.read_text() == "up\n")
     refused = project.run("suites", "--device=lab")

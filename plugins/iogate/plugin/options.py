@@ -18,7 +18,8 @@ from iogate.errors import InputError
 from iogate.measure.settings import Settings
 from iogate.units import parse_duration, parse_share, parse_size, size_text
 
-_ADDOPTS = re.compile(r"(?:-o|--override-ini=)?addopts=")
+_OVERRIDES = ("-o", "--override-ini")
+_ADDOPTS = re.compile(r"(?:-o|--override-ini=)addopts=")
 
 
 @dataclass(frozen=True)
@@ -229,11 +230,14 @@ def _require_said(config: pytest.Config, flag: str) -> None:
 
 def _says(words: Iterable[str], flag: str) -> bool:
     """Return whether a flag is one of these words, or in those of `-o addopts=...` among them."""
-    return any(
-        word.partition("=")[0] == flag
-        or ((options := _ADDOPTS.match(word)) and _says(_split(word[options.end() :]), flag))
-        for word in words
-    )
+    before = ""
+    for word in words:
+        whole = f"-o{word}" if before in _OVERRIDES else word  # a word of its own, or not
+        options = _ADDOPTS.match(whole)
+        if word.partition("=")[0] == flag or (options and _says(_split(whole[options.end() :]), flag)):
+            return True
+        before = word
+    return False
 
 
 def _split(text: str) -> list[str]:

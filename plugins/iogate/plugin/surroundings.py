@@ -42,7 +42,8 @@ class Surroundings:
         first, run = items[0], items[0].session.items
         wide = _wide(first, _SESSION)
         shared = [definition for definition in wide if definition in _wide(run[0], _SESSION)]
-        if hold and any(_wide(item, _SESSION) for item in {item.parent: item for item in items}.values()):
+        unlike = {(item.parent, *item.fixturenames): item for item in items}.values()
+        if hold and any(_wide(item, _SUITE) for item in unlike):
             held = ExitStack()
             hold(held)
             _state(first.session).setup(first.session)

@@ -127,6 +127,19 @@ def board():
     lab.run("test_plain.py", "suites", "--device=lab").assert_outcomes(errors=1, skipped=3)
 
 
+def test_what_regressed_and_is_skipped_then_is_told_and_fails_a_strict_run(lab):
+    (lab.path / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture(autouse=True)\ndef card(): pytest.skip('no card')\n"
+    )
+    result = lab.run("suites", "--device=lab", factor=0.5)
+    result.assert_outcomes(skipped=3)
+    result.stdout.fnmatch_lines(
+        ["warning: suites/demo.yaml::alpha: regressed, which failed nothing, as its*"]
+    )
+    lab.run("suites", "--device=lab", "--io-strict", factor=0.5).assert_outcomes(errors=3)
+    lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(skipped=3)
+
+
 def test_a_fixture_that_asks_for_the_file_of_a_module_is_told_the_suite(lab):
     (lab.path / "conftest.py").write_text(
         "import pytest\n@pytest.fixture(autouse=True)\ndef place(request):\n"

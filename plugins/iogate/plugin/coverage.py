@@ -191,6 +191,11 @@ def unmeasured(folder: Path, root: Path, suite: str, names: Sequence[str]) -> st
     return f"{file}: stored baselines of what its test did not measure: {', '.join(names)}"
 
 
+def skipped_text(id: str, verdict: str) -> str:
+    """Return a sentence for a workload that was decided, and whose test was skipped then."""
+    return f"{id}: {verdict}, which failed nothing, as its test was skipped once it was measured"
+
+
 def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> Iterator[str]:
     """Yield a sentence for each baseline file in a device's folder of which there is neither a suite nor a
     test module, as `exists` tells of a name.

@@ -308,9 +308,14 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # around those that skip
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    """Tell what failed as it was set up ahead of a test, whatever a plugin makes of that."""
-    with item.config.stash[RUN].surroundings.telling(item):
-        yield
+    """Tell what failed as it was set up ahead of a test, or was decided, whatever a plugin makes of that."""
+    run = item.config.stash[RUN]
+    try:
+        with run.surroundings.telling(item):
+            yield
+    except pytest.skip.Exception:
+        run.note_skipped(item)
+        raise
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)  # as if the test itself had asked the gate

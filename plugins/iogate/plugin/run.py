@@ -323,6 +323,17 @@ class PytestRun:
             self._kept.amend(result)
         return result
 
+    def note_skipped(self, item: pytest.Item) -> None:
+        """Note a workload that was measured, and does not pass, and whose test is skipped; a strict run fails
+        it.
+        """
+        trial = self._trials.get(item.nodeid)
+        if trial is None or trial.result is None or trial.result.verdict.passed:
+            return
+        if self.settings.strict:
+            self.gate.check(trial.result)
+        self.gaps.found.append(coverage.skipped_text(item.nodeid, trial.result.verdict.verdict))
+
     def _tell(self, item: pytest.Item, result: WorkloadResult, name: str = "") -> None:
         """Tell the plugins of others what the results document says of a test's workload."""
         from iogate.plugin.others import tell

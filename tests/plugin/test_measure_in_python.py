@@ -22,6 +22,22 @@ def workloads(project, file="out.json"):
     return json.loads((project.path / file).read_text())["workloads"]
 
 
+def test_what_a_process_of_the_tests_own_measures_would_be_lost(project):
+    """pytest-forked gives each test one, and nothing was recorded, nor said."""
+    file = module(
+        project,
+        "import os, pytest\n"
+        "def test_it(request):\n"
+        "    if pid := os.fork():\n"
+        "        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7\n"
+        "        return\n"
+        "    with pytest.raises(pytest.fail.Exception, match='told to nobody'):\n"
+        "        request.getfixturevalue('measure')\n"
+        "    os._exit(7)\n",
+    )
+    project.run(file).assert_outcomes(passed=1)
+
+
 # ------------------------------------------------------------ several measurements in one test
 
 

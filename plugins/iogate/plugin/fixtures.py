@@ -6,6 +6,7 @@ FAILED test.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,12 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
         pytest.fail(f"`measure` cannot be used with xdist: {LIE}. Run this test without it.", pytrace=False)
 
     run, test = request.config.stash[RUN], request.node
+    if os.getpid() != run.process:
+        pytest.fail(
+            "`measure` cannot be used in a process of a test's own (--forked): what is found out there is "
+            "told to nobody. Run this test without it.",
+            pytrace=False,
+        )
     used: set[str] = set()
 
     def measured(name: str = "", **declaration: Any) -> WorkloadResult:

@@ -51,6 +51,7 @@ class PytestRun:
 
     def __init__(self, config: pytest.Config, settings: Settings, json_path: Path | None) -> None:
         self.config = config
+        self.process = os.getpid()
         self.settings = settings
         self.subject = Subject(config, settings)
         self.gate = Gate(settings.inconclusive, lambda: self.subject.missing)

@@ -65,12 +65,16 @@ def write(folder, files):
         (folder / name).write_text(text)
 
 
-def propose(git):
+def propose(git, branch="theirs"):
     """Commit what is there as theirs, and go back to ours."""
-    git("add", "-A")
-    git("commit", "-qm", "theirs")
+    commit(git)
     git("checkout", "-q", "main")
-    git("fetch", "-q", ".", "theirs")
+    git("fetch", "-q", ".", branch)
+
+
+def commit(git):
+    git("add", "-A")
+    git("commit", "-qm", "changes")
 
 
 def take(folder):
@@ -129,8 +133,7 @@ def test_what_we_changed_since_theirs_began_stays(git, tmp_path):
     newer = {"suites/newer.yaml": "newer", "baselines/lab/a.yaml": "newer"}
     write(tmp_path, newer)
     (tmp_path / "suites/gone.yaml").unlink()
-    git("add", "-A")
-    git("commit", "-qm", "newer")
+    commit(git)
     done, found = take(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     ours = {name: text for name, text in OURS.items() if name != "suites/gone.yaml"}
@@ -144,8 +147,7 @@ def test_what_both_changed_is_not_decided_here(git, tmp_path, removed):
     write(tmp_path, {"suites/a.yaml": "newer"})
     if removed:
         (tmp_path / "suites/a.yaml").unlink()
-    git("add", "-A")
-    git("commit", "-qm", "newer")
+    commit(git)
     done, found = take(tmp_path)
     assert done.returncode == 1
     assert "nothing is taken: both have changed, since theirs began: suites/a.yaml" in done.stderr
@@ -161,10 +163,7 @@ def test_a_second_proposal_is_not_mixed_with_the_first(git, tmp_path):
     git("reset", "--hard")
     git("checkout", "-qb", "second")
     write(tmp_path, {"suites/second.yaml": "theirs"})
-    git("add", "-A")
-    git("commit", "-qm", "second")
-    git("checkout", "-q", "main")
-    git("fetch", "-q", ".", "second")
+    propose(git, "second")
     done, found = take(tmp_path)
     assert done.returncode == 0
     assert found == OURS | {"suites/second.yaml": "theirs"}
@@ -173,10 +172,7 @@ def test_a_second_proposal_is_not_mixed_with_the_first(git, tmp_path):
 def test_what_has_no_beginning_in_common_is_refused(git, tmp_path):
     git("checkout", "-q", "--orphan", "other")
     write(tmp_path, {"suites/b.yaml": "theirs"})
-    git("add", "-A")
-    git("commit", "-qm", "theirs")
-    git("checkout", "-q", "main")
-    git("fetch", "-q", ".", "other")
+    propose(git, "other")
     done, found = take(tmp_path)
     assert done.returncode == 1 and "fetch more of the history" in done.stderr
     assert found == OURS

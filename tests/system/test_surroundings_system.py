@@ -24,49 +24,47 @@ def card():
 """
 
 
-@pytest.mark.system
-def test_a_disk_that_a_fixture_mounts_is_the_one_that_is_measured(project, tmp_path):
+@pytest.fixture
+def card(project, tmp_path):
+    """Return the disk, and the folder that is the target, where a conftest.py is to mount it."""
     need("mkfs.ext4")
     project.host = ""
+    point = tmp_path / "card"
+    point.mkdir()
+    project.suite(SUITE)
+    project.device("lab", f"target: {point}\nmissing: record\n")
     with Loops(tmp_path) as loops:
         device = loops.device(64 * MIB)
         format_device("ext4", device)
-        point = tmp_path / "card"
-        point.mkdir()
-        project.suite(SUITE)
-        project.device("lab", f"target: {point}\nmissing: record\n")
-        (project.path / "conftest.py").write_text(CONFTEST.format(device=str(device), point=str(point)))
-        result = project.run("suites", "--device=lab")
-        assert (result.status, result.verdicts) == (0, {"read": "recorded"}), result.text
+        yield str(device), str(point)
         assert not os.path.ismount(point) and not list(point.iterdir())
-        assert str(device).rpartition("/")[2] in result.text  # the finding of its page cache names it
+
+
+@pytest.mark.system
+def test_a_disk_that_a_fixture_mounts_is_the_one_that_is_measured(project, card):
+    device, point = card
+    (project.path / "conftest.py").write_text(CONFTEST.format(device=device, point=point))
+    result = project.run("suites", "--device=lab")
+    assert (result.status, result.verdicts) == (0, {"read": "recorded"}), result.text
+    assert device.rpartition("/")[2] in result.text  # the finding of its page cache names it
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("given", ["autouse", "last"])
-def test_what_a_fixture_of_each_test_mounts_was_not_measured(project, tmp_path, given):
+def test_what_a_fixture_of_each_test_mounts_was_not_measured(project, card, given):
     """What lies below the mount was recorded as the speed of the card."""
-    need("mkfs.ext4")
-    project.host = ""
-    with Loops(tmp_path) as loops:
-        device = loops.device(64 * MIB)
-        format_device("ext4", device)
-        point = tmp_path / "card"
-        point.mkdir()
-        project.suite(SUITE)
-        project.device("lab", f"target: {point}\nmissing: record\n")
-        text = CONFTEST.format(device=str(device), point=str(point)).replace('"session"', '"function"')
-        if given != "autouse":
-            text = text.replace(", autouse=True", "")
-            text += "\ndef pytest_itemcollected(item): item.fixturenames.append('card')\n"
-        text = text.replace('["umount",', '["umount", "--lazy",')  # what was measured is held open
-        (project.path / "conftest.py").write_text(text)
-        result = project.run("suites", "--device=lab", "--junit-xml=junit.xml")
-        assert (result.status, result.verdicts) == (12, {"read": "invalid"}), result.text
-        assert "was mounted, unmounted or replaced since it was measured" in result.text
-        assert 'scope="session", autouse=True' in result.text
-        assert not (project.path / "baselines/lab/demo.yaml").exists()
-        assert not os.path.ismount(point) and not list(point.iterdir())
+    device, point = card
+    text = CONFTEST.format(device=device, point=point).replace('"session"', '"function"')
+    if given != "autouse":
+        text = text.replace(", autouse=True", "")
+        text += "\ndef pytest_itemcollected(item): item.fixturenames.append('card')\n"
+    text = text.replace('["umount",', '["umount", "--lazy",')  # what was measured is held open
+    (project.path / "conftest.py").write_text(text)
+    result = project.run("suites", "--device=lab")
+    assert (result.status, result.verdicts) == (12, {"read": "invalid"}), result.text
+    assert "was mounted, unmounted or replaced since it was measured" in result.text
+    assert 'scope="session", autouse=True' in result.text
+    assert not (project.path / "baselines/lab/demo.yaml").exists()
 
 
 CHANGES = """\

@@ -148,23 +148,23 @@ def _wide(item: pytest.Item, scopes: Collection[str]) -> list[Any]:
     if not info:
         return []
     manager: Any = item.session._fixturemanager
-    every: dict[str, Any] = {}
+    seen: set[str] = set()
+    found: list[Any] = []
 
     def visit(name: str) -> None:
+        if name in seen:
+            return
+        seen.add(name)
         known = info.name2fixturedefs.get(name)
-        found = known or manager.getfixturedefs(name, item)  # a hook may have added the name
-        every[name] = None
-        for needed in found[-1].argnames if found and not known else ():
-            if needed not in every:
+        definitions = known or manager.getfixturedefs(name, item)  # a hook may have added the name
+        if definitions:
+            for needed in () if known else definitions[-1].argnames:
                 visit(needed)
-        if found:
-            del every[name]
-            every[name] = found[-1]  # behind what it needs
+            found.append(definitions[-1])
 
     for name in getattr(item, "fixturenames", ()):
-        if name not in every:
-            visit(name)
-    return [found for found in every.values() if found and found.scope in scopes]
+        visit(name)
+    return [definition for definition in found if definition.scope in scopes]
 
 
 def _fails(definition: Any) -> bool:

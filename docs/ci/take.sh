@@ -6,6 +6,7 @@
 #   git fetch origin pull/7/head && sh take.sh FETCH_HEAD && pytest suites/ --device=lab --io-strict
 set -eu
 export LC_ALL=C
+git() { command git -c core.quotepath=false "$@"; }
 fail() { printf 'take.sh: nothing is taken: %s\n' "$1" >&2 && exit 1; }
 
 theirs=$(git rev-parse --verify --end-of-options "$1^{commit}")
@@ -21,9 +22,9 @@ git ls-tree -r --full-tree HEAD >"$folder/ours"
 git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" >"$folder/changes"
 prefix=$prefix awk -F '\t' -v into="$folder" '
 function is_data(name) { # names that git quotes are none
-    if (index(name, prefix) != 1) return 0
+    if (substr(name, 1, length(prefix)) != prefix) return 0
     name = substr(name, length(prefix) + 1)
-    if (name ~ /(^|\/)device[.]yaml$/ || name !~ /^[A-Za-z0-9_+.\/-]+$/) return 0
+    if (name ~ /(^|\/)device[.]yaml$/ || name ~ /(^|\/)[.][.]?\// || name !~ /^[A-Za-z0-9_+.\/-]+$/) return 0
     return name ~ /^suites\/.*[.](ya?ml|fio|job)$/ || name ~ /^baselines\/.+\/.*[.]yaml$/
 }
 function is_plain(mode) { return mode ~ /^100/ || mode == "000000" }

@@ -74,6 +74,19 @@ def test_or_that_needs_one_of_many_tests(lab, scope):
     lab.run("suites", "--device=lab").assert_outcomes(failed=3)
 
 
+@pytest.mark.parametrize("scope", ["module", "function"])
+def test_one_that_a_folder_overrides_is_measured_in(lab, scope):
+    (lab.path / "conftest.py").write_text(FACTOR.format(scope="session"))
+    (lab.path / "suites/conftest.py").write_text(
+        f"import pytest\n@pytest.fixture(scope={scope!r})\ndef power_mode(power_mode): yield power_mode\n"
+    )
+    lab.run("suites", "--device=lab").assert_outcomes(failed=3)
+    (lab.path / "suites/conftest.py").write_text(
+        f"import pytest\n@pytest.fixture(scope={scope!r})\ndef power_mode(): pass\n"
+    )
+    lab.run("suites", "--device=lab").assert_outcomes(passed=3)
+
+
 def test_what_holds_for_a_suite_holds_for_no_other(lab):
     (lab.path / "suites/conftest.py").write_text(
         FACTOR.format(scope="module")

@@ -27,6 +27,7 @@ _PASSED_OVER = {
 }
 _HEAD = 65536  # bytes of a file that are looked at
 _WIDTH = 100
+_OF_OTHERS = (".#", "._")  # what editors, and systems of files, put beside a file
 
 UNCHANGED = (
     "pytest-testmon leaves out what passed as long as no Python code changes, whatever the device does by "
@@ -214,7 +215,7 @@ def stored_suites(folder: Path, root: Path) -> Iterator[str]:
         if path.suffix != ".yaml":
             continue
         suite = path.relative_to(folder).with_suffix("").as_posix()
-        if suite != "device" and not path.name.startswith("."):
+        if suite != "device" and not path.name.startswith(_OF_OTHERS):
             yield suite
 
 

@@ -156,11 +156,15 @@ def _wide(item: pytest.Item, scopes: Collection[str]) -> list[Any]:
             return
         seen.add(name)
         known = info.name2fixturedefs.get(name)
-        definitions = known or manager.getfixturedefs(name, item)  # a hook may have added the name
-        if definitions:
-            for needed in () if known else definitions[-1].argnames:
+        definitions = known or manager.getfixturedefs(name, item) or ()  # a hook may have added the name
+        behind: list[Any] = []
+        for definition in reversed(definitions):
+            for needed in () if known else definition.argnames:
                 visit(needed)
-            found.append(definitions[-1])
+            behind.append(definition)
+            if name not in definition.argnames:  # else it is around the one of that name that it overrides
+                break
+        found.extend(reversed(behind))
 
     for name in getattr(item, "fixturenames", ()):
         visit(name)

@@ -365,6 +365,15 @@ def test_a_percentile_may_pass_the_maximum_by_a_histogram_bin():
     assert said(figures.latency_order, run(out)) == []
 
 
+def test_a_bandwidth_of_nothing_is_none():
+    """fio prints it by `significant_figures=1`; without the size of a block it was a traceback."""
+    out = output()
+    nothing = replace(out.traffic["read"], bytes=0)
+    none = replace(out, metrics={**out.metrics, "read.bandwidth": 0.0}, traffic={"read": nothing})
+    found = said(figures.bandwidth, replace(run(none), options={}))
+    assert found == [("invalid", "read bandwidth is 0 B/s at 10.00 k IOPS")]
+
+
 def test_total_latency_is_submission_and_completion():
     out = output()
     out = replace(out, metrics={**out.metrics, "read.slat.mean": 2e6})

@@ -179,10 +179,10 @@ def test_what_has_no_beginning_in_common_is_refused(git, tmp_path):
 
 
 def test_a_project_may_be_a_folder_of_its_repository(git, tmp_path):
-    write(tmp_path, {"storage (new)/suites/a.yaml": "theirs", "suites/b.yaml": "theirs"})
+    write(tmp_path, {"störage (new)/suites/a.yaml": "theirs", "suites/b.yaml": "theirs"})
     propose(git)
-    (tmp_path / "storage (new)").mkdir()
-    done, found = take(tmp_path / "storage (new)")
+    (tmp_path / "störage (new)").mkdir()
+    done, found = take(tmp_path / "störage (new)")
     assert done.returncode == 0
     assert found == {"suites/a.yaml": "theirs"}
     assert left(done) == {"suites/b.yaml"}

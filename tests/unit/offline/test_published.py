@@ -571,6 +571,10 @@ class TestForms:
         assert only(table("| 100 | 7992.600 | 63.941 |", head=head)).findings == ()
         assert by_check(only(table("| 100 | 2292 | 28.3 |", head=head))) == {"two_units": {4}}
         assert by_check(only(table("| 100 | 1000 |", head="| files | Gbps |"))) == {"link_limit": {4}}
+        assert only(table("| 100 | 63.941 |", head="| files | bw_gbps |")).findings == ()
+        assert by_check(
+            only(table("| 4k | 100000 | 409.6 | 819 |", head="| bs | iops | bw_mbps | bw_MBps |"))
+        )
 
     @pytest.mark.parametrize(
         "clat", ["clat (us)", "clat mean (us)", "clat_us", "Avg clat (us)", "Completion latency (us)"]

@@ -116,6 +116,10 @@ def bandwidth(evidence: Evidence) -> Findings:
 
 
 def _identity(evidence: Evidence, direction: str, rate: float, shown: float, block: float) -> Findings:
+    if not block:
+        words = f"{direction} bandwidth is {format_quantity(shown, 'B/s')} at {format_quantity(rate, 'IOPS')}"
+        yield finding("invalid", words, "so few digits say nothing (fio's significant_figures)")
+        return
     expected = rate * block
     slack = 1024 + block / max(evidence.duration, 1e-3)  # fio rounds to KiB/s, and counts the I/O at the edge
     error = max(0.0, abs(shown - expected) - slack) / expected

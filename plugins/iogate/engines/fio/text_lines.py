@@ -173,6 +173,8 @@ def options_of(rw: str, rest: str) -> dict[str, str]:
 def read_line(draft: Draft, line: str) -> str:
     """Take the figures of a line that has some. Return what is wrong with it, empty if nothing is."""
     reader = _READERS["|" if line[0] == "|" else line[:2]]
+    if not draft.direction and reader in _OF_DIRECTION and not line.startswith(("sync", "lat (")):
+        return f"is of no direction, as no line before it says one: {line[:80]!r}"
     if _TOO_LONG.search(line):
         return "has a number too long to be a figure of fio"
     return "" if reader(draft, line) else f"cannot be read: {line[:80]!r}"
@@ -281,6 +283,7 @@ _READERS: Mapping[str, Callable[[Draft, str], bool]] = {
     "is": _read_issued,
 }
 """What reads a line, by how it begins."""
+_OF_DIRECTION = (_read_latency, _read_percentiles, _read_sampled)
 
 
 def _series(draft: Draft, kind: str) -> str:

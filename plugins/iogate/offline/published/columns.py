@@ -248,9 +248,14 @@ def _counted_in(text: str, kind: str) -> str:
 
 
 def _rate_in(header: str, kind: str) -> str:
-    """Return the rate that the name of a variable ends with (`bw_mb_s`: MB/s); empty if none."""
+    """Return the rate that the name of a variable ends with (`bw_mb_s`: MB/s; `bw_gbps`, as it is written of
+    bits: Gbps); empty if none.
+    """
     found = _RATE.search(header.lower().replace("_", " ")) if "_" in header else None
-    return f"{found[1].upper()}{found[2]}B/s" if found and (found[3] or kind == "bandwidth") else ""
+    if not found or not (found[3] or kind == "bandwidth"):
+        return ""
+    as_bits = found[3] == "ps" and not found[2] and "Bps" not in header
+    return f"{found[1].upper()}bps" if as_bits else f"{found[1].upper()}{found[2]}B/s"
 
 
 def kind_in(text: str) -> str:

@@ -1,9 +1,11 @@
 """Block devices that a test may destroy: loop devices on files that it made itself."""
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from places import PLUGINS
 from waiting import eventually
 
 MIB = 2**20
+_LOOP_CTL_ADD, _LOOP_CTL_REMOVE = 0x4C80, 0x4C81  # loop(4)
 
 
 def run(*argv, check=True):
@@ -78,6 +81,25 @@ class Loops(contextlib.ExitStack):
     def device(self, size=64 * MIB, *options):
         """A loop device on a new file."""
         return self.attach(self.file(size), *options)
+
+    def empty(self):
+        """A loop device on nothing, of a number that is given to nobody: they get the lowest that is free."""
+        number = 1000 + os.getpid() % 1_000_000
+        with open("/dev/loop-control") as control:
+            fcntl.ioctl(control, _LOOP_CTL_ADD, number)
+
+        def remove():
+            run("losetup", "--detach", device, check=False)
+            with open("/dev/loop-control") as control:
+                fcntl.ioctl(control, _LOOP_CTL_REMOVE, number)
+
+        device = Path(f"/dev/loop{number}")
+        self.callback(remove)
+        if not device.exists():  # no devtmpfs
+            major, minor = Path(f"/sys/block/{device.name}/dev").read_text().split(":")
+            os.mknod(device, stat.S_IFBLK | 0o600, os.makedev(int(major), int(minor)))
+            self.callback(device.unlink)
+        return device
 
     def mount(self, source, *options, point=None):
         """Mount something; the mount point."""

@@ -114,9 +114,7 @@ def test_a_device_too_small(made):
 
 
 def test_a_device_without_a_medium(made):
-    device = made.device()
-    run("losetup", "--detach", device)
-    assert set(refused(device)) >= {"no-medium"}
+    assert set(refused(made.empty())) >= {"no-medium"}
 
 
 def test_what_was_never_written_is_seen_until_a_workload_writes(made):
@@ -160,7 +158,8 @@ def test_a_profile_that_does_not_name_it(made):
 
 def test_a_loop_device_that_was_attached_to_another_file_is_neither_written_nor_read(made):
     """The name /dev/loopN stays, and leads to other data, as that of a card reader does."""
-    device = made.device()
+    device = made.empty()
+    run("losetup", device, made.file())
     named = profile(device)
     target = resolve(named, Path("/"))
     run("losetup", "--detach", device)

@@ -6,25 +6,34 @@
 #   git fetch origin pull/7/head && sh take.sh FETCH_HEAD && pytest suites/ --device=lab --io-strict
 set -eu
 export LC_ALL=C
-git() { command git -c core.quotepath=false "$@"; }
+git() { command git --literal-pathspecs -c core.quotepath=false "$@"; }
 fail() { printf 'take.sh: nothing is taken: %s\n' "$1" >&2 && exit 1; }
 
 theirs=$(git rev-parse --verify --end-of-options "$1^{commit}")
-base=$(git merge-base HEAD "$theirs") || fail "they and HEAD have no commit in common: fetch more of the history"
+base=$(git merge-base --all HEAD "$theirs") || fail "they and HEAD have no commit in common: fetch more of the history"
+[ "$(echo "$base" | wc -l)" = 1 ] || fail "theirs began in several places: have them merge HEAD, or rebase on it"
 prefix=$(git rev-parse --show-prefix)
 cd "$(git rev-parse --show-toplevel)"
 git update-index -q --refresh || true
-git diff-index --quiet HEAD -- || fail 'this checkout is changed, by others before perhaps: git reset --hard'
+set -- "${prefix}suites" "${prefix}baselines"
+if ! git diff-index --quiet HEAD -- || [ "$(git status --porcelain -- "$@")" ]; then
+    fail 'this checkout is changed, by others before perhaps: git reset --hard; git clean -fd'
+fi
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 git ls-tree -r --full-tree HEAD >"$folder/ours"
-git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" >"$folder/changes"
+[ "$(git ls-tree -r --full-tree --name-only "$theirs" -- "$@" | head -n 10000 | wc -l)" -lt 10000 ] ||
+    fail "there are 10000 files or more in their $1 and $2"
+git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" -- "$@" >"$folder/changes"
+git diff-tree --no-renames --name-only "$base" "$theirs" | # elsewhere, a folder is told as one
+    grep -Fxv -e "${1%%/*}" -e "${2%%/*}" >"$folder/left" || true
 prefix=$prefix awk -F '\t' -v into="$folder" '
 function is_data(name) { # names that git quotes are none
     if (substr(name, 1, length(prefix)) != prefix) return 0
     name = substr(name, length(prefix) + 1)
-    if (name ~ /(^|\/)device[.]yaml$/ || name ~ /(^|\/)[.][.]?\// || name !~ /^[A-Za-z0-9_+.\/-]+$/) return 0
+    if (name !~ /^[A-Za-z0-9_+.\/-]+$/ || name ~ /(^|\/)device[.]yaml$/) return 0
+    if (name ~ /\/(suites|baselines|[.]|[.][.])\//) return 0 # of another project, or nowhere
     return name ~ /^suites\/.*[.](ya?ml|fio|job)$/ || name ~ /^baselines\/.+\/.*[.]yaml$/
 }
 function is_plain(mode) { return mode ~ /^100/ || mode == "000000" }
@@ -34,7 +43,7 @@ FILENAME == into "/ours" { split($1, part, " "); mode[$2] = part[1]; blob[$2] = 
     split(substr($1, 2), part, " ") # modes and blobs, before and after
     here = ($2 in mode) ? mode[$2] " " blob[$2] : "000000 " (part[1] == "000000" ? part[3] : "")
     if (here == part[2] " " part[4] || (part[2] == "000000" && !($2 in mode))) next
-    else if (!is_data($2) || !is_plain(part[1]) || !is_plain(part[2])) print $2 >(into "/left")
+    else if (!is_data($2) || !is_plain(part[1]) || !is_plain(part[2])) print $2 >>(into "/left")
     else if (here != part[1] " " part[3]) print $2 >(into "/both")
     else {
         print part[2] " " part[4] "\t" $2 >(into "/data")

@@ -153,6 +153,19 @@ def test_what_regressed_and_is_skipped_then_is_told_and_fails_a_strict_run(lab):
     lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(skipped=3)
 
 
+@pytest.mark.parametrize(
+    ("does", "outcomes"), [("pytest.skip('no card')", {"skipped": 3}), ("assert 0, 'no card'", {"errors": 3})]
+)
+def test_one_that_a_hook_gives_behind_all_others_and_fails_is_waited_for(lab, does, outcomes):
+    (lab.path / "conftest.py").write_text(
+        f"import pytest\n@pytest.fixture(scope='session')\ndef card(): {does}\n"
+        "def pytest_itemcollected(item): item.fixturenames.append('card')\n"
+    )
+    result = lab.run("suites", "--device=lab", "--update-baselines", "-rs")
+    result.assert_outcomes(**outcomes)
+    assert "no card" in result.stdout.str() and "1/5" not in result.stdout.str()
+
+
 def test_a_fixture_that_asks_for_the_file_of_a_module_is_told_the_suite(lab):
     (lab.path / "conftest.py").write_text(
         "import pytest\n@pytest.fixture(autouse=True)\ndef place(request):\n"

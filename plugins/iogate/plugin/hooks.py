@@ -309,12 +309,15 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # around those that skip
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
     """Tell what failed as it was set up ahead of a test, or was decided, whatever a plugin makes of that."""
+    __tracebackhide__ = True
     run = item.config.stash[RUN]
     try:
         with run.surroundings.telling(item):
             yield
-    except pytest.skip.Exception:
-        run.note_skipped(item)
+    except BaseException as error:
+        run.confirm(item)
+        if isinstance(error, pytest.skip.Exception):
+            run.note_skipped(item)
         raise
 
 

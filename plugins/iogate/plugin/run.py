@@ -172,7 +172,7 @@ class PytestRun:
 
         settings, device = self.settings, self.subject.device
         target = os.path.realpath(settings.target or settings.root / device.target)
-        where = f"{settings.host or device.host} {target}".strip()
+        where = " ".join([settings.host or device.host, *device.hosts, target]).strip()
         notice = progress_of(self.config).notice
         until_free(stack, lambda heed: hold_surroundings(where, heed, notice), settings.wait, notice)
 
@@ -307,6 +307,8 @@ class PytestRun:
         if item.nodeid not in self._trials:  # its marks have changed since the tests began
             self.enroll([item])
         trial = self._trials[item.nodeid]
+        if trial.result is None:
+            self.surroundings.require(item)
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
         self._keep(trial)
@@ -314,12 +316,18 @@ class PytestRun:
         self._tell(item, result)
         return result
 
+    def confirm(self, item: pytest.Item) -> None:
+        """Make what was measured ahead of a test invalid, if that has another target."""
+        trial = self._trials.get(item.nodeid)
+        if trial and trial.result:
+            self._confirmed(trial, trial.result)
+
     def _confirmed(self, trial: Trial, result: WorkloadResult) -> WorkloadResult:
         """Return the result of a workload that was measured ahead of its test, invalid if that has another
         target.
         """
-        here = trial.repetitions and not (self.subject.elsewhere or result.failure)
-        if here and _need_target([trial.workload]) and (error := moved(self.session.bench.target)):
+        measured = trial.repetitions and not result.failure and _need_target([trial.workload])
+        if measured and (error := moved(self.session.bench)):
             result = self.session.distrust(trial, error)
             self._kept.amend(result)
         return result

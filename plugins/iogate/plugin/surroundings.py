@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import TargetError
+from iogate.errors import IogateError, TargetError
+from iogate.model import Needs
 from iogate.plugin.items import WorkloadItem, will_run
 from iogate.plugin.time_limit import limited
 from iogate.units import printable
 
 if TYPE_CHECKING:
-    from iogate.target import Target
+    from iogate.measure.bench import Bench
 
 _SESSION = frozenset({"session"})
 _SUITE = _SESSION | {"package", "module"}
@@ -65,6 +66,15 @@ class Surroundings:
         """
         return self._can_be_set_up(first, _wide(first, _SUITE), first)
 
+    def require(self, item: WorkloadItem) -> None:
+        """Raise what a fixture of the suite, or of the session, fails of, or skips by: whatever stands in
+        front of it, its workload is not measured without it.
+        """
+        if not self.of_suite(item):
+            for definition in filter(_fails, _wide(item, _SUITE)):
+                raise definition.cached_result[2][0]
+            pytest.fail("what fixtures make for its suite cannot be set up", pytrace=False)
+
     def let_go_before(self, session: pytest.Session) -> None:
         """Let go of the target before what is set up for the session by now is undone; where nothing is, that
         can wait until baselines are written.
@@ -78,6 +88,7 @@ class Surroundings:
         """Fail the set-up of a test by what failed ahead of it, where a plugin skips it as that has failed:
         nobody would hear of it.
         """
+        __tracebackhide__ = True
         try:
             yield
         except pytest.skip.Exception:
@@ -114,22 +125,22 @@ class Surroundings:
         return True
 
 
-def moved(target: Target) -> TargetError | None:
+def moved(bench: Bench) -> TargetError | None:
     """Return why what was measured there, ahead of a test, is not what the test has: a fixture of a single
-    test, or of a class, may have mounted it; None if it is.
+    test, or of a class, may have mounted it; None if it is, or if that cannot be told.
     """
-    from iogate.target import check_unchanged
-
     try:
-        check_unchanged(target)
-    except TargetError as error:
-        return TargetError(
-            f"{printable(str(target.path))} was mounted, unmounted or replaced since it was measured, which "
-            "comes ahead of fixtures of a single test or class",
-            rule=error.rule,
-            remedy='mount it by a fixture of the session: scope="session", autouse=True',
-        )
-    return None
+        changed = any(error.rule == "changed" for error in bench.refusals(Needs()))
+    except IogateError:
+        return None
+    if not changed:
+        return None
+    return TargetError(
+        f"{printable(str(bench.target.path))} was mounted, unmounted or replaced since it was measured, "
+        "which comes ahead of fixtures of a single test or class",
+        rule="changed",
+        remedy='mount it by a fixture of the session: scope="session", autouse=True',
+    )
 
 
 class _Carrier(pytest.Function):

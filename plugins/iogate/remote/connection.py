@@ -216,7 +216,9 @@ class Connection:
             asked.kill()
             asked.popen.wait()
             asked.close()
-        match = re.search(r"Python (\d+(?:\.\d+)+)", said + asked.said)  # the oldest say it on stderr
+        match = re.search(
+            r"Python (\d{1,3}(?:\.\d{1,3}){1,3})", said + asked.said
+        )  # the oldest say it on stderr
         return match[1] if match else ""
 
     def _too_old(self, version: str) -> TargetError:

@@ -365,6 +365,17 @@ def test_a_percentile_may_pass_the_maximum_by_a_histogram_bin():
     assert said(figures.latency_order, run(out)) == []
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_the_slowest_of_all_is_decided_by_itself(declared):
+    """fio's `percentile_list` may end in 100; it was divided by nothing."""
+    out = output()
+    out = replace(out, metrics={**out.metrics, "read.clat.p100": 1e7})
+    subject = run(out, gating=("read.clat.p100",), declared=declared)
+    ((severity, message),) = said(completeness.few_operations, subject)
+    assert severity == ("suspect" if declared else "note")
+    assert message.endswith("is the slowest of them alone")
+
+
 def test_a_bandwidth_of_nothing_is_none():
     """fio prints it by `significant_figures=1`; without the size of a block it was a traceback."""
     out = output()

@@ -39,6 +39,8 @@ PROGRAMS = {
     "suites/test_notes.txt": "theirs",
     "suites/x_test.py": "theirs",
     "other/suites/a.yaml": "theirs",
+    "suites/suites/a.yaml": "theirs",
+    "suites/baselines/local/a.yaml": "theirs",
 }
 
 
@@ -99,7 +101,7 @@ def test_it_takes_suites_job_files_and_baselines_and_nothing_else(git, tmp_path)
     done, found = take(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert found == {name: text for name, text in OURS.items() if name != "suites/gone.yaml"} | DATA
-    assert left(done) == set(PROGRAMS)
+    assert left(done) == {"other" if name.startswith("other/") else name for name in PROGRAMS}
     assert "take.sh takes suites/nightly/b.yml\n" in done.stdout
     assert "take.sh removes suites/gone.yaml\n" in done.stdout
 
@@ -169,6 +171,61 @@ def test_a_second_proposal_is_not_mixed_with_the_first(git, tmp_path):
     assert found == OURS | {"suites/second.yaml": "theirs"}
 
 
+def test_what_a_run_before_left_is_seen(git, tmp_path):
+    write(tmp_path, {"suites/b.yaml": "theirs"})
+    propose(git)
+    write(tmp_path, {"baselines/lab/b.yaml": "recorded", ".venv/x": "not of the repository"})
+    done, _ = take(tmp_path)
+    assert done.returncode == 1 and "git clean -fd" in done.stderr
+    (tmp_path / "baselines/lab/b.yaml").unlink()
+    done, _ = take(tmp_path)
+    assert done.returncode == 0
+
+
+def test_what_began_in_several_places_is_refused(git, tmp_path):
+    """Of two that have merged each other's beginning, git takes one or the other for the last in common."""
+    write(tmp_path, {"suites/b.yaml": "theirs"})
+    commit(git)
+    git("branch", "theirs-1")
+    git("checkout", "-q", "main")
+    write(tmp_path, {"suites/a.yaml": "newer"})
+    commit(git)
+    git("branch", "main-1")
+    git("merge", "-q", "--no-edit", "theirs-1")
+    git("checkout", "-q", "theirs")
+    git("merge", "-q", "--no-edit", "main-1")
+    write(tmp_path, {"suites/c.yaml": "theirs"})
+    propose(git)
+    done, found = take(tmp_path)
+    assert done.returncode == 1 and "began in several places" in done.stderr
+    assert "suites/c.yaml" not in found
+
+
+def test_a_tree_that_is_a_bomb_is_refused_in_time(git, tmp_path):
+    """Ten folders that are one, ten deep: a thousand bytes that are ten thousand million files."""
+
+    def made(*words, text):
+        done = subprocess.run(
+            ["git", *words], cwd=tmp_path, input=text, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    node = made("hash-object", "-w", "--stdin", text="theirs")
+    kind = "100644 blob"
+    for _ in range(9):
+        tree = "".join(f"{kind} {node}\t{name}{'.yaml' if 'blob' in kind else ''}\n" for name in "abcdefghij")
+        kind, node = "040000 tree", made("mktree", text=tree)
+    root = made("mktree", text=f"040000 tree {node}\tsuites\n")
+    person = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    bomb = made(*person, "commit-tree", root, "-p", "HEAD", "-m", "bomb", text="")
+    git("checkout", "-q", "main")
+    git("update-ref", "refs/heads/theirs", bomb)
+    git("fetch", "-q", ".", "theirs")
+    done, found = take(tmp_path)
+    assert done.returncode == 1 and "there are 10000 files or more in their suites" in done.stderr
+    assert found == OURS
+
+
 def test_what_has_no_beginning_in_common_is_refused(git, tmp_path):
     git("checkout", "-q", "--orphan", "other")
     write(tmp_path, {"suites/b.yaml": "theirs"})
@@ -185,7 +242,7 @@ def test_a_project_may_be_a_folder_of_its_repository(git, tmp_path):
     done, found = take(tmp_path / "störage (new)")
     assert done.returncode == 0
     assert found == {"suites/a.yaml": "theirs"}
-    assert left(done) == {"suites/b.yaml"}
+    assert left(done) == {"suites"}
 
 
 def test_names_are_told_and_steer_nobody(git, tmp_path):

@@ -217,13 +217,21 @@ def few_operations(evidence: Evidence) -> Findings:
                 if beyond < _TAIL_OPERATIONS * (1 - 1e-9):
                     unresolved.append((float(match["percent"]), beyond))
         for percent, beyond in sorted(set(unresolved))[: None if evidence.declared else 1]:
-            needed = math.ceil(round(_TAIL_OPERATIONS / (1 - percent / 100), 3))
             yield finding(
                 "suspect" if evidence.declared else "note",
-                f"p{percent:g} of {traffic.operations} {direction} operations is decided by {beyond:.1f} of "
-                f"them; it takes {needed}" + ("" if evidence.declared else ", and higher percentiles more"),
+                f"p{percent:g} of {traffic.operations} {direction} operations is "
+                + _decided_by(percent, beyond)
+                + ("" if evidence.declared or percent >= 100 else ", and higher percentiles more"),
                 "a longer runtime, or gate a lower percentile",
             )
+
+
+def _decided_by(percent: float, beyond: float) -> str:
+    """Return how few operations decide a percentile, and how many it takes."""
+    if percent >= 100:
+        return "the slowest of them alone"
+    needed = math.ceil(round(_TAIL_OPERATIONS / (1 - percent / 100), 3))
+    return f"decided by {beyond:.1f} of them; it takes {needed}"
 
 
 def steady_state(evidence: Evidence) -> Findings:

@@ -185,7 +185,7 @@ def few_operations(row: Row, context: Context) -> FigureFindings:
     Believe lower percentiles only.
     """
     parts = {figure.part for figure in row.figures if figure.part.startswith("p")}
-    highest = max((float(part[1:]) for part in parts), default=0.0)
+    highest = max((rank for part in parts if (rank := float(part[1:])) < 100), default=0.0)
     job, shown, flying = context.job, row.first("bandwidth"), in_flight(row)
     if not (highest and row.size and row.block and job and shown and flying):
         return

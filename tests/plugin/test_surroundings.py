@@ -140,16 +140,23 @@ def board():
     lab.run("test_plain.py", "suites", "--device=lab").assert_outcomes(errors=1, skipped=3)
 
 
-def test_what_regressed_and_is_skipped_then_is_told_and_fails_a_strict_run(lab):
-    (lab.path / "conftest.py").write_text(
-        "import pytest\n@pytest.fixture(autouse=True)\ndef card(): pytest.skip('no card')\n"
-    )
+@pytest.mark.parametrize(
+    ("text", "failure"),
+    [
+        ("@pytest.fixture(autouse=True)\ndef card(): pytest.skip('no card')", "errors"),
+        ("@pytest.fixture(autouse=True)\ndef card(): raise unittest.SkipTest('no card')", "errors"),
+        ("def pytest_runtest_setup(item): pytest.skip('no card')", "errors"),
+        ("def pytest_runtest_call(item): pytest.skip('no card')", "failed"),
+    ],
+)
+def test_what_regressed_and_is_skipped_then_is_told_and_fails_a_strict_run(lab, text, failure):
+    (lab.path / "conftest.py").write_text(f"import pytest, unittest\n{text}\n")
     result = lab.run("suites", "--device=lab", factor=0.5)
     result.assert_outcomes(skipped=3)
     result.stdout.fnmatch_lines(
-        ["warning: suites/demo.yaml::alpha: regressed, which failed nothing, as its*"]
+        ["warning: suites/demo.yaml::alpha: regressed, and its test was skipped once*"]
     )
-    lab.run("suites", "--device=lab", "--io-strict", factor=0.5).assert_outcomes(errors=3)
+    lab.run("suites", "--device=lab", "--io-strict", factor=0.5).assert_outcomes(**{failure: 3})
     lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(skipped=3)
 
 

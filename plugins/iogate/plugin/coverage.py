@@ -13,7 +13,7 @@ from pathlib import Path
 from iogate.declare.project import SUFFIXES
 from iogate.formats.reading import read_at_once
 from iogate.host.git import repository_of
-from iogate.model import Device, Workload
+from iogate.model import Device, Verdict, Workload
 from iogate.plugin.items import is_suite
 from iogate.units import no_commands, one_line, plural
 
@@ -192,9 +192,12 @@ def unmeasured(folder: Path, root: Path, suite: str, names: Sequence[str]) -> st
     return f"{file}: stored baselines of what its test did not measure: {', '.join(names)}"
 
 
-def skipped_text(id: str, verdict: str) -> str:
+def skipped_text(id: str, verdict: Verdict) -> str:
     """Return a sentence for a workload that was decided, and whose test was skipped then."""
-    return f"{id}: {verdict}, which failed nothing, as its test was skipped once it was measured"
+    reason = verdict.reason.partition("\n")[0]
+    return (
+        f"{id}: {verdict.verdict}, and its test was skipped once it was measured, so nothing failed: {reason}"
+    )
 
 
 def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> Iterator[str]:

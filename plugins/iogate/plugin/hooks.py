@@ -37,7 +37,7 @@ from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import MeasuringOrder, add_extras, leaves_out_unchanged, records
 from iogate.plugin.run import RUN, PytestRun
-from iogate.plugin.status import note_verdict
+from iogate.plugin.status import note_verdict, verdict_of
 from iogate.units import no_commands
 
 if TYPE_CHECKING:
@@ -296,7 +296,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note by which verdict a test failed, and how long its workload was measured before its set-up."""
     report = yield
-    note_verdict(report, call)
+    note_verdict(report, verdict_of(call))
+    if report.skipped and not hasattr(report, "wasxfail"):
+        item.config.stash[RUN].note_skipped(item, report)
     add_extras(item, report)
     note_attachments(report, records(item))
     if report.when == "call":
@@ -314,10 +316,8 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
     try:
         with run.surroundings.telling(item):
             yield
-    except BaseException as error:
+    except BaseException:
         run.confirm(item)
-        if isinstance(error, pytest.skip.Exception):
-            run.note_skipped(item)
         raise
 
 

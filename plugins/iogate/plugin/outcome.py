@@ -88,6 +88,11 @@ class Gate:
         self._unchecked.clear()
         self._skips.clear()
 
+    def fails(self, measurement: WorkloadResult) -> bool:
+        """Return whether a verdict fails its test, as it neither passes nor is to be skipped."""
+        verdict = measurement.verdict
+        return not (verdict.passed or self._skipped(verdict.verdict))
+
     def _skipped(self, verdict: VerdictName) -> str:
         """Return which option asks for a skipped test, if one does."""
         if verdict == "inconclusive" and self._inconclusive == "skip":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,10 +26,10 @@ from iogate.plugin.gaps import Gaps
 from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
-from iogate.plugin.outcome import Gate
+from iogate.plugin.outcome import Gate, failure_text
 from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.selected import Selected
-from iogate.plugin.status import FailureStatus
+from iogate.plugin.status import FailureStatus, note_verdict
 from iogate.plugin.subject import Subject
 from iogate.plugin.surroundings import Surroundings, moved
 from iogate.units import plural
@@ -171,10 +172,12 @@ class PytestRun:
         from iogate.target.locks import hold_surroundings, until_free
 
         settings, device = self.settings, self.subject.device
-        target = os.path.realpath(settings.target or settings.root / device.target)
-        where = " ".join([settings.host or device.host, *device.hosts, target]).strip()
+        named = os.path.abspath(settings.target or settings.root / device.target)
         notice = progress_of(self.config).notice
-        until_free(stack, lambda heed: hold_surroundings(where, heed, notice), settings.wait, notice)
+        for target in sorted({named, os.path.realpath(named)}):  # a link may be what a fixture makes
+            where = " ".join([settings.host or device.host, *device.hosts, target]).strip()
+            hold = functools.partial(hold_surroundings, where, notice=notice)
+            until_free(stack, hold, settings.wait, notice)
 
     def _look_for_session(self, ids: Collection[str]) -> None:
         """Find the session of these workloads, and of the tests in Python, that is to be gone on with."""
@@ -332,16 +335,18 @@ class PytestRun:
             self._kept.amend(result)
         return result
 
-    def note_skipped(self, item: pytest.Item) -> None:
-        """Note a workload that was measured, and does not pass, and whose test is skipped; a strict run fails
-        it.
+    def note_skipped(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        """Note a workload that was measured, and does not pass, and whose test is skipped though no option of
+        ours asks for that; a strict run fails it.
         """
         trial = self._trials.get(item.nodeid)
-        if trial is None or trial.result is None or trial.result.verdict.passed:
+        if trial is None or trial.result is None or not self.gate.fails(trial.result):
             return
         if self.settings.strict:
-            self.gate.check(trial.result)
-        self.gaps.found.append(coverage.skipped_text(item.nodeid, trial.result.verdict.verdict))
+            report.outcome, report.longrepr = "failed", failure_text(trial.result)
+            note_verdict(report, trial.result.verdict.verdict)
+            return
+        self.gaps.found.append(coverage.skipped_text(item.nodeid, trial.result.verdict))
 
     def _tell(self, item: pytest.Item, result: WorkloadResult, name: str = "") -> None:
         """Tell the plugins of others what the results document says of a test's workload."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 
 from iogate.plugin.outcome import VerdictFailure
+
+if TYPE_CHECKING:
+    from iogate.model import VerdictName
 
 STATUSES: Mapping[str, int] = {"inconclusive": 10, "no_baseline": 11, "invalid": 12}
 """Exit statuses beside pytest's own, 0 to 5: of several the highest; 1 if anything failed otherwise."""
@@ -14,10 +18,16 @@ STATUSES: Mapping[str, int] = {"inconclusive": 10, "no_baseline": 11, "invalid":
 _VERDICT = "iogate_verdict"
 
 
-def note_verdict(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
-    """Note in a report by which verdict its test failed, if by one."""
-    if call.excinfo and isinstance(call.excinfo.value, VerdictFailure):
-        setattr(report, _VERDICT, call.excinfo.value.verdict)
+def verdict_of(call: pytest.CallInfo[None]) -> VerdictName | None:
+    """Return by which verdict a test failed, if by one."""
+    failure = call.excinfo.value if call.excinfo else None
+    return failure.verdict if isinstance(failure, VerdictFailure) else None
+
+
+def note_verdict(report: pytest.TestReport, verdict: VerdictName | None) -> None:
+    """Note in a report by which verdict its test failed."""
+    if verdict:
+        setattr(report, _VERDICT, verdict)
 
 
 class FailureStatus:

@@ -61,13 +61,13 @@ def test_options_for_a_suite_that_does_not_exist_are_told():
 def test_files_without_a_suite_or_a_test_module_are_told(tmp_path):
     folder = tmp_path / "baselines/d"
     folder.mkdir(parents=True)
-    for name in ("device", "a", "gone", ".hidden", "nightly/a"):
+    for name in ("device", "a", "gone", ".hidden", "._a", ".#a", "nightly/a"):
         (folder / f"{name}.yaml").parent.mkdir(exist_ok=True)
         (folder / f"{name}.yaml").write_text("")
     told = list(without_suite(folder, tmp_path, lambda name: name == "a"))
     assert told == [
         f"baselines/d/{name}.yaml: stored baselines of a suite that does not exist"
-        for name in ("gone", "nightly/a")
+        for name in (".hidden", "gone", "nightly/a")
     ]
 
 

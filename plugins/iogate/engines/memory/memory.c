@@ -274,7 +274,7 @@ static void make_load(struct worker *worker)
     const unsigned loads = shared->loads, updates = shared->updates;
     const uint64_t cycles = shared->delay * (loads + updates) / LINES_PER_DELAY;
     const unsigned together = cycles ? 1 : BURSTS;
-    uint64_t done = 0, value = 1;
+    uint64_t done = atomic_load_explicit(&worker->bursts, memory_order_relaxed), value = 1; /* it never falls */
     while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
         for (unsigned i = 0; i < together; i++)
             burst(worker, &config, loads, updates);

@@ -565,6 +565,23 @@ class TestForms:
         beside = only(table("| 4k | 100000 | 3276.8 | 100000 |", head=f"{head} max BW (MB/s) |"))
         assert by_check(beside) == {"link_limit": {4}}, "bytes beside them stay bytes"
 
+    def test_a_unit_that_other_rows_bear_out_is_not_the_wrong_one(self):
+        """Means that fio sampled differ from what was done by some percent, and 2.4% by chance."""
+        head = "| bs | IOPS | BW (KiB/s) |"
+        sound = [f"| 4k | {rate} | {rate * 4} |" for rate in (10_000, 20_000, 30_000)]
+        piece = only(table(*sound, "| 4k | 40000 | 163840 |", head=head))
+        (found,) = piece.findings
+        assert (found.check, found.severity) == ("bandwidth_unit", "suspect") and "fits" not in found.message
+        (found,) = only(table("| 4k | 40000 | 163840 |", head=head)).findings
+        assert found.severity == "invalid" and "it fits if the unit is" in found.message
+
+    def test_figures_as_programs_print_large_ones(self):
+        head = "| bs | IOPS | BW (KiB/s) |"
+        assert only(table("| 4k | 2.862005389121e+06 | 1.1448021556484e+07 |", head=head)).findings == ()
+        assert by_check(only(table("| 4k | 2.862005389121e+06 | 1.3448021556484e+07 |", head=head))) == {
+            "bandwidth_unit": {4}
+        }
+
     def test_what_may_be_bits_is_held_against_the_link_as_bits(self):
         """Published rows of `7992.600 MB/s | 63.941 Gbps` were called faster than any link."""
         head = "| files | MB/s | Gbps |"

@@ -93,6 +93,7 @@ def _table_piece(
     late: Mapping[int, Sequence[FigureFinding]],
     elsewhere: across.Elsewhere,
 ) -> Piece:
+    context = replace(context, units=rows.units_of(table.rows))
     findings = [finding for row in table.rows for finding in rows.findings(row, context)]
     of_line: dict[int, frozenset[str]] = {}
     unheld: dict[int, frozenset[str]] = {}

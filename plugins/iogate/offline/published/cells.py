@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 from iogate.units import parse_size
@@ -34,6 +35,7 @@ _POINT_FIGURE = re.compile(r"(?:\d+\.\d{1,2}|\d+\.\d{4,}|(?:0|\d{4,})\.\d+) ?[A-
 _POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+_SCIENTIFIC = re.compile(r"\d\.\d{1,17}[eE][+-]?\d{1,2}")  # as programs print large numbers
 _GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
 _UNCERTAINTY = re.compile(r"([\dA-Za-z/])\s*(?:±|\+/-|\+-)\s*[\d.,]+\s*%?")
 _SAID_AGAIN = re.compile(r"([\d.,]+\s*[A-Za-z/]+)\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
@@ -123,6 +125,8 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     read. With `commas` every comma is a decimal one.
     """
     cell = _plain(cell)
+    if _SCIENTIFIC.fullmatch(cell):
+        cell = format(Decimal(cell), "f")
     pieces = _BETWEEN.split(cell) if _DIRECTED.search(cell) else [cell]
     found = []
     for piece in pieces:

@@ -19,10 +19,13 @@ ALL = BOTH_RATES | LATENCY
 
 @dataclass(frozen=True)
 class Context:
-    """What a text says beside its tables: the jobs it describes, and the limit of the link in B/s."""
+    """What a text says beside a row: the jobs it describes, the limit of the link in B/s, and the units of
+    bandwidths that the other rows of its table bear out.
+    """
 
     described: tuple[Description, ...] = ()
     link: float | None = None
+    units: frozenset[str] = frozenset()
 
     @cached_property
     def job(self) -> DescribedJob | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
 from iogate.audit.snapshot.link import FASTEST
@@ -27,6 +28,8 @@ _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _SECTOR = 512
+_SAMPLED = 0.035
+"""By how much a mean that was sampled may differ from what was done; KiB and kB do by 0.024."""
 
 
 def findings(row: Row, context: Context) -> FigureFindings:
@@ -61,6 +64,8 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]
+        if shown.unit in context.units and abs(error) < _SAMPLED:
+            fits = []
         many, _ = meant_in[direction]
         fits = [] if many and (proven or many == thousands.NO_THOUSANDS) else fits
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
@@ -73,6 +78,19 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )
+
+
+def units_of(rows: Iterable[Row]) -> frozenset[str]:
+    """Return the units of bandwidth that enough of these rows bear out, so that it is not the unit that is
+    wrong in others, which are off by a little.
+    """
+    right, near = Counter[str](), Counter[str]()
+    for row in rows:
+        for rate, shown, expected in (pair for direction in row.directions for pair in row.pairs(direction)):
+            error, allowed = shown.value / expected - 1, thousands.tolerated(rate, shown)
+            right[shown.unit] += abs(error) <= allowed
+            near[shown.unit] += allowed < abs(error) < _SAMPLED
+    return frozenset(unit for unit, count in right.items() if count > 2 and count >= near[unit] / 4)
 
 
 def two_units(row: Row, context: Context) -> FigureFindings:

@@ -10,7 +10,8 @@ git() { command git --literal-pathspecs -c core.quotepath=false "$@"; }
 fail() { printf 'take.sh: nothing is taken: %s\n' "$1" >&2 && exit 1; }
 
 theirs=$(git rev-parse --verify --end-of-options "$1^{commit}")
-base=$(git merge-base --all HEAD "$theirs") || fail "they and HEAD have no commit in common: fetch more of the history"
+[ "$(git rev-parse --is-shallow-repository)" = false ] || fail "the history is not whole here: git fetch --unshallow"
+base=$(git merge-base --all HEAD "$theirs") || fail "they and HEAD have no commit in common"
 [ "$(echo "$base" | wc -l)" = 1 ] || fail "theirs began in several places: have them merge HEAD, or rebase on it"
 prefix=$(git rev-parse --show-prefix)
 cd "$(git rev-parse --show-toplevel)"
@@ -26,8 +27,15 @@ git ls-tree -r --full-tree HEAD >"$folder/ours"
 [ "$(git ls-tree -r --full-tree --name-only "$theirs" -- "$@" | head -n 10000 | wc -l)" -lt 10000 ] ||
     fail "there are 10000 files or more in their $1 and $2"
 git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" -- "$@" >"$folder/changes"
-git diff-tree --no-renames --name-only "$base" "$theirs" | # elsewhere, a folder is told as one
-    grep -Fxv -e "${1%%/*}" -e "${2%%/*}" >"$folder/left" || true
+way='' # to the project; beside it, a folder is told as one
+while :; do
+    git diff-tree --no-renames --name-only "$base:$way" "$theirs:$way" 2>/dev/null | while IFS= read -r name; do
+        case "$1/ $2/" in "$way$name/"* | *" $way$name/"*) ;; *) printf '%s\n' "$way$name" ;; esac
+    done >>"$folder/left"
+    [ "$way" != "$prefix" ] || break
+    rest=${prefix#"$way"}
+    way=$way${rest%%/*}/
+done
 prefix=$prefix awk -F '\t' -v into="$folder" '
 function is_data(name) { # names that git quotes are none
     if (substr(name, 1, length(prefix)) != prefix) return 0

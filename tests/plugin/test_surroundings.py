@@ -161,6 +161,27 @@ def test_what_regressed_and_is_skipped_then_is_told_and_fails_a_strict_run(lab, 
 
 
 @pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("@pytest.fixture(autouse=True)\ndef card(): pytest.skip('no card')", "skipped"),
+        ("@pytest.fixture(autouse=True)\ndef card(): assert 0", "errors"),
+        ("def pytest_runtest_setup(item): pytest.skip('no card')", "skipped"),
+    ],
+)
+def test_nothing_becomes_a_baseline_of_a_test_whose_set_up_fails_or_skips_it(lab, text, outcome):
+    before = [path.read_text() for path in sorted((lab.path / "baselines/lab").iterdir())]
+    (lab.path / "conftest.py").write_text(f"import pytest\n{text}\n")
+    for update in ("--update-baselines", "--update-baselines=append"):
+        result = lab.run("suites", "--device=lab", update)
+        result.assert_outcomes(**{outcome: 3})
+        result.stdout.fnmatch_lines(
+            ["not kept as a baseline, as the set-up of their tests*: alpha, beta, gamma"]
+        )
+        assert "3 invalid" in result.stdout.str() and "recorded" not in result.stdout.str()
+    assert [path.read_text() for path in sorted((lab.path / "baselines/lab").iterdir())] == before
+
+
+@pytest.mark.parametrize(
     ("does", "outcomes"), [("pytest.skip('no card')", {"skipped": 3}), ("assert 0, 'no card'", {"errors": 3})]
 )
 def test_one_that_a_hook_gives_behind_all_others_and_fails_is_waited_for(lab, does, outcomes):

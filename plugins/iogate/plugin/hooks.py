@@ -318,7 +318,9 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
             yield
     except BaseException:
         run.confirm(item)
+        run.unprepared.add(item.nodeid)
         raise
+    run.unprepared.discard(item.nodeid)  # one that ran again
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)  # as if the test itself had asked the gate

@@ -71,6 +71,8 @@ class PytestRun:
         self._session: Session | None = None
         self._trials: dict[str, Trial] = {}
         self._before: dict[str, float] = {}
+        self.unprepared: set[str] = set()
+        """The tests whose set-up failed, or was skipped, by their ids."""
         self.surroundings = Surroundings(self._let_go)
         self._gone: list[IogateError] | None = None
         self._resumed: Resumption | None = None
@@ -436,7 +438,7 @@ class PytestRun:
         """Take each step even if another one fails; the target comes last, as it may be what fails. Raises
         IogateError for all that failed.
         """
-        failed = _failures(self._keep_begun, self._write_baselines)
+        failed = _failures(self._keep_begun, self._drop_unprepared, self._write_baselines)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
         self._document.ended = whole and bool(self._kept.records or self._waiting)
         failed += _failures(self._kept.close)
@@ -452,6 +454,14 @@ class PytestRun:
     def _keep_begun(self) -> None:
         for result in self.session.interrupt(self.session.trials):
             self._kept.add(result)
+
+    def _drop_unprepared(self) -> None:
+        """Let nothing be kept as a baseline that was measured ahead of a test which could not be set up."""
+        trials = [self._trials[id] for id in sorted(self.unprepared) if id in self._trials]
+        lost = [each for each in trials if each.result and each.result.verdict.keep and each.repetitions]
+        for trial in lost:
+            self._kept.amend(self.session.distrust(trial, coverage.unprepared()))
+        self.changes += coverage.unprepared_text([trial.workload.name for trial in lost])
 
     def _write_baselines(self) -> None:
         from iogate.plugin.baselines import write_baselines

@@ -231,18 +231,33 @@ def test_what_has_no_beginning_in_common_is_refused(git, tmp_path):
     write(tmp_path, {"suites/b.yaml": "theirs"})
     propose(git, "other")
     done, found = take(tmp_path)
-    assert done.returncode == 1 and "fetch more of the history" in done.stderr
+    assert done.returncode == 1 and "no commit in common" in done.stderr
+    assert found == OURS
+
+
+def test_a_part_of_the_history_is_not_enough(git, tmp_path):
+    """Where main has taken something back, and merged what began before, another beginning would be found."""
+    write(tmp_path, {"suites/b.yaml": "theirs"})
+    propose(git)
+    (tmp_path / ".git/shallow").write_text((tmp_path / ".git/refs/heads/main").read_text())
+    done, found = take(tmp_path)
+    assert done.returncode == 1 and "git fetch --unshallow" in done.stderr
     assert found == OURS
 
 
 def test_a_project_may_be_a_folder_of_its_repository(git, tmp_path):
-    write(tmp_path, {"störage (new)/suites/a.yaml": "theirs", "suites/b.yaml": "theirs"})
+    place = "of a lab/störage (new)"
+    write(tmp_path, {f"{place}/suites/own.yaml": "ours"})
+    git("checkout", "-q", "main")
+    commit(git)
+    git("checkout", "-qB", "theirs")
+    theirs = [f"{place}/suites/a.yaml", f"{place}/conftest.py", "of a lab/jobs/x.fio", "suites/b.yaml"]
+    write(tmp_path, dict.fromkeys(theirs, "theirs"))
     propose(git)
-    (tmp_path / "störage (new)").mkdir()
-    done, found = take(tmp_path / "störage (new)")
+    done, found = take(tmp_path / place)
     assert done.returncode == 0
-    assert found == {"suites/a.yaml": "theirs"}
-    assert left(done) == {"suites"}
+    assert found == {"suites/a.yaml": "theirs", "suites/own.yaml": "ours"}
+    assert left(done) == {"suites", "of?a?lab/jobs", "of?a?lab/st??rage??new?/conftest.py"}
 
 
 def test_names_are_told_and_steer_nobody(git, tmp_path):

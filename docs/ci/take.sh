@@ -17,16 +17,18 @@ prefix=$(git rev-parse --show-prefix)
 cd "$(git rev-parse --show-toplevel)"
 git update-index -q --refresh || true
 set -- "${prefix}suites" "${prefix}baselines"
-if ! git diff-index --quiet HEAD -- || [ "$(git status --porcelain -- "$@")" ]; then
+if ! git diff-index --quiet HEAD -- || [ "$(git status --porcelain -unormal -- "$@")" ]; then
     fail 'this checkout is changed, by others before perhaps: git reset --hard; git clean -fd'
 fi
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
 git ls-tree -r --full-tree HEAD >"$folder/ours"
-[ "$(git ls-tree -r --full-tree --name-only "$theirs" -- "$@" | head -n 10000 | wc -l)" -lt 10000 ] ||
-    fail "there are 10000 files or more in their $1 and $2"
+git ls-tree -r -t -l --full-tree "$theirs" -- "$@" | awk 'NR >= 10000 || (bytes += $4) > 1e8 { exit 1 }' ||
+    fail "there are 10000 files and folders in their $1 and $2, or more than 100 MB"
 git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" -- "$@" >"$folder/changes"
+cut -f 2 "$folder/changes" | command git -c core.quotepath=false check-ignore --stdin >"$folder/ignored" || [ $? = 1 ] || fail 'git says why'
 way='' # to the project; beside it, a folder is told as one
 while :; do
     git diff-tree --no-renames --name-only "$base:$way" "$theirs:$way" 2>/dev/null | while IFS= read -r name; do
@@ -46,18 +48,19 @@ function is_data(name) { # names that git quotes are none
 }
 function is_plain(mode) { return mode ~ /^100/ || mode == "000000" }
 BEGIN { prefix = ENVIRON["prefix"] }
+FILENAME == into "/ignored" { ignored[$0]; next } # what lies there is of this checkout alone
 FILENAME == into "/ours" { split($1, part, " "); mode[$2] = part[1]; blob[$2] = part[3]; next }
 {
     split(substr($1, 2), part, " ") # modes and blobs, before and after
     here = ($2 in mode) ? mode[$2] " " blob[$2] : "000000 " (part[1] == "000000" ? part[3] : "")
     if (here == part[2] " " part[4] || (part[2] == "000000" && !($2 in mode))) next
-    else if (!is_data($2) || !is_plain(part[1]) || !is_plain(part[2])) print $2 >>(into "/left")
+    else if (!is_data($2) || ($2 in ignored) || !is_plain(part[1]) || !is_plain(part[2])) print $2 >>(into "/left")
     else if (here != part[1] " " part[3]) print $2 >(into "/both")
     else {
         print part[2] " " part[4] "\t" $2 >(into "/data")
         print (part[2] == "000000" ? "removes " : "takes ") $2
     }
-}' "$folder/ours" "$folder/changes" >"$folder/told"
+}' "$folder/ignored" "$folder/ours" "$folder/changes" >"$folder/told"
 touch "$folder/data" "$folder/left"
 [ ! -e "$folder/both" ] || fail "both have changed, since theirs began: $(head -3 "$folder/both" | tr -c '[:alnum:]_+./-' ' ')"
 

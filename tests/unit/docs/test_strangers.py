@@ -171,6 +171,36 @@ def test_a_second_proposal_is_not_mixed_with_the_first(git, tmp_path):
     assert found == OURS | {"suites/second.yaml": "theirs"}
 
 
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_git_ignores_here_is_of_this_checkout_alone(git, tmp_path, kind):
+    """`iogate init` has the machine's own baselines ignored: git holds such files for nothing."""
+    (tmp_path / ".gitignore").write_text("/baselines/local/*\n/suites/own\n")
+    git("checkout", "-q", "main")
+    commit(git)
+    git("checkout", "-qB", "theirs")
+    write(
+        tmp_path,
+        {"baselines/local/a.yaml": "theirs", "suites/own/b.yaml": "theirs", "suites/c.yaml": "theirs"},
+    )
+    git("add", "-fA")
+    propose(git)
+    write(tmp_path, {"baselines/local/a.yaml": "measured here"})
+    if kind == "link":
+        (tmp_path / "suites/own").symlink_to("..")
+    else:
+        (tmp_path / "suites/own").write_text("mine")
+    done = subprocess.run(
+        ["sh", SCRIPT, "FETCH_HEAD"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (tmp_path / "baselines/local/a.yaml").read_text() == "measured here"
+    assert (tmp_path / "suites/own").is_symlink() is (kind == "link")
+    if kind == "file":
+        assert (done.returncode, (tmp_path / "suites/own").read_text()) == (0, "mine")
+        assert left(done) == {"baselines/local/a.yaml", "suites/own/b.yaml"}
+    else:
+        assert done.returncode == 1 and "beyond a symbolic link" in done.stderr
+
+
 def test_what_a_run_before_left_is_seen(git, tmp_path):
     write(tmp_path, {"suites/b.yaml": "theirs"})
     propose(git)
@@ -201,8 +231,11 @@ def test_what_began_in_several_places_is_refused(git, tmp_path):
     assert "suites/c.yaml" not in found
 
 
-def test_a_tree_that_is_a_bomb_is_refused_in_time(git, tmp_path):
-    """Ten folders that are one, ten deep: a thousand bytes that are ten thousand million files."""
+@pytest.mark.parametrize("kind", ["files", "folders", "bytes"])
+def test_what_is_small_to_send_and_large_to_take_is_refused_in_time(git, tmp_path, kind):
+    """Ten folders that are one, nine deep, or many names of one file: a thousand bytes that are ten million
+    files, or as many folders; some kilobytes that are gigabytes.
+    """
 
     def made(*words, text):
         done = subprocess.run(
@@ -210,11 +243,13 @@ def test_a_tree_that_is_a_bomb_is_refused_in_time(git, tmp_path):
         )
         return done.stdout.strip()
 
-    node = made("hash-object", "-w", "--stdin", text="theirs")
-    kind = "100644 blob"
-    for _ in range(9):
-        tree = "".join(f"{kind} {node}\t{name}{'.yaml' if 'blob' in kind else ''}\n" for name in "abcdefghij")
-        kind, node = "040000 tree", made("mktree", text=tree)
+    content = "0" * 5_000_000 if kind == "bytes" else "theirs"
+    leaf, names = made("hash-object", "-w", "--stdin", text=content), "abcdefghijklmnopqrstuvwxyz"
+    node = made("mktree", text="".join(f"100644 blob {leaf}\t{name}.yaml\n" for name in names))
+    if kind == "folders":
+        node = made("mktree", text="")
+    for _ in range(0 if kind == "bytes" else 8):
+        node = made("mktree", text="".join(f"040000 tree {node}\t{name}\n" for name in names[:10]))
     root = made("mktree", text=f"040000 tree {node}\tsuites\n")
     person = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     bomb = made(*person, "commit-tree", root, "-p", "HEAD", "-m", "bomb", text="")
@@ -222,7 +257,7 @@ def test_a_tree_that_is_a_bomb_is_refused_in_time(git, tmp_path):
     git("update-ref", "refs/heads/theirs", bomb)
     git("fetch", "-q", ".", "theirs")
     done, found = take(tmp_path)
-    assert done.returncode == 1 and "there are 10000 files or more in their suites" in done.stderr
+    assert done.returncode == 1 and "there are 10000 files and folders in their suites" in done.stderr
     assert found == OURS
 
 

@@ -25,14 +25,16 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 git ls-tree -r --full-tree HEAD >"$folder/ours"
-git ls-tree -r -t -l --full-tree "$theirs" -- "$@" | awk 'NR >= 10000 || (bytes += $4) > 1e8 { exit 1 }' ||
+git ls-tree -r -t -l --full-tree "$theirs" -- "$@" | awk 'NR >= 10000 || (bytes += $4 + length($0)) > 1e8 { exit 1 }' ||
     fail "there are 10000 files and folders in their $1 and $2, or more than 100 MB"
 git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" -- "$@" >"$folder/changes"
 cut -f 2 "$folder/changes" | command git -c core.quotepath=false check-ignore --stdin >"$folder/ignored" || [ $? = 1 ] || fail 'git says why'
+tree() { git rev-parse -q --verify "$1" || git hash-object -t tree /dev/null; }
 way='' # to the project; beside it, a folder is told as one
 while :; do
-    git diff-tree --no-renames --name-only "$base:$way" "$theirs:$way" 2>/dev/null | while IFS= read -r name; do
-        case "$1/ $2/" in "$way$name/"* | *" $way$name/"*) ;; *) printf '%s\n' "$way$name" ;; esac
+    git diff-tree --no-renames --name-only "$(tree "$base:$way")" "$(tree "$theirs:$way")" | while IFS= read -r name; do
+        case $1/ in "$way$name/"*) continue ;; esac
+        case $2/ in "$way$name/"*) ;; *) printf '%s\n' "$way$name" ;; esac
     done >>"$folder/left"
     [ "$way" != "$prefix" ] || break
     rest=${prefix#"$way"}
@@ -43,7 +45,7 @@ function is_data(name) { # names that git quotes are none
     if (substr(name, 1, length(prefix)) != prefix) return 0
     name = substr(name, length(prefix) + 1)
     if (name !~ /^[A-Za-z0-9_+.\/-]+$/ || name ~ /(^|\/)device[.]yaml$/) return 0
-    if (name ~ /\/(suites|baselines|[.]|[.][.])\//) return 0 # of another project, or nowhere
+    if (name ~ /\/(suites|baselines|[.]|[.][.]|[.]git)\//) return 0 # of another project, or nowhere
     return name ~ /^suites\/.*[.](ya?ml|fio|job)$/ || name ~ /^baselines\/.+\/.*[.]yaml$/
 }
 function is_plain(mode) { return mode ~ /^100/ || mode == "000000" }
@@ -59,10 +61,15 @@ FILENAME == into "/ours" { split($1, part, " "); mode[$2] = part[1]; blob[$2] = 
     else {
         print part[2] " " part[4] "\t" $2 >(into "/data")
         print (part[2] == "000000" ? "removes " : "takes ") $2
+        if (!($2 in mode)) print $2 >(into "/new")
     }
 }' "$folder/ignored" "$folder/ours" "$folder/changes" >"$folder/told"
-touch "$folder/data" "$folder/left"
+touch "$folder/data" "$folder/left" "$folder/new"
 [ ! -e "$folder/both" ] || fail "both have changed, since theirs began: $(head -3 "$folder/both" | tr -c '[:alnum:]_+./-' ' ')"
+
+while IFS= read -r name; do
+    if [ -e "$name" ] || [ -L "$name" ]; then fail "it would take the place of what is of this checkout alone: $name"; fi
+done <"$folder/new"
 
 export GIT_INDEX_FILE="$folder/index"
 git read-tree HEAD

@@ -476,6 +476,19 @@ def test_a_plan_of_it_measures_and_removes_nothing(cut):
     assert sorted(file.parent.rglob("*")) == before
 
 
+def test_what_was_decided_of_a_test_that_is_not_set_up_becomes_no_baseline_by_going_on(project):
+    project.device("lab", "target: .\n")
+    skips = "import pytest\n@pytest.fixture(autouse=True)\ndef card(): pytest.skip('no card')\n"
+    project.conftest(KILLED + skips)
+    assert project.run_apart("suites", "--device=lab", "--update-baselines").ret < 0
+    assert len(sessions(project)) == 1
+    project.conftest(skips)
+    result = resume(project)
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["not kept as a baseline, as the set-up of their tests*: alpha, beta"])
+    assert not (project.path / "baselines/lab/demo.yaml").exists()
+
+
 def test_a_session_that_was_killed_is_gone_on_with(project, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(Path(__file__).parent / "engines"), str(PLUGINS))))
     project.conftest(KILLED)

@@ -181,6 +181,24 @@ def test_nothing_becomes_a_baseline_of_a_test_whose_set_up_fails_or_skips_it(lab
     assert [path.read_text() for path in sorted((lab.path / "baselines/lab").iterdir())] == before
 
 
+def test_a_link_that_leads_elsewhere_for_the_test_makes_its_workload_invalid(project):
+    for slot in "ab":
+        (project.path / slot).mkdir()
+    (project.path / "slot").symlink_to("a")
+    project.device("lab", "target: slot\nmissing: record\n")
+    project.suite("workloads: {read: {engine: fio, rw: read, bs: 4k, size: 64k}}\n")
+    (project.path / "conftest.py").write_text(
+        "import os, pytest\n@pytest.fixture(autouse=True)\ndef other():\n"
+        "    os.unlink('slot'); os.symlink('b', 'slot')\n"
+    )
+    result = project.run("suites", "--device=lab")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*was mounted, unmounted or replaced since it was measured*"])
+    assert not (project.path / "baselines/lab/demo.yaml").exists()
+    (project.path / "conftest.py").unlink()
+    project.run("suites", "--device=lab").assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize(
     ("does", "outcomes"), [("pytest.skip('no card')", {"skipped": 3}), ("assert 0, 'no card'", {"errors": 3})]
 )

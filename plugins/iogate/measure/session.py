@@ -271,7 +271,11 @@ class Session:
         """Return what a workload that was decided is instead, as it was not measured where it should have
         been: invalid.
         """
-        trial.result = self._fail(trial, error)
+        assert trial.result
+        known = trial.result.verdict
+        metrics = note_metrics(trial.result.repetitions, {})
+        verdict = replace(known, verdict="invalid", reason=error.message, metrics=metrics, keep=False)
+        trial.result = replace(trial.result, verdict=verdict, failure=error)
         return trial.result
 
     def _complete(self, trial: Trial, verdict: Verdict, failure: IogateError | None) -> WorkloadResult:

@@ -11,7 +11,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from iogate.declare.project import SUFFIXES
-from iogate.errors import MeasurementError
 from iogate.formats.reading import read_at_once
 from iogate.host.git import repository_of
 from iogate.model import Device, Verdict, Workload
@@ -201,20 +200,11 @@ def skipped_text(id: str, verdict: Verdict) -> str:
     )
 
 
-def unprepared() -> MeasurementError:
-    """Return why nothing is kept of a workload whose test could not be set up, or was skipped then."""
-    return MeasurementError(
-        "the set-up of its test failed, or skipped it, once it was measured",
-        remedy="what is to be skipped is seen before by a marker (skipif), or by a fixture of the session",
+def not_kept_text(names: Sequence[str]) -> str:
+    """Return which workloads became no baseline, as their tests were not set up."""
+    return _filled(
+        f"not kept as a baseline, as the set-up of their tests failed or skipped them: {', '.join(names)}"
     )
-
-
-def unprepared_text(names: Sequence[str]) -> Iterator[str]:
-    """Yield which workloads became no baseline, as their tests were not set up."""
-    if names:
-        yield _filled(
-            f"not kept as a baseline, as the set-up of their tests failed or skipped them: {', '.join(names)}"
-        )
 
 
 def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> Iterator[str]:

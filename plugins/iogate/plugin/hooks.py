@@ -298,7 +298,8 @@ def pytest_runtest_makereport(
     report = yield
     note_verdict(report, verdict_of(call))
     if report.skipped and not hasattr(report, "wasxfail"):
-        item.config.stash[RUN].note_skipped(item, report)
+        run = item.config.stash[RUN]
+        run.ahead.note_skipped(item, report, strict=run.settings.strict)
     add_extras(item, report)
     note_attachments(report, records(item))
     if report.when == "call":
@@ -317,10 +318,9 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
         with run.surroundings.telling(item):
             yield
     except BaseException:
-        run.confirm(item)
-        run.unprepared.add(item.nodeid)
+        run.ahead.note_set_up(item, done=False)
         raise
-    run.unprepared.discard(item.nodeid)  # one that ran again
+    run.ahead.note_set_up(item, done=True)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)  # as if the test itself had asked the gate

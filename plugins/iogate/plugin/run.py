@@ -19,6 +19,7 @@ from iogate.errors import InputError, IogateError, raise_together
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Workload, WorkloadResult
 from iogate.plugin import coverage
+from iogate.plugin.ahead import Ahead, need_target
 from iogate.plugin.benches import bench_of
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.document import RunDocument
@@ -26,12 +27,12 @@ from iogate.plugin.gaps import Gaps
 from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
-from iogate.plugin.outcome import Gate, failure_text
+from iogate.plugin.outcome import Gate
 from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.selected import Selected
-from iogate.plugin.status import FailureStatus, note_verdict
+from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
-from iogate.plugin.surroundings import Surroundings, moved
+from iogate.plugin.surroundings import Surroundings
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ class PytestRun:
         self._session: Session | None = None
         self._trials: dict[str, Trial] = {}
         self._before: dict[str, float] = {}
-        self.unprepared: set[str] = set()
-        """The tests whose set-up failed, or was skipped, by their ids."""
+        self.ahead = Ahead(
+            self._trials, lambda: self.session, self._kept, self.gate, self.gaps, lambda: self._named_target
+        )
         self.surroundings = Surroundings(self._let_go)
         self._gone: list[IogateError] | None = None
         self._resumed: Resumption | None = None
@@ -165,8 +167,14 @@ class PytestRun:
         Raises TargetError if another run has done so, and is not waited for.
         """
         self._interrupts.watch()
-        exclusive = _need_target(item.workload for item in items)
+        exclusive = need_target(item.workload for item in items)
         return self.surroundings.of_session(items, self._hold_surroundings if exclusive else None)
+
+    @property
+    def _named_target(self) -> str:
+        """The path of the target as it is named; empty if it is elsewhere."""
+        named = self.settings.target or self.settings.root / self.subject.device.target
+        return "" if self.subject.elsewhere else os.path.abspath(named)
 
     def _hold_surroundings(self, stack: ExitStack) -> None:
         """Keep what fixtures make from being made, or undone, by another run meanwhile."""
@@ -247,7 +255,7 @@ class PytestRun:
 
     def _wait_for_target(self, workloads: Sequence[Workload]) -> None:
         """Take the target before it is asked what it refuses, as it refuses what another run uses."""
-        if _need_target(workloads):
+        if need_target(workloads):
             self.session.bench.open()
 
     def expectations(self) -> str:
@@ -317,38 +325,9 @@ class PytestRun:
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
         self._keep(trial)
-        result = self._confirmed(trial, result)
+        result = self.ahead.confirmed(trial, result)
         self._tell(item, result)
         return result
-
-    def confirm(self, item: pytest.Item) -> None:
-        """Make what was measured ahead of a test invalid, if that has another target."""
-        trial = self._trials.get(item.nodeid)
-        if trial and trial.result:
-            self._confirmed(trial, trial.result)
-
-    def _confirmed(self, trial: Trial, result: WorkloadResult) -> WorkloadResult:
-        """Return the result of a workload that was measured ahead of its test, invalid if that has another
-        target.
-        """
-        measured = trial.repetitions and not result.failure and _need_target([trial.workload])
-        if measured and (error := moved(self.session.bench)):
-            result = self.session.distrust(trial, error)
-            self._kept.amend(result)
-        return result
-
-    def note_skipped(self, item: pytest.Item, report: pytest.TestReport) -> None:
-        """Note a workload that was measured, and does not pass, and whose test is skipped though no option of
-        ours asks for that; a strict run fails it.
-        """
-        trial = self._trials.get(item.nodeid)
-        if trial is None or trial.result is None or not self.gate.fails(trial.result):
-            return
-        if self.settings.strict:
-            report.outcome, report.longrepr = "failed", failure_text(trial.result)
-            note_verdict(report, trial.result.verdict.verdict)
-            return
-        self.gaps.found.append(coverage.skipped_text(item.nodeid, trial.result.verdict))
 
     def _tell(self, item: pytest.Item, result: WorkloadResult, name: str = "") -> None:
         """Tell the plugins of others what the results document says of a test's workload."""
@@ -438,7 +417,7 @@ class PytestRun:
         """Take each step even if another one fails; the target comes last, as it may be what fails. Raises
         IogateError for all that failed.
         """
-        failed = _failures(self._keep_begun, self._drop_unprepared, self._write_baselines)
+        failed = _failures(self._keep_begun, self._drop, self._write_baselines)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
         self._document.ended = whole and bool(self._kept.records or self._waiting)
         failed += _failures(self._kept.close)
@@ -455,13 +434,8 @@ class PytestRun:
         for result in self.session.interrupt(self.session.trials):
             self._kept.add(result)
 
-    def _drop_unprepared(self) -> None:
-        """Let nothing be kept as a baseline that was measured ahead of a test which could not be set up."""
-        trials = [self._trials[id] for id in sorted(self.unprepared) if id in self._trials]
-        lost = [each for each in trials if each.result and each.result.verdict.keep and each.repetitions]
-        for trial in lost:
-            self._kept.amend(self.session.distrust(trial, coverage.unprepared()))
-        self.changes += coverage.unprepared_text([trial.workload.name for trial in lost])
+    def _drop(self) -> None:
+        self.changes += self.ahead.drop()
 
     def _write_baselines(self) -> None:
         from iogate.plugin.baselines import write_baselines
@@ -481,9 +455,3 @@ def _failures(*steps: Callable[[], None]) -> list[IogateError]:
         except IogateError as error:
             failed.append(error)
     return failed
-
-
-def _need_target(workloads: Iterable[Workload]) -> bool:
-    from iogate import engines
-
-    return any(engines.load(workload.engine).needs(workload).target for workload in workloads)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from iogate.errors import IogateError, TargetError
-from iogate.model import Needs
 from iogate.plugin.items import WorkloadItem, will_run
 from iogate.plugin.time_limit import limited
-from iogate.units import printable
-
-if TYPE_CHECKING:
-    from iogate.measure.bench import Bench
 
 _SESSION = frozenset({"session"})
 _SUITE = _SESSION | {"package", "module"}
@@ -123,24 +117,6 @@ class Surroundings:
             _state(item.session).teardown_exact(kept)
             self.let_go_before(item.session)
         return True
-
-
-def moved(bench: Bench) -> TargetError | None:
-    """Return why what was measured there, ahead of a test, is not what the test has: a fixture of a single
-    test, or of a class, may have mounted it; None if it is, or if that cannot be told.
-    """
-    try:
-        changed = any(error.rule == "changed" for error in bench.refusals(Needs()))
-    except IogateError:
-        return None
-    if not changed:
-        return None
-    return TargetError(
-        f"{printable(str(bench.target.path))} was mounted, unmounted or replaced since it was measured, "
-        "which comes ahead of fixtures of a single test or class",
-        rule="changed",
-        remedy='mount it by a fixture of the session: scope="session", autouse=True',
-    )
 
 
 class _Carrier(pytest.Function):

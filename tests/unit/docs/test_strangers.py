@@ -201,6 +201,19 @@ def test_what_git_ignores_here_is_of_this_checkout_alone(git, tmp_path, kind):
         assert done.returncode == 1 and "beyond a symbolic link" in done.stderr
 
 
+def test_a_folder_that_git_ignores_is_no_place_for_a_file(git, tmp_path):
+    (tmp_path / ".gitignore").write_text("mine\n")
+    git("checkout", "-q", "main")
+    commit(git)
+    git("checkout", "-qB", "theirs")
+    write(tmp_path, {"suites/x.yaml": "theirs"})
+    propose(git)
+    write(tmp_path, {"suites/x.yaml/mine": "mine"})
+    done, found = take(tmp_path)
+    assert done.returncode == 1 and "what is of this checkout alone: suites/x.yaml" in done.stderr
+    assert found["suites/x.yaml/mine"] == "mine"
+
+
 def test_what_a_run_before_left_is_seen(git, tmp_path):
     write(tmp_path, {"suites/b.yaml": "theirs"})
     propose(git)
@@ -286,13 +299,14 @@ def test_a_project_may_be_a_folder_of_its_repository(git, tmp_path):
     git("checkout", "-q", "main")
     commit(git)
     git("checkout", "-qB", "theirs")
-    theirs = [f"{place}/suites/a.yaml", f"{place}/conftest.py", "of a lab/jobs/x.fio", "suites/b.yaml"]
+    beside = ["of a lab/jobs/x.fio", "suites/b.yaml", "a lab/x"]
+    theirs = [f"{place}/suites/a.yaml", f"{place}/conftest.py", *beside]
     write(tmp_path, dict.fromkeys(theirs, "theirs"))
     propose(git)
     done, found = take(tmp_path / place)
     assert done.returncode == 0
     assert found == {"suites/a.yaml": "theirs", "suites/own.yaml": "ours"}
-    assert left(done) == {"suites", "of?a?lab/jobs", "of?a?lab/st??rage??new?/conftest.py"}
+    assert left(done) == {"suites", "a?lab", "of?a?lab/jobs", "of?a?lab/st??rage??new?/conftest.py"}
 
 
 def test_names_are_told_and_steer_nobody(git, tmp_path):

@@ -1,0 +1,119 @@
+"""Workloads are measured ahead of their tests: what becomes of that where a test turns out otherwise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+
+from iogate.errors import IogateError, MeasurementError, TargetError
+from iogate.model import Needs, Workload, WorkloadResult
+from iogate.plugin import coverage
+from iogate.plugin.gaps import Gaps
+from iogate.plugin.keeping import Keeping
+from iogate.plugin.outcome import Gate, failure_text
+from iogate.plugin.status import note_verdict
+from iogate.units import printable
+
+if TYPE_CHECKING:
+    from iogate.measure.bench import Bench
+    from iogate.measure.session import Session
+    from iogate.measure.trial import Trial
+
+
+class Ahead:
+    """What a run has decided of workloads before their tests were set up; `trials` are known by the ids of
+    these, `session` gives the session once there is one, and `named` the target's path as it is named, or
+    nothing if it is elsewhere.
+    """
+
+    def __init__(
+        self,
+        trials: Mapping[str, Trial],
+        session: Callable[[], Session],
+        kept: Keeping,
+        gate: Gate,
+        gaps: Gaps,
+        named: Callable[[], str],
+    ) -> None:
+        self._trials = trials
+        self._session = session
+        self._kept = kept
+        self._gate = gate
+        self._gaps = gaps
+        self._named = named
+        self._not_set_up: set[str] = set()
+
+    def confirmed(self, trial: Trial, result: WorkloadResult) -> WorkloadResult:
+        """Return what was decided, or that it is invalid, where the test has another target."""
+        measured = result.repetitions and not result.failure and need_target([trial.workload])
+        if measured and (error := _moved(self._session().bench, self._named())):
+            result = self._session().distrust(trial, error)
+            self._kept.amend(result)
+        return result
+
+    def note_set_up(self, item: pytest.Item, *, done: bool) -> None:
+        """Note whether a test was set up, which may run again; else what it was measured on is looked at now,
+        as nobody will ask for its result.
+        """
+        if done:
+            self._not_set_up.discard(item.nodeid)
+            return
+        self._not_set_up.add(item.nodeid)
+        trial = self._trials.get(item.nodeid)
+        if trial and trial.result:
+            self.confirmed(trial, trial.result)
+
+    def note_skipped(self, item: pytest.Item, report: pytest.TestReport, *, strict: bool) -> None:
+        """Note a workload that does not pass, and whose test is skipped though no option of ours asks for
+        that; a strict run fails it.
+        """
+        trial = self._trials.get(item.nodeid)
+        if trial is None or trial.result is None or not self._gate.fails(trial.result):
+            return
+        if strict:
+            report.outcome, report.longrepr = "failed", failure_text(trial.result)
+            note_verdict(report, trial.result.verdict.verdict)
+        else:
+            self._gaps.found.append(coverage.skipped_text(item.nodeid, trial.result.verdict))
+
+    def drop(self) -> Iterator[str]:
+        """Let nothing become a baseline of a test that was not set up; yield a sentence of it."""
+        trials = [self._trials[id] for id in sorted(self._not_set_up) if id in self._trials]
+        lost = [each for each in trials if each.result and each.result.verdict.keep]
+        for trial in lost:
+            error = MeasurementError(
+                "the set-up of its test failed, or skipped it, once it was measured",
+                remedy="skip by a marker (skipif), or by a fixture of the session: both are seen before",
+            )
+            self._kept.amend(self._session().distrust(trial, error))
+        if lost:
+            yield coverage.not_kept_text([trial.workload.name for trial in lost])
+
+
+def need_target(workloads: Iterable[Workload]) -> bool:
+    """Return whether one of these workloads does I/O."""
+    from iogate import engines
+
+    return any(engines.load(workload.engine).needs(workload).target for workload in workloads)
+
+
+def _moved(bench: Bench, named: str) -> TargetError | None:
+    """Return why what was measured there is not what the test has: a fixture of a single test, or of a class,
+    may have mounted it, or made a link lead elsewhere; None if it is, or if that cannot be told.
+    """
+    try:
+        changed = any(error.rule == "changed" for error in bench.refusals(Needs()))
+    except IogateError:
+        return None
+    leads = os.path.realpath(named) if named else ""
+    if not changed and (leads in ("", str(bench.target.path)) or os.path.isfile(leads)):  # an image
+        return None
+    return TargetError(
+        f"{printable(str(bench.target.path))} was mounted, unmounted or replaced since it was measured, "
+        "which comes ahead of fixtures of a single test or class",
+        rule="changed",
+        remedy='mount it by a fixture of the session: scope="session", autouse=True',
+    )

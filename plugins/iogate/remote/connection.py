@@ -158,7 +158,8 @@ class Connection:
             gateway: Any = bootstrap(self._process, spec)
             self._process.taken = True
             channel = gateway.remote_exec(_BEGIN.format(text=Path(start.__file__).read_text()))
-            channel.send((parcel(), spec.chdir, dict(spec.env or {})))
+            with contextlib.suppress(OSError):  # it has ended already, and said why
+                channel.send((parcel(), spec.chdir, dict(spec.env or {})))
             first = _words(channel.receive())
         except (EOFError, OSError, AssertionError, HostNotFound, execnet.RemoteError) as error:
             raise self._failure(error, late=not late.is_alive()) from None

@@ -71,7 +71,8 @@ class Ahead:
         that; a strict run fails it.
         """
         trial = self._trials.get(item.nodeid)
-        if trial is None or trial.result is None or not self._gate.fails(trial.result):
+        ended = report.when == "teardown"  # what the test came to, it came to before
+        if ended or trial is None or trial.result is None or not self._gate.fails(trial.result):
             return
         if strict:
             report.outcome, report.longrepr = "failed", failure_text(trial.result)
@@ -104,8 +105,9 @@ def _moved(bench: Bench, named: str) -> TargetError | None:
     """Return why what was measured there is not what the test has: a fixture of a single test, or of a class,
     may have mounted it, or made a link lead elsewhere; None if it is, or if that cannot be told.
     """
+    everywhere = Needs(clients=max(1, len(bench.hosts)))
     try:
-        changed = any(error.rule == "changed" for error in bench.refusals(Needs()))
+        changed = any(error.rule == "changed" for error in bench.refusals(everywhere))
     except IogateError:
         return None
     leads = os.path.realpath(named) if named else ""

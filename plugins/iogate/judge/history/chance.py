@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iogate.judge.history.scan import Array, Stretch, largest_shares, most_different
-from iogate.judge.history.spikes import without_spikes
+from iogate.judge.history.spikes import FLOOR, without_spikes
 
 _BATCHES = (199, 800)
 _TAIL = 100
@@ -29,6 +29,7 @@ _HIGHEST = 0.85
 """How much of what makes a spike one it counts for: a few very high ones would hide each small change."""
 _SESSIONS_A_BLOCK = 60
 _LEAST = 1e-9
+_DIGITS = 9
 _SEED = 20
 
 
@@ -53,11 +54,15 @@ class NoiseModel:
 
 
 def noise_model(noise: Array, levels: int, spikes: Spikes) -> NoiseModel:
-    """Return a model of what is left of a series without its levels and spikes, of one variance."""
+    """Return a model of what is left of a series without its levels and spikes, of one variance. No session
+    has less noise than the floor: where all are alike, what is left is what a computer rounds.
+    """
+    noise = np.round(noise, _DIGITS)
     correlation = correlation_of(noise, levels)
     fresh = noise.copy()
     fresh[1:] -= correlation * noise[:-1]
     fresh[0] *= math.sqrt(1 - correlation**2)
+    fresh = np.where(np.abs(fresh) < FLOOR, FLOOR, fresh)  # of which sign is left to chance
     return NoiseModel(fresh, correlation, spikes)
 
 

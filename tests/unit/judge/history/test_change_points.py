@@ -28,6 +28,17 @@ def test_a_step_of_five_per_cent_is_found_where_it_is():
     assert after.chance <= CHANCE
 
 
+@pytest.mark.parametrize("step", [math.log(1.5), math.log(0.98)])
+@pytest.mark.parametrize(("before", "behind"), [(5, 26), (8, 25), (15, 15), (16, 9), (20, 20)])
+@pytest.mark.parametrize("error", [0.0, 0.2])
+def test_a_step_between_levels_of_which_all_values_are_alike_is_found(step, before, behind, error):
+    """As of a device whose latency is set, in fio's bins: what a computer rounds was taken for the noise."""
+    values = [17.0] * before + [17.0 + step] * behind
+    found = find_levels(values, [error * abs(step)] * len(values))
+    assert found.change_points == (before,)
+    assert found.levels[1].mean - found.levels[0].mean == pytest.approx(step)
+
+
 @pytest.mark.parametrize("each", [0.01, 0.02])
 @pytest.mark.parametrize("count", [10, 15, 20])
 def test_what_goes_one_way_all_the_time_is_told_although_no_step_stands_out(each, count):

@@ -28,10 +28,12 @@ git ls-tree -r --full-tree HEAD >"$folder/ours"
 git ls-tree -r -t -l --full-tree "$theirs" -- "$@" | awk 'NR >= 10000 || (bytes += $4 + length($0)) > 1e8 { exit 1 }' ||
     fail "there are 10000 files and folders in their $1 and $2, or more than 100 MB"
 git diff-tree -r --no-renames --no-abbrev "$base" "$theirs" -- "$@" >"$folder/changes"
-cut -f 2 "$folder/changes" | command git -c core.quotepath=false check-ignore --stdin >"$folder/ignored" || [ $? = 1 ] || fail 'git says why'
+plain='BEGIN { n = length(ENVIRON["prefix"]) } substr($0, n + 1) !~ /[^A-Za-z0-9_+.\/-]/' # git says others in its warnings
+cut -f 2 "$folder/changes" | prefix=$prefix awk "$plain" | command git -c core.quotepath=false check-ignore --stdin >"$folder/ignored" || [ $? = 1 ] || fail 'git says why'
 tree() { git rev-parse -q --verify "$1" || git hash-object -t tree /dev/null; }
 way='' # to the project; beside it, a folder is told as one
 while :; do
+    [ "$(git cat-file -s "$(tree "$theirs:$way")")" -lt 500000 ] || fail "there are too many names beside their $1"
     git diff-tree --no-renames --name-only "$(tree "$base:$way")" "$(tree "$theirs:$way")" | while IFS= read -r name; do
         case $1/ in "$way$name/"*) continue ;; esac
         case $2/ in "$way$name/"*) ;; *) printf '%s\n' "$way$name" ;; esac
@@ -81,5 +83,8 @@ cut -f 2 "$folder/data" | sort >"$folder/named"
 strange=$(comm -23 "$folder/changed" "$folder/named")
 [ -z "$strange" ] || fail "a folder of theirs is called as a file here: $(printf %s "$strange" | tr -c '[:alnum:]_+./-' ' ')"
 git read-tree -m -u HEAD "$tree"
-sed 's/^/take.sh /' "$folder/told"
-tr -c '[:alnum:]_+./\n-' '?' <"$folder/left" | sed 's/^/take.sh leaves as it is here: /'
+tr -c '[:alnum:]_+./\n-' '?' <"$folder/left" | sed 's/^/leaves as it is here: /' >"$folder/stays"
+for list in told stays; do
+    head -n 200 "$folder/$list" | cut -c 1-300 | sed 's/^/take.sh /'
+    [ "$(wc -l <"$folder/$list")" -le 200 ] || echo "take.sh ... and more"
+done

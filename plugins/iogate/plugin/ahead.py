@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 
 class Ahead:
     """What a run has decided of workloads before their tests were set up; `trials` are known by the ids of
-    these, `session` gives the session once there is one, and `named` the target's path as it is named, or
-    nothing if it is elsewhere.
+    these, `session` gives the session once there is one, and `elsewhere` whether the target is at a host.
     """
 
     def __init__(
@@ -36,20 +34,20 @@ class Ahead:
         kept: Keeping,
         gate: Gate,
         gaps: Gaps,
-        named: Callable[[], str],
+        elsewhere: Callable[[], bool],
     ) -> None:
         self._trials = trials
         self._session = session
         self._kept = kept
         self._gate = gate
         self._gaps = gaps
-        self._named = named
+        self._elsewhere = elsewhere
         self._not_set_up: set[str] = set()
 
     def confirmed(self, trial: Trial, result: WorkloadResult) -> WorkloadResult:
         """Return what was decided, or that it is invalid, where the test has another target."""
         measured = result.repetitions and not result.failure and need_target([trial.workload])
-        if measured and (error := _moved(self._session().bench, self._named())):
+        if measured and (error := _moved(self._session().bench, here=not self._elsewhere())):
             result = self._session().distrust(trial, error)
             self._kept.amend(result)
         return result
@@ -101,17 +99,19 @@ def need_target(workloads: Iterable[Workload]) -> bool:
     return any(engines.load(workload.engine).needs(workload).target for workload in workloads)
 
 
-def _moved(bench: Bench, named: str) -> TargetError | None:
+def _moved(bench: Bench, *, here: bool) -> TargetError | None:
     """Return why what was measured there is not what the test has: a fixture of a single test, or of a class,
-    may have mounted it, or made a link lead elsewhere; None if it is, or if that cannot be told.
+    may have mounted it, or made a link lead elsewhere, if it is `here`; None if it is, or if that cannot be
+    told.
     """
+    from iogate.target import leads_elsewhere
+
     everywhere = Needs(clients=max(1, len(bench.hosts)))
     try:
         changed = any(error.rule == "changed" for error in bench.refusals(everywhere))
     except IogateError:
         return None
-    leads = os.path.realpath(named) if named else ""
-    if not changed and (leads in ("", str(bench.target.path)) or os.path.isfile(leads)):  # an image
+    if not (changed or (here and leads_elsewhere(bench.target))):
         return None
     return TargetError(
         f"{printable(str(bench.target.path))} was mounted, unmounted or replaced since it was measured, "

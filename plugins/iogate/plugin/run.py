@@ -73,7 +73,12 @@ class PytestRun:
         self._trials: dict[str, Trial] = {}
         self._before: dict[str, float] = {}
         self.ahead = Ahead(
-            self._trials, lambda: self.session, self._kept, self.gate, self.gaps, lambda: self._named_target
+            self._trials,
+            lambda: self.session,
+            self._kept,
+            self.gate,
+            self.gaps,
+            lambda: self.subject.elsewhere,
         )
         self.surroundings = Surroundings(self._let_go)
         self._gone: list[IogateError] | None = None
@@ -169,12 +174,6 @@ class PytestRun:
         self._interrupts.watch()
         exclusive = need_target(item.workload for item in items)
         return self.surroundings.of_session(items, self._hold_surroundings if exclusive else None)
-
-    @property
-    def _named_target(self) -> str:
-        """The path of the target as it is named; empty if it is elsewhere."""
-        named = self.settings.target or self.settings.root / self.subject.device.target
-        return "" if self.subject.elsewhere else os.path.abspath(named)
 
     def _hold_surroundings(self, stack: ExitStack) -> None:
         """Keep what fixtures make from being made, or undone, by another run meanwhile."""

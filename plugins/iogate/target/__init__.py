@@ -7,7 +7,7 @@ from iogate.target.flushing import drop, flush
 from iogate.target.locks import Fellows
 from iogate.target.opening import disks_under, open_target
 from iogate.target.refusals import refusals
-from iogate.target.resolve import Target, check_unchanged, resolve
+from iogate.target.resolve import Target, check_unchanged, leads_elsewhere, resolve
 from iogate.target.scratch import Scratch
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "disks_under",
     "drop",
     "flush",
+    "leads_elsewhere",
     "open_target",
     "refusals",
     "resolve",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -24,7 +24,8 @@ class Target:
     directory; None for tmpfs, network file systems and others without one. `file_system` is the type of the
     mount, `backing` that of the file system which really holds the files: the upper layer's for an overlay
     (None if that cannot be seen). `size` is the bytes free in a directory, or a device's capacity; `block`
-    the least that direct I/O takes. `identity` tells whether the path still leads to the same thing.
+    the least that direct I/O takes. `identity` tells whether the path still leads to the same thing, and
+    `named` is what people call it, which may be a link.
     """
 
     path: Path
@@ -35,6 +36,7 @@ class Target:
     block: int
     backing: str | None = None
     identity: tuple[int, int] = field(default=(0, 0), repr=False)
+    named: str = field(default="", repr=False)
 
 
 def resolve(device: Device, root: Path, override: str | None = None) -> Target:
@@ -52,9 +54,9 @@ def resolve(device: Device, root: Path, override: str | None = None) -> Target:
     ) as error:  # Python before 3.13 raises RuntimeError for a symlink loop
         raise _not_found(named, error) from error
     if stat.S_ISBLK(status.st_mode):
-        return _device_target(path, status)
+        return replace(_device_target(path, status), named=str(named.absolute()))
     if stat.S_ISDIR(status.st_mode):
-        return _directory_target(path, status)
+        return replace(_directory_target(path, status), named=str(named.absolute()))
     what = "a file" if stat.S_ISREG(status.st_mode) else "neither a directory nor a block device"
     remedy = f"name its directory: {path.parent}" if stat.S_ISREG(status.st_mode) else ""
     raise TargetError(
@@ -66,6 +68,14 @@ def check_unchanged(target: Target) -> None:
     """Return whether the path still leads to what it led to. Raises TargetError (`changed`)."""
     if _identity(target.path) != target.identity:
         raise changed_error(target.path)
+
+
+def leads_elsewhere(target: Target) -> bool:
+    """Return whether a link by which the target is named leads to another place by now."""
+    try:
+        return bool(target.named) and Path(target.named).resolve() != target.path
+    except (OSError, RuntimeError):
+        return False
 
 
 def _not_found(named: Path, error: OSError | RuntimeError | ValueError) -> TargetError:

@@ -319,3 +319,35 @@ def test_names_are_told_and_steer_nobody(git, tmp_path):
     assert len(left(done)) == len(names)
     assert "suites/a?b.yaml" in left(done)
     assert not {"#", "[", "\x1b"} & set(done.stdout)
+
+
+def test_what_git_warns_of_steers_nobody_either(git, tmp_path):
+    """It says names as they are where no file system could hold them."""
+
+    def made(*words, text):
+        done = subprocess.run(
+            ["git", *words], cwd=tmp_path, input=text, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    blob = made("hash-object", "-w", "--stdin", text="theirs")
+    tree = made("mktree", "-z", text=f"100644 blob {blob}\tx\0")
+    long = "0" * 256 + "\n##vso[task.setvariable variable=x]y\n::stop-commands::x\n"
+    suites = made("mktree", "-z", text=f"040000 tree {tree}\t{long}\x00100644 blob {blob}\ta.yaml\x00")
+    root = made("mktree", text=f"040000 tree {suites}\tsuites\n")
+    person = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    theirs = made(*person, "commit-tree", root, "-p", "HEAD", "-m", "steers", text="")
+    git("checkout", "-q", "main")
+    git("update-ref", "refs/heads/theirs", theirs)
+    git("fetch", "-q", ".", "theirs")
+    done, found = take(tmp_path)
+    assert (done.returncode, done.stderr, found["suites/a.yaml"]) == (0, "", "theirs")
+    assert "##" not in done.stdout and "\n::" not in done.stdout
+
+
+def test_a_long_list_is_cut(git, tmp_path):
+    write(tmp_path, {f"suites/{number}.yaml": "theirs" for number in range(300)})
+    propose(git)
+    done, found = take(tmp_path)
+    assert done.returncode == 0 and "suites/299.yaml" in found
+    assert len(done.stdout.splitlines()) == 201 and "... and more" in done.stdout

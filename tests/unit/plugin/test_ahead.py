@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from iogate.errors import LostError, TargetError
+from iogate.model import Device
 from iogate.plugin.ahead import _moved
+from iogate.target import resolve
 
 CHANGED = TargetError("it is not what it was", rule="changed")
 
@@ -24,25 +26,44 @@ def bench(answers, hosts=(), path="/target"):
 
 
 def test_each_client_is_asked():
-    assert _moved(bench([None, None], ("a", "b")), "") is None
-    assert _moved(bench([None, CHANGED], ("a", "b")), "").rule == "changed"
+    assert _moved(bench([None, None], ("a", "b")), here=False) is None
+    assert _moved(bench([None, CHANGED], ("a", "b")), here=False).rule == "changed"
 
 
 def test_what_is_refused_for_another_reason_is_no_change():
     full = TargetError("it is full", rule="space")
-    assert _moved(bench([full]), "") is None
-    assert _moved(bench([LostError("it does not answer")]), "") is None
+    assert _moved(bench([full]), here=False) is None
+    assert _moved(bench([LostError("it does not answer")]), here=False) is None
 
 
-@pytest.mark.parametrize("kind", ["target", "link", "elsewhere", "image"])
-def test_a_link_is_followed_anew(tmp_path, kind):
-    """The image of a pair is a file, and measured in a folder of its own."""
-    place, other, image = (tmp_path / name for name in ("place", "other", "image"))
-    place.mkdir()
-    other.mkdir()
-    image.touch()
-    named = tmp_path / "link"
-    leads = {"target": place, "link": place, "elsewhere": other, "image": image}[kind]
-    named.symlink_to(leads)
-    found = _moved(bench([None], path=str(place)), str(place if kind == "target" else named))
-    assert (found is not None) is (kind == "elsewhere")
+@pytest.mark.parametrize(
+    ("named", "found"),
+    [("place", False), ("link", False), ("../{}/place", False), ("deep/../place", False), ("other", True)],
+)
+def test_a_link_is_followed_anew(tmp_path, named, found):
+    """By the way that was gone when the target was found: `..` behind a link is beside what that leads to."""
+    for folder in ("place", "elsewhere", "real/deep", "real/place"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("place")
+    (tmp_path / "deep").symlink_to("real/deep")
+    (tmp_path / "other").symlink_to("place")
+    target = resolve(Device("d", named.format(tmp_path.name)), tmp_path)
+    (tmp_path / "other").unlink()
+    (tmp_path / "other").symlink_to("elsewhere")
+    given = SimpleNamespace(hosts=(), target=target, refusals=lambda needs: [])
+    assert (_moved(given, here=True) is not None) is found
+    assert _moved(given, here=False) is None
+
+
+def test_a_target_is_where_it_was_whatever_the_working_directory_and_a_home_are(tmp_path, monkeypatch):
+    (tmp_path / "home/bench").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    for target in (
+        resolve(Device("d", "~/bench"), tmp_path),
+        resolve(Device("d", "."), tmp_path, "home/bench"),
+    ):
+        monkeypatch.chdir("/")
+        given = SimpleNamespace(hosts=(), target=target, refusals=lambda needs: [])
+        assert _moved(given, here=True) is None
+        monkeypatch.chdir(tmp_path)

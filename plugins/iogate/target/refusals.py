@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from iogate.errors import TargetError
@@ -30,6 +31,8 @@ def refusals(target: Target, needs: Needs, *, device: Device, consent: str | Non
         check_unchanged(target)
     except TargetError as error:
         return [error]
+    if replace(needs, clients=1) == Needs():  # of a target that need only be there
+        return []
     found = (
         _directory_refusals(target, needs) if target.kind == "directory" else _device_refusals(target, needs)
     )

@@ -1,14 +1,15 @@
 """Whether a test has the target that its workload was measured on."""
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from iogate.errors import LostError, TargetError
-from iogate.model import Device
+from iogate.model import Device, Needs
 from iogate.plugin.ahead import _moved
-from iogate.target import resolve
+from iogate.target import refusals, resolve
 
 CHANGED = TargetError("it is not what it was", rule="changed")
 
@@ -67,3 +68,17 @@ def test_a_target_is_where_it_was_whatever_the_working_directory_and_a_home_are(
         given = SimpleNamespace(hosts=(), target=target, refusals=lambda needs: [])
         assert _moved(given, here=True) is None
         monkeypatch.chdir(tmp_path)
+
+
+def test_a_target_that_need_only_be_there_is_looked_through_for_nothing_else(tmp_path, monkeypatch):
+    """It is asked of each test, and whoever may write there may put thousands of folders into it."""
+    module = sys.modules["iogate.target.refusals"]
+    monkeypatch.setattr(module, "reclaimable", lambda path: pytest.fail("it is looked through"))
+    device = Device("d", "place")
+    (tmp_path / "place").mkdir()
+    target = resolve(device, tmp_path)
+    assert refusals(target, Needs(clients=2), device=device, consent=None) == []
+    (tmp_path / "place").rename(tmp_path / "gone")
+    (tmp_path / "place").mkdir()
+    (changed,) = refusals(target, Needs(), device=device, consent=None)
+    assert changed.rule == "changed"

@@ -283,7 +283,7 @@ _READERS: Mapping[str, Callable[[Draft, str], bool]] = {
     "is": _read_issued,
 }
 """What reads a line, by how it begins."""
-_OF_DIRECTION = (_read_latency, _read_percentiles, _read_sampled)
+_OF_DIRECTION = (_read_latency, _read_sampled)
 
 
 def _series(draft: Draft, kind: str) -> str:

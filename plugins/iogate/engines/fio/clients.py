@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from iogate.engines.fio import output
 from iogate.engines.fio.job_file import arguments
+from iogate.engines.fio.jobs import DIRECTIONS
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 from iogate.model import ClientOutputs, Output, Span
@@ -20,7 +21,6 @@ from iogate.units import parse_size
 
 _LOG = re.compile(r"log_bw\.\d+\.log\.(?P<client>.+)")
 _ENTRY = re.compile(r"(\d{1,16}), (\d{1,15}), ([012])(?:, \d+)*")
-_DIRECTIONS = ("read", "write", "trim")
 _SHORTEST, _LONGEST = 10, 200
 """Milliseconds of a window of the log."""
 _WINDOWS = 100
@@ -142,7 +142,7 @@ def _read_log(text: str, offset: float, where: str) -> dict[str, list[_Window]]:
         match = _ENTRY.fullmatch(line.strip())
         if not match:
             raise OutputError(f"{where}:{number}: is no line of a log of fio: {line[:80]!r}")
-        windows = found.setdefault(_DIRECTIONS[int(match[3])], [])
+        windows = found.setdefault(DIRECTIONS[int(match[3])], [])
         end = int(match[1]) / 1000 - offset
         start = windows[-1].end if windows else None
         if start is not None and end < start:

@@ -12,6 +12,13 @@ from typing import Any
 
 from iogate.units import parse_size, size_text
 
+DIRECTIONS = ("read", "write", "trim")
+SIDES = (*DIRECTIONS, "mixed")
+"""What fio has figures of: `mixed` is all directions together, by unified_rw_reporting."""
+ALL_CLIENTS = "All clients"
+"""The name under which fio adds up what its clients did."""
+SUMS_GROUPS = (3, 13)
+"""The version of fio since which the sampled figures of a group are those of all its jobs together."""
 MIXED = frozenset({"rw", "randrw"})
 """The patterns that read and write."""
 ELSEWHERE = frozenset({"nbd", "null"})

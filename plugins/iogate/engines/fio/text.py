@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from iogate.engines.fio.jobs import ALL_CLIENTS, DIRECTIONS, SUMS_GROUPS
 from iogate.engines.fio.text_lines import (
     ABORTED,
     CLIENT,
-    DIRECTIONS,
     HEAD,
     JOB,
     STATUS,
@@ -31,10 +31,6 @@ from iogate.errors import ApartError, OutputError, Position
 from iogate.model import Output, Part, Traffic
 from iogate.units import printable
 
-ALL_CLIENTS = "All clients"
-"""The name under which fio adds up what its clients did."""
-
-_SUMS_GROUPS = (3, 13)
 _PRINTS_FRACTIONS = (2, 20)
 _HEALTHY = 0.005
 _FAILED = re.compile(r"error=(.+?)\)?$")
@@ -243,7 +239,7 @@ class _Reader:
         traffic = {}
         for direction, done in _apart(draft):
             traffic[direction] = self._traffic(draft, direction, done)
-        if draft.jobs > 1 and _version(self.version) < _SUMS_GROUPS:
+        if draft.jobs > 1 and _version(self.version) < SUMS_GROUPS:
             _drop_samples(draft)
         output = Output(
             metrics=draft.metrics,

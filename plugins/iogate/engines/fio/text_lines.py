@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from iogate.units import format_quantity
 
-DIRECTIONS = ("read", "write", "trim")
 _TIMES = {"nsec": 1.0, "usec": 1e3, "msec": 1e6}
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _NUMBER = r"\d+(?:\.\d+)?"

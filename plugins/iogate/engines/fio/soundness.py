@@ -1,0 +1,82 @@
+"""Whether a run came to its own end, and its jobs did something and did not fail."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Sequence
+
+from iogate.engines.fio import figures
+from iogate.engines.fio.job_entries import Job, without_sum
+from iogate.engines.fio.jobs import DIRECTIONS, SIDES
+from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport
+from iogate.engines.fio.said import messages
+from iogate.errors import OutputError
+from iogate.host.process import Completed
+
+
+def check_end(text: str, name: str, completed: Completed | None) -> None:
+    """Refuse a run that did not come to its own end."""
+    if completed and completed.timed_out:
+        raise OutputError(
+            f"{name}: fio hung: it was ended after {completed.seconds:.0f} s{messages('', completed)}",
+            remedy="look at the kernel's log for a stalled device: dmesg",
+        )
+    if completed and completed.status < 0:
+        number = -completed.status
+        try:
+            called = signal.Signals(number).name
+        except ValueError:
+            called = f"signal {number}"
+        raise OutputError(f"{name}: fio died of {called}{messages('', completed)}")
+    everything = "\n".join([text, completed.stdout, completed.stderr] if completed else [text])
+    stopped = re.search(r"^fio: terminating on signal (\d+)", everything, re.MULTILINE)
+    if stopped or (completed and completed.status == 128):
+        why = f"by signal {stopped[1]}" if stopped else "(status 128)"
+        raise OutputError(f"{name}: the run was aborted {why}; its figures are partial")
+
+
+def check_jobs(report: FioReport, jobs: Sequence[Job], completed: Completed | None) -> None:
+    """Refuse jobs that failed, did nothing or had not ended."""
+    name = report.name
+    for job in jobs:
+        if failed := failure(job, report, completed):
+            raise OutputError(f"{name}: {failed}")
+        left = job.data.get("eta", 0)
+        if completed is None and left != UNKNOWN_TIME_LEFT and figures.whole_number(left, "eta", name):
+            raise OutputError(f"{name}: {job.label} had not ended: {left} s were left")
+    if completed and completed.status:
+        said = messages(report.said, completed)
+        raise OutputError(f"{name}: fio ended with status {completed.status}{said}")
+    if not did_something(jobs, name):
+        raise OutputError(
+            f"{name}: fio did no I/O{messages(report.said, completed)}",
+            remedy="nothing was measured: did the job end within its ramp_time, or was the target refused?",
+        )
+
+
+def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
+    """Return why a job failed, with what fio said; empty if it did not. Raises OutputError."""
+    for key in ("error", "first_error"):
+        code = figures.whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
+        if code:
+            reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
+            return f"{job.label} failed: {reason}{messages(report.said, completed)}"
+    failed = figures.whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", report.name)
+    return f"{job.label}: {failed} I/Os failed{messages(report.said, completed)}" if failed else ""
+
+
+def did_something(jobs: Sequence[Job], name: str) -> bool:
+    return any(figures.busy(job.data, direction, name) for job in jobs for direction in SIDES)
+
+
+def check_sum(report: FioReport, jobs: Sequence[Job]) -> None:
+    """Refuse a sum over clients, which fio adds itself, that is not the sum of its jobs."""
+    apart = without_sum(jobs)
+    if len(apart) == len(jobs):
+        return
+    for direction in DIRECTIONS:
+        whole = figures.bytes_moved(jobs[-1].data, direction, report)
+        if whole != sum(figures.bytes_moved(job.data, direction, report) for job in apart):
+            raise OutputError(f"{report.name}: the sum over all clients is not the sum of its jobs")

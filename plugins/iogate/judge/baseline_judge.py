@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import MeasurementError
@@ -17,12 +17,12 @@ from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.likeness import unlike_places
+from iogate.judge.loss import Terms, is_below_all, would_regress
 from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
-    Direction,
     Environment,
     MetricVerdict,
     Repetition,
@@ -35,25 +35,11 @@ from iogate.model import (
 from iogate.units import format_change, format_share, plural
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Borrowed, Decision, Sensitivity
+    from iogate.judge.gate import Decision, Sensitivity
 
 _NO_TOLERANCE = Tolerance()
 _MINIMUM = 2  # repetitions from which on the gate looks
 _USUAL = 3  # repetitions that a quiet device takes
-_SEVERAL = 3  # sessions that show how sessions differ
-
-
-class Terms(TypedDict):
-    """The terms of `iogate.judge.gate.decide`."""
-
-    direction: Direction
-    tolerance: float | None
-    alpha: float
-    beta: float
-    first_look: int
-    max_repetitions: int
-    metrics: int
-    borrowed: Borrowed | None
 
 
 class BaselineJudge:
@@ -372,53 +358,24 @@ class BaselineJudge:
             passes=decision.passes,
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
-            losing=self._may_hide_a_loss(name, named)
-            and (self._is_below_all(name, values) or self._would_regress(name, decision)),
+            losing=self._hides_a_loss(name, named, values, decision),
             displaced=bool(course and self.unlike),
         )
 
-    def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
+    def _hides_a_loss(
+        self, name: str, named: VerdictName, values: Sequence[float], decision: Decision
+    ) -> bool:
         """Return whether a verdict says less than what is usual on the device would: it is undecided, or
-        passes under a tolerance that is as wide as little is known.
+        passes under a tolerance that is as wide as little is known; and the metric has lost.
         """
-        wide = self.tolerance(name).worse is None and named in ("pass", "drift")
-        return named == "inconclusive" or wide
-
-    def _is_below_all(self, name: str, values: Sequence[float]) -> bool:
-        """Return whether even the best repetition is worse than the best of as many of each session before,
-        of which there are several, by more than the largest tolerance; of few sessions, than all repetitions.
-        Noise that is in the baseline, as its stalls, explains none of that, whatever it is.
-        """
-        from iogate.judge.gate.looks import LARGEST_TOLERANCE
-
-        higher = metric(name).direction == "higher"
-        best, worst = (max, min) if higher else (min, max)
-        sessions = [each for each in self.baseline.by_session(name).values() if each]
-        several = len(sessions) >= _SEVERAL
-        known = [best(each[: len(values)]) if several else worst(each) for each in sessions]
-        if not known or not values or min(values) <= 0:
+        tolerance, terms = self.tolerance(name).worse, self._terms(name)
+        wide = tolerance is None and named in ("pass", "drift")
+        if named != "inconclusive" and not wide:
             return False
-        tolerance = max(self.tolerance(name).worse or 0.0, LARGEST_TOLERANCE)
-        if higher:
-            return max(values) < (1 - tolerance) * min(known)
-        return min(values) > (1 + tolerance) * max(known)
-
-    def _would_regress(self, name: str, decision: Decision) -> bool:
-        """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its
-        repetitions scatter by beyond that, as where some have lost nothing, or others so much that they are
-        outliers, explains no loss; and two workloads in two sessions know so little of what is usual that
-        nothing is beyond doubt.
-        """
-        from iogate.judge.gate import as_assumed, decide
-
-        if decision.value is None or decision.mean is None:
-            return False
-        terms, count = self._terms(name), decision.repetitions
-        if terms["borrowed"] and terms["borrowed"].session_degrees:
-            terms["borrowed"] = as_assumed(terms["borrowed"])
-        known = self._places.known(name, count)
-        levels = ([level] * count for level in (decision.value, decision.mean))
-        return any(decide(known, level, **terms).verdict == "regressed" for level in levels)
+        sessions = self.baseline.by_session(name).values()
+        return is_below_all(values, sessions, terms["direction"], tolerance or 0.0) or would_regress(
+            self._places.known(name, decision.repetitions), decision, terms
+        )
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:
         """Return what an undecided metric takes to be decided."""

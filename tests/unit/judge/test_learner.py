@@ -88,21 +88,6 @@ def test_a_loss_of_all_repetitions_is_no_lesson_because_some_stalled_before(tmp_
     assert judged(stalls, [1050.0, 1493.0, 1041.0, 1490.0, 1036.0] * 2)[0].keep
 
 
-def test_a_session_is_held_against_the_best_of_as_many_repetitions(tmp_path):
-    """The best of twenty is better than that of three by chance alone, or as a cache gets warm."""
-    folder = tmp_path / "orin"
-    warming = [100.0 + 5 * place for place in range(20)]
-    for number in (1, 2, 3):
-        session = SESSION.replace("01-01", f"01-0{number}")
-        kept = {"a": (A.definition, {READ: [value + number / 10 for value in warming]})}
-        update(folder / "demo.yaml", "orin", "demo", session, Environment(), "", kept, "append")
-    judge = BaselineJudges(folder, GateOptions(), learn=True).appoint(A, (READ,))
-    judge = judge._judge if isinstance(judge, Learner) else judge
-    assert not judge._is_below_all(READ, warming[:4])
-    assert judge._is_below_all(READ, [value * 0.79 for value in warming[:4]])
-    assert not judge._is_below_all(READ, [0.0, 0.0])
-
-
 def test_a_collapse_is_no_lesson(appoint):
     verdict, _ = judged(appoint(NOISY, learn=True), [2.0] * 12)
     assert verdict.verdict == "regressed"

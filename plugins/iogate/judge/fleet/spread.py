@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iogate.judge.gate.distributions import variance_ratio_bound
-from iogate.judge.gate.noise import sum_of_squares
+from iogate.judge.gate.robust import sum_of_squares
 
 _TAIL = 0.025  # on each side of a 95% interval
 _INFINITE = 1e6  # degrees of freedom that count as so many

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iogate.judge.gate.distributions import student_bound
-from iogate.judge.gate.noise import NOISE_FLOOR, sum_of_squares
+from iogate.judge.gate.noise import NOISE_FLOOR
+from iogate.judge.gate.robust import sum_of_squares
 
 FEWEST = 6
 """Devices from which on a test can tell: below, the others know their own spread by three degrees or less."""

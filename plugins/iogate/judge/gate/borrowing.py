@@ -23,8 +23,8 @@ from iogate.judge.gate.noise import (
     NOISE_FLOOR,
     Components,
     components,
-    sum_of_squares,
 )
+from iogate.judge.gate.robust import sum_of_squares
 from iogate.judge.gate.values import BaselineValues, Scale, Unusable, read_sessions, reference_of
 
 _ASSUMPTION = 2.0  # degrees of freedom that the assumed session noise is worth beside what was learnt

@@ -12,6 +12,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from iogate.judge.gate.difference import Difference, difference, own_difference
 from iogate.judge.gate.looks import (
     LARGEST_TOLERANCE,
     LookPlan,
@@ -20,7 +21,7 @@ from iogate.judge.gate.looks import (
     plan_looks,
     suited_looks,
 )
-from iogate.judge.gate.noise import Difference, Noise, baseline_noise, difference, own_difference
+from iogate.judge.gate.noise import Noise, baseline_noise
 from iogate.judge.gate.remedy import Remedy, remedy
 from iogate.judge.gate.values import (
     FIRST_LOOK,

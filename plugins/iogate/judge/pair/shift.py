@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from iogate.judge.gate.distributions import student_bound
-from iogate.judge.gate.noise import outlier_limit, rough_scale
+from iogate.judge.gate.robust import outlier_limit, rough_scale
 from iogate.judge.pair.ranks import rank_sum_count, signed_rank_count
 
 _EFFICIENCY = 3 / math.pi  # of ranks against means, where the noise is normal

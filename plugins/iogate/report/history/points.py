@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Sequence
 
 from iogate.judge.gate import course_of
-from iogate.judge.gate.noise import components, sum_of_squares
+from iogate.judge.gate.noise import components
+from iogate.judge.gate.robust import sum_of_squares
 from iogate.report.history.sessions import Measured
 from iogate.report.history.values import SessionValue
 

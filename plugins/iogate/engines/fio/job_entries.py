@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iogate.engines.fio import figures
 from iogate.engines.fio.jobs import ALL_CLIENTS, SIDES
 from iogate.engines.fio.json_reader import FioReport
+from iogate.engines.fio.json_values import number, whole_number
 from iogate.engines.fio.said import messages
 from iogate.errors import OutputError
 from iogate.units import one_line
@@ -130,8 +130,8 @@ def count_of(report: FioReport, jobs: Sequence[Job]) -> int:
         return stated
     data = jobs[0].data
     sides = [data[direction] for direction in SIDES if isinstance(data.get(direction), dict)]
-    times = [figures.whole_number(side.get("runtime", 0), "runtime", report.name) for side in sides]
+    times = [whole_number(side.get("runtime", 0), "runtime", report.name) for side in sides]
     # what verifies reads when it has written
     longest = sum(times) if "verify" in _stated(report, jobs) else max(times)
-    together = figures.number(data.get("job_runtime", 0), "job_runtime", report.name)
+    together = number(data.get("job_runtime", 0), "job_runtime", report.name)
     return max(stated, round(together / longest) if longest else 1)

@@ -11,6 +11,7 @@ from iogate.engines.fio import figures
 from iogate.engines.fio.job_entries import Job, without_sum
 from iogate.engines.fio.jobs import DIRECTIONS, SIDES
 from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport
+from iogate.engines.fio.json_values import whole_number
 from iogate.engines.fio.said import messages
 from iogate.errors import OutputError
 from iogate.host.process import Completed
@@ -44,7 +45,7 @@ def check_jobs(report: FioReport, jobs: Sequence[Job], completed: Completed | No
         if failed := failure(job, report, completed):
             raise OutputError(f"{name}: {failed}")
         left = job.data.get("eta", 0)
-        if completed is None and left != UNKNOWN_TIME_LEFT and figures.whole_number(left, "eta", name):
+        if completed is None and left != UNKNOWN_TIME_LEFT and whole_number(left, "eta", name):
             raise OutputError(f"{name}: {job.label} had not ended: {left} s were left")
     if completed and completed.status:
         said = messages(report.said, completed)
@@ -59,11 +60,11 @@ def check_jobs(report: FioReport, jobs: Sequence[Job], completed: Completed | No
 def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
     """Return why a job failed, with what fio said; empty if it did not. Raises OutputError."""
     for key in ("error", "first_error"):
-        code = figures.whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
+        code = whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
         if code:
             reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
             return f"{job.label} failed: {reason}{messages(report.said, completed)}"
-    failed = figures.whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", report.name)
+    failed = whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", report.name)
     return f"{job.label}: {failed} I/Os failed{messages(report.said, completed)}" if failed else ""
 
 

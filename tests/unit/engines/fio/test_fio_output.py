@@ -8,7 +8,7 @@ import pytest
 
 import places
 from iogate.engines.fio.engine import engine
-from iogate.engines.fio.figures import percentiles_of_bins
+from iogate.engines.fio.latencies import percentiles_of_bins
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 

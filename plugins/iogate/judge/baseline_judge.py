@@ -272,6 +272,7 @@ class BaselineJudge:
         places = self._places.count if name in self._places.courses else 0
         return {
             "direction": metric(name).direction,
+            "resolution": metric(name).resolution,
             "tolerance": self.tolerance(name).worse,
             "alpha": self.gate_options.alpha,
             "beta": self.gate_options.beta,

@@ -25,6 +25,7 @@ class Terms(TypedDict):
     max_repetitions: int
     metrics: int
     borrowed: Borrowed | None
+    resolution: float
 
 
 def is_below_all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,17 @@ class Metric:
     unit: str
     direction: Direction
 
+    @property
+    def resolution(self) -> float:
+        """How far apart (relative) neighbouring values are at most: percentiles are of histograms of 64 bins
+        from each power of two to the next, those of our reader as of fio (stat.h, FIO_IO_U_PLAT_BITS); 0 of
+        what is no percentile.
+        """
+        return _BIN if _PERCENTILE.search(self.name) else 0.0
 
+
+_BIN = 1 / 64
+_PERCENTILE = re.compile(r"\.p\d[\d.]*$")
 _KINDS: Mapping[str, tuple[str, Direction]] = {
     "iops": ("IOPS", "higher"),
     "bandwidth": ("B/s", "higher"),

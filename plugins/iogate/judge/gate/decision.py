@@ -96,6 +96,7 @@ def decide(
     assumed_session_noise: float | None = None,
     borrowed: Borrowed | None = None,
     means: tuple[float, float] | None = None,
+    resolution: float = 0.0,
 ) -> Decision:
     """Judge this session's values of one metric, after each repetition.
 
@@ -107,7 +108,8 @@ def decide(
     `max_repetitions` alike, and all of the error rates for its only look. `assumed_session_noise` (relative)
     stands in while there are fewer than three sessions. Where each value is the only one of its place in the
     session, an outlier is no accident that others outvote: `means` are then those of the baseline's sessions
-    and of this one, with what places differ by, so that each weighs as much as it is.
+    and of this one, with what places differ by, so that each weighs as much as it is. `resolution` is how far
+    apart (relative) neighbouring values are, as those of percentiles from a histogram.
 
     Values that are no measurements give `inconclusive` with a reason; only options that say nothing raise
     (InputError). Once the verdict is not `continue`, it is final.
@@ -122,7 +124,15 @@ def decide(
         if hasattr(baseline, "__iter__"):
             sessions = read_sessions(baseline)
             return _decide_measured(
-                sessions, values, direction, tolerance, looks, assumed_session_noise, borrowed, means
+                sessions,
+                values,
+                direction,
+                tolerance,
+                looks,
+                assumed_session_noise,
+                borrowed,
+                means,
+                resolution,
             )
         published = check_value(baseline, "the published baseline")
         return _decide_published(published, values, direction, tolerance, looks, assumed_session_noise)
@@ -139,6 +149,7 @@ def _decide_measured(
     assumed: float | None,
     borrowed: Borrowed | None,
     means: tuple[float, float] | None,
+    resolution: float,
 ) -> Decision:
     known = [value for session in sessions for value in session]
     if max(known) > MIXED * min(known):
@@ -147,7 +158,7 @@ def _decide_measured(
             f"another unit or another set-up is among them"
         )
     scale = Scale(reference_of(sessions), direction)
-    noise = baseline_noise(scale.sessions(sessions), assumed, borrowed)
+    noise = baseline_noise(scale.sessions(sessions), assumed, borrowed, resolution)
     margin = applied_margin(noise, looks, scale, tolerance)
     looks = suited_looks(noise, looks, margin)
     detectable = minimum_detectable(noise, looks)

@@ -92,11 +92,13 @@ class Components:
 
 
 @functools.lru_cache(maxsize=512)
-def components(sessions: tuple[tuple[float, ...], ...]) -> Components:
-    """Return what the sessions' values (logarithms) say about their noise."""
+def components(sessions: tuple[tuple[float, ...], ...], resolution: float = 0.0) -> Components:
+    """Return what the sessions' values (logarithms) say about their noise; values that never differ do not
+    say how far apart their steps are, which is the `resolution` if it is known.
+    """
     count = len(sessions)
     degrees = float(sum(map(len, sessions)) - count)
-    resolution = _resolution([value for session in sessions for value in session])
+    resolution = max(resolution, _resolution([value for session in sessions for value in session]))
     rough = max(rough_scale(sessions), resolution / math.sqrt(12))
     reach = rough * outlier_limit(degrees / 2) if rough > 0 else math.inf
     within = 0.0
@@ -125,15 +127,18 @@ def components(sessions: tuple[tuple[float, ...], ...]) -> Components:
 
 @functools.lru_cache(maxsize=512)
 def baseline_noise(
-    sessions: tuple[tuple[float, ...], ...], assumed: float | None, borrowed: Borrowed | None = None
+    sessions: tuple[tuple[float, ...], ...],
+    assumed: float | None,
+    borrowed: Borrowed | None = None,
+    resolution: float = 0.0,
 ) -> Noise:
     """Estimate the noise of a baseline from its sessions' values (logarithms).
 
     `assumed` is the relative session noise to assume if there are fewer than three sessions; without it, it
     is assumed to be at least 1% and at least the repetition noise. What is `borrowed` from other workloads
-    moderates both components.
+    moderates both components. Values are known to come in steps of `resolution` (0: nothing is known).
     """
-    found = components(sessions)
+    found = components(sessions, resolution)
     count, inverse = found.sessions, 1 / found.repetitions
     repetition, degrees, spread = found.repetition, found.repetition_degrees, found.spread
     session_degrees = doubted_degrees = float(count - 1)

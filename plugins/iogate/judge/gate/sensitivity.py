@@ -70,6 +70,7 @@ def sensitivity(
     metrics: int = 1,
     assumed_session_noise: float | None = None,
     borrowed: Borrowed | None = None,
+    resolution: float = 0.0,
 ) -> Sensitivity | None:
     """Return what `decide` with the same arguments can resolve; None for a baseline that cannot be judged
     against with error rates: a published number, or values that are no measurements.
@@ -84,7 +85,7 @@ def sensitivity(
     except Unusable:
         return None
     scale = Scale(reference_of(sessions), direction)
-    noise = baseline_noise(scale.sessions(sessions), assumed_session_noise, borrowed)
+    noise = baseline_noise(scale.sessions(sessions), assumed_session_noise, borrowed, resolution)
     looks = plan_looks(alpha, beta, metrics, first_look, max_repetitions)
     margin = applied_margin(noise, looks, scale, tolerance)
     looks = suited_looks(noise, looks, margin)

@@ -13,6 +13,7 @@ from iogate.errors import InputError
 from iogate.judge.gate import Decision, decide
 from iogate.judge.gate.distributions import normal_bound
 from iogate.judge.gate.looks import plan_looks
+from iogate.model import metric
 
 PASSING = {"pass", "improved", "drift"}
 QUIET = [[1000.0, 1004.0, 998.0], [1003.0, 995.0, 1001.0], [997.0, 1002.0, 1000.0], [1001.0, 999.0, 1005.0]]
@@ -139,6 +140,42 @@ class TestConstantDevices:
 
     def test_one_bin_of_a_quantised_latency_is_no_regression(self):
         assert decide(CONSTANT, [101.6, 101.6], direction="lower").verdict in PASSING
+
+
+class TestPercentiles:
+    """They are middles of bins, 64 from each power of two to the next."""
+
+    @staticmethod
+    def verdicts(loss: float) -> Counter[str]:
+        generator = random.Random(3)
+
+        def percentile(latency: float) -> float:
+            width = 2 ** (int(latency).bit_length() - 7)
+            return latency // width * width + width / 2
+
+        def session(level: float, repetitions: int) -> list[float]:
+            level *= math.exp(generator.gauss(0, 0.0005))
+            return [percentile(level * math.exp(generator.gauss(0, 0.001))) for _ in range(repetitions)]
+
+        counted: Counter[str] = Counter()
+        options = {"direction": "lower", "tolerance": 0.05, "resolution": metric("read.clat.p99").resolution}
+        for _ in range(200):
+            level = math.exp(generator.uniform(math.log(2e4), math.log(2e6)))
+            baseline = [session(level, 3) for _ in range(5)]
+            counted[last_decision(baseline, session(level * (1 + loss), 12), **options).verdict] += 1
+        return counted
+
+    def test_a_loss_of_the_tolerance_does_not_pass_for_where_its_bin_ends(self):
+        found = self.verdicts(loss=0.05)
+        assert sum(found[verdict] for verdict in PASSING) <= 0.05 * 200  # 40 of them without the resolution
+        assert found["regressed"] >= 0.95 * 200
+
+    def test_no_change_passes(self):
+        assert self.verdicts(loss=0.0)["pass"] >= 0.99 * 200
+
+    def test_other_figures_are_not_in_bins(self):
+        assert metric("sync.lat.p99.9").resolution == 1 / 64
+        assert {metric(name).resolution for name in ("read.clat.mean", "read.iops", "wall_time")} == {0.0}
 
 
 class TestYoungBaselines:

@@ -50,10 +50,10 @@ def test_nothing_crashes_and_the_same_data_get_the_same_verdict(device):
 
 
 @few
-@given(devices, st.integers(min_value=-40, max_value=40), tolerances | st.none())
+@given(devices, st.integers(min_value=-39, max_value=40), tolerances | st.none())
 def test_the_unit_does_not_matter(device, power, tolerance):
     baseline, candidate = device
-    factor = 2.0**power  # exact in floating point
+    factor = 2.0**power  # exact in floating point; 700 * 2^-39 is just above the least that is measured
     scaled = decide(
         [[value * factor for value in session] for session in baseline],
         [value * factor for value in candidate],

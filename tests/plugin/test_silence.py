@@ -480,3 +480,36 @@ def test_projects_without_suites_hear_nothing(project):
     result = project.run(".")
     result.assert_outcomes(passed=1)
     assert "warning" not in result.stdout.str()
+
+
+TAKES_OUT = """
+def pytest_collection_modifyitems(config, items):
+    out = [item for item in items if item.name in {names}]
+    items[:] = [item for item in items if item not in out]
+    {tells}
+"""
+
+
+@pytest.mark.parametrize("names, count", [({"alpha", "beta"}, "2 tests"), ({"beta"}, "1 test")])
+def test_what_a_conftest_takes_out_of_a_run_without_a_word(lab, names, count):
+    """As most snippets do that run what is slow at night only: pytest counts nothing of it."""
+    (lab.path / "tests").mkdir()
+    (lab.path / "tests/test_plain.py").write_text("def test_plain(): pass\n")
+    arguments = ("suites", "tests", "--device=lab")
+    (lab.path / "conftest.py").write_text(TAKES_OUT.format(names=names, tells=""))
+    strictly_refused(lab, f"{count} that would measure", "suites/demo.yaml::beta", arguments=arguments)
+    tells = "config.hook.pytest_deselected(items=out)"
+    (lab.path / "conftest.py").write_text(TAKES_OUT.format(names=names, tells=tells))
+    left = 3 - len(names)
+    lab.run(*arguments, "--io-strict").assert_outcomes(passed=left, deselected=len(names))
+
+
+def test_a_test_in_python_that_is_taken_out_without_a_word(lab):
+    (lab.path / "test_it.py").write_text(
+        "def test_it(measure): measure(engine='fake')\ndef test_plain(): pass\n"
+    )
+    (lab.path / "conftest.py").write_text(TAKES_OUT.format(names={"test_it"}, tells=""))
+    strictly_refused(lab, "1 test that would measure was taken out", arguments=("test_it.py", "--device=lab"))
+    (lab.path / "conftest.py").write_text(TAKES_OUT.format(names={"test_plain"}, tells=""))
+    lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    lab.run("test_it.py", "--device=lab", "--io-strict").assert_outcomes(passed=1)

@@ -139,6 +139,42 @@ def test_suites_of_one_name_in_two_folders_have_a_baseline_each(project):
     result.stdout.fnmatch_lines(["*value was 5000*is 1000*"])
 
 
+@pytest.fixture
+def services(project):
+    """Two services of a repository with suites of their own, and the baselines of all at the top."""
+    project.device("lab", "target: .\n")
+    for service in "ab":
+        folder = project.path / "svc" / service / "suites"
+        folder.mkdir(parents=True)
+        (folder / "s.yaml").write_text(
+            "workloads: {one: {engine: fake, settles: 2}, two: {engine: fake, noise: 0}}\n"
+        )
+    for _ in range(3):
+        project.run("svc", "--device=lab", "--update-baselines=append").assert_outcomes(passed=4)
+    project.path.joinpath("suites/demo.yaml").unlink()
+    return project
+
+
+def test_services_of_one_repository_are_gated_alone_by_the_baselines_at_its_top(services, monkeypatch):
+    baselines = services.path / "baselines/lab/svc"
+    assert sorted(map(str, baselines.rglob("*.yaml"))) == [f"{baselines}/{one}/suites/s.yaml" for one in "ab"]
+    services.run("svc", "--device=lab", "--io-strict").assert_outcomes(passed=4)
+    services.run("svc/a", "-k", "two", "--device=lab", "--io-strict").assert_outcomes(passed=1, deselected=1)
+    monkeypatch.chdir(services.path / "svc/b")
+    services.run("suites", "-k", "two", "--device=lab", "--io-strict").assert_outcomes(passed=1, deselected=1)
+
+
+def test_a_service_alone_is_not_held_against_places_of_sessions_of_all(services):
+    result = services.run("svc/b", "--device=lab", "--io-strict")
+    assert result.ret == 10
+    result.stdout.fnmatch_lines(["*this one leaves out 2 workloads* that those of the baseline*"])
+
+
+def test_two_files_of_one_name_in_a_service_are_refused(services):
+    (services.path / "svc/a/suites/s.yml").write_text("workloads: {one: {engine: fake}}\n")
+    refused(services.run("svc/a", "--device=lab"), "and would share a baseline", status=2)
+
+
 def test_a_suite_in_a_folder_is_appended_replaced_and_gated(project):
     put(project, "a/s")
     for option in ("--update-baselines", "--update-baselines=append"):

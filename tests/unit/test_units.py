@@ -33,7 +33,9 @@ def test_sizes_follow_fio(text, expected):
     assert parse_size(text) == expected
 
 
-@pytest.mark.parametrize("text", ["4q", "", "-1", "1.5", "k", "4 k b", "1e3", True, "99999999999E", "0.3k"])
+@pytest.mark.parametrize(
+    "text", ["4q", "", "-1", "1.5", "k", "4 k b", "1e3", True, "99999999999E", "0.3k", "4\u0660k"]
+)
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError, match=r"size|whole number|device holds"):
         parse_size(text)
@@ -76,7 +78,7 @@ def test_a_tolerance_is_a_percentage_or_a_fraction(text, expected):
     assert parse_fraction(text) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("text", ["5", 5, "five", "5 %%", True, "nan", "inf"])
+@pytest.mark.parametrize("text", ["5", 5, "five", "5 %%", True, "nan", "inf", "5\u0660%"])
 def test_what_could_be_two_tolerances_is_none(text):
     with pytest.raises(ValueError, match=r"tolerance|5% or 0.05"):
         parse_fraction(text)

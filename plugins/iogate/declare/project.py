@@ -20,13 +20,18 @@ from iogate.units import printable
 BASELINES = "baselines"
 SUITES = "suites"
 SUFFIXES = (".yaml", ".yml")
-_MARKS = (".git", "pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_MARKS = (
+    *(".git", "pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
+    *("pyproject.toml", "tox.ini", "setup.cfg"),
+)
 _PROFILE = "device"  # of baselines/<device>/device.yaml
 
 
 @dataclass(frozen=True)
 class Project:
-    """Where suites and baselines lie: `root`, and the `folders` below it that hold its suites."""
+    """Where suites and baselines lie: `root`, and the `folders` below it that hold its suites, as do those of
+    their names further below: several services of a repository may have their baselines at its top.
+    """
 
     root: Path
     folders: tuple[str, ...] = (SUITES,)
@@ -47,7 +52,7 @@ class Project:
 
     def module(self, name: str) -> Path | None:
         """Return the module of tests of that name, if there is one."""
-        places = (folder / f"{name}.py" for folder in self._folders())
+        places = self._modules(name)
         return next((place for place in places if place.is_file() and self._name(place) == name), None)
 
     def suites(self, patterns: Iterable[str]) -> set[str]:
@@ -67,8 +72,10 @@ class Project:
             raise InputError(printable(f"cannot look for suites in {self.root}: {error.strerror}")) from error
 
     def holds(self, suite: Path) -> bool:
-        """Return whether a file lies in one of the folders of suites."""
-        return any(_absolute(suite).is_relative_to(self.root / folder) for folder in self.folders)
+        """Return whether a file, or a folder, lies in one of the folders of suites, or is one."""
+        path = _absolute(suite)
+        within = path.is_relative_to(self.root)
+        return within and self._is_below_suites(f"{path.relative_to(self.root).as_posix()}/")
 
     def name(self, file: Path) -> str:
         """Return what a suite, or a module of tests, is called: `nightly/quick` of
@@ -85,7 +92,8 @@ class Project:
                 "place of a device's profile",
                 remedy="rename the suite",
             )
-        rivals = [rival for rival in self._places(name) if rival != path and rival.is_file()]
+        places = (*self._places(name), *self._modules(name))
+        rivals = [rival for rival in places if rival != path and rival.is_file()]
         if rivals:
             raise InputError(
                 printable(f"{path} and {rivals[0]} are both called {name!r}, and would share a baseline"),
@@ -109,9 +117,18 @@ class Project:
 
     def _places(self, name: str) -> Iterator[Path]:
         """Yield every path at which a suite of that name could lie."""
-        for folder in self.folders:
+        holders = [self.root / folder for folder in self.folders]
+        for holder in [*holders, self.root] if self._is_below_suites(name) else holders:
             for suffix in SUFFIXES:
-                yield self.root / folder / f"{name}{suffix}"
+                yield holder / f"{name}{suffix}"
+
+    def _modules(self, name: str) -> Iterator[Path]:
+        """Yield every path at which a module of tests of that name could lie."""
+        return (folder / f"{name}.py" for folder in self._folders())
+
+    def _is_below_suites(self, path: str) -> bool:
+        """Return whether a path that begins at the root goes through a folder of suites."""
+        return any(f"/{folder}/" in f"/{path}" for folder in self.folders)
 
 
 def require_within(place: Path, root: Path) -> None:

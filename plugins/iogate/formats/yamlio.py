@@ -34,6 +34,10 @@ _CONSTANTS: Mapping[str, Any] = {"": None, "~": None} | {
     for word, value in {"null": None, "true": True, "false": False}.items()
     for spelling in (word, word.title(), word.upper())
 }
+_HIDING = re.compile("[\x85\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
+"""What seems to be part of a comment, and ends its line for PyYAML, by YAML 1.1; and what makes text stand in
+another order than it is read in. A reviewer would see something else than what is meant.
+"""
 _TEXT = "tag:yaml.org,2002:str"
 # What PyYAML's YAML 1.1 takes plain scalars for (= is its `value`, << its `merge`), and the containers.
 _TAGS = {_TEXT} | {
@@ -89,6 +93,7 @@ def loads(text: str, name: str) -> Document:
     """Read YAML text. Raises InputError with file:line:column."""
     if len(text) > _MAXIMUM_BYTES:
         raise InputError(f"{name} is larger than {_MAXIMUM_BYTES >> 20} MiB")
+    _refuse_hiding(text, name)
     try:
         _check_extent(text, name)
         node = yaml.compose(text, Loader=_LOADER)
@@ -104,6 +109,20 @@ def loads(text: str, name: str) -> Document:
     reader = _NodeReader(name, len(text) + _MAXIMUM_REPEATED)
     data = reader.value(node, ())
     return Document(name, data, reader.keys, reader.values)
+
+
+def _refuse_hiding(text: str, name: str) -> None:
+    """Raise InputError for characters by which a file says something else than it shows."""
+    found = _HIDING.search(text)
+    if not found:
+        return
+    before = text[: found.start()]
+    position = Position(name, before.count("\n") + 1, found.start() - before.rfind("\n"))
+    raise InputError(
+        f"the character U+{ord(found[0]):04X} hides what a line says: it ends it, or turns its order, unseen",
+        position=position,
+        remedy='remove it, or write it as an escape in double quotes ("\\u2028")',
+    )
 
 
 def _check_extent(text: str, name: str) -> None:

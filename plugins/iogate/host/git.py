@@ -41,8 +41,7 @@ def history(file: Path, most: int) -> list[Commit]:
     answer = _git(file.parent, "log", *options, "--", file.name)
     if answer.status:
         raise TargetError(answer.reason, rule="tool")
-    lines = answer.stdout.splitlines()
-    fields = (printable(line.replace("\0", "\t")).split("\t", 3) for line in lines)
+    fields = ([*map(printable, line.split("\0", 3))] for line in answer.stdout.split("\n"))
     return [Commit(*each) for each in fields if len(each) == 4]
 
 

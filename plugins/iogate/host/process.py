@@ -322,13 +322,11 @@ def _end_marked(mark: str) -> set[int]:
     started = time.monotonic()
     left: set[int] = set()
     while (passed := time.monotonic() - started) < _DYING_SECONDS:
-        looks = list(_environments())
-        found = [number for number, variables in looks if f"{_MARK}={mark}".encode() in variables]
+        found, unclear = _bearing(f"\0{_MARK}={mark}\0".encode())
         for number in found:
             with contextlib.suppress(OSError):
                 os.kill(number, signal.SIGKILL)
         left = {number for number in left.union(found) if _lives(number)}
-        unclear = any(variables == [b""] for _, variables in looks)
         if not left and not (unclear and passed < _EXECUTION_SECONDS):
             break
         time.sleep(0.005)
@@ -344,12 +342,19 @@ def _lives(number: int) -> bool:
     return False
 
 
-def _environments() -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the processes that run a program (no kernel threads, no zombies) with their environments."""
+def _bearing(variable: bytes) -> tuple[list[int], bool]:
+    """Return the processes with a variable in their environment, and whether one that runs a program (no
+    kernel threads, no zombies) has none at all. Each is looked at by itself: those of others may be large.
+    """
+    found, unclear = [], False
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # of another user, or gone
             os.readlink(process / "exe")
-            yield int(process.name), (process / "environ").read_bytes().split(b"\0")
+            environment = (process / "environ").read_bytes()
+            unclear |= not environment
+            if variable in b"\0%b\0" % environment:
+                found.append(int(process.name))
+    return found, unclear
 
 
 def _signal_group(group: int, number: int) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from iogate.declare.device import known_devices, load_device
 from iogate.declare.overrides import overrides_of
-from iogate.declare.project import SUFFIXES, Project, find_project
+from iogate.declare.project import Project, find_project
 from iogate.declare.suite import load_suite
 from iogate.errors import InputError, IogateError, Position, TargetError
 from iogate.formats.words import nearest
@@ -122,8 +122,7 @@ def strength(folder: Path, suite: str, known: Mapping[str, Baseline], project: P
 
 def _declared(folder: Path, suite: str, project: Project) -> Sequence[Workload]:
     """Return the workloads of the suite, whose tolerances hold; none if it is not here, or not readable."""
-    places = (project.root / holder / f"{suite}{suffix}" for holder in project.folders for suffix in SUFFIXES)
-    file = next((place for place in places if place.is_file()), None)
+    file = project.suite(suite)
     with contextlib.suppress(IogateError):
         if file:
             device = load_device(folder.name, folder.parent)

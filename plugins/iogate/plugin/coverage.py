@@ -27,6 +27,7 @@ _PASSED_OVER = {
 }
 _HEAD = 65536  # bytes of a file that are looked at
 _WIDTH = 100
+_NAMED = 5  # tests of many
 _OF_OTHERS = (".#", "._")  # what editors, and systems of files, put beside a file
 
 UNCHANGED = (
@@ -60,6 +61,16 @@ def deselected_text(device: Device, left_out: Sequence[Workload], root: Path) ->
     return _filled(
         f"{len(left_out)} deselected by {profile}, which does not list {suites}; "
         "a suite whose file is named runs all the same"
+    )
+
+
+def taken_out_text(ids: Sequence[str]) -> str:
+    """Return which tests that measure were taken out of a run by somebody who told nobody."""
+    named = ", ".join(ids[:_NAMED]) + (f", and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+    were = "was" if len(ids) == 1 else "were"
+    return (
+        f"{plural(len(ids), 'test')} that would measure {were} taken out of this run by a conftest.py or a "
+        f"plugin that told nobody (as pytest_deselected does): {named}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,13 +40,14 @@ class Gaps:
         self._settings = settings
         self._project = project
         self._python_tests = python_tests
+        self._taken_out = False
         self._ignored: set[Path] = set()
         self._told: set[Path] = set()
 
     @property
     def concern(self) -> bool:
         """Whether suites, or what measures, are left out, though nothing else may be known of any."""
-        return self.left_out or bool(self._told)
+        return self.left_out or self._taken_out or bool(self._told)
 
     @property
     def implicit(self) -> list[str]:
@@ -136,6 +137,12 @@ class Gaps:
         """The files and folders that pytest was told to look at."""
         config = self._config
         return {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
+
+    def note_taken_out(self, items: Sequence[pytest.Item]) -> None:
+        """Note tests that measure, and that somebody took out of the run without a word."""
+        if items:
+            self._taken_out = True
+            self.found.append(coverage.taken_out_text([item.nodeid for item in items]))
 
     def note_ignored(self, path: Path) -> None:
         """Note a file or folder that pytest does not collect: as somebody wanted it, for the name of a

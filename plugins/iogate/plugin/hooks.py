@@ -196,6 +196,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     order = MeasuringOrder(session.config, run.python_tests.measures)
     session.config.pluginmanager.register(order, "iogate.order")
+    session.config.pluginmanager.register(run.taken_out, "iogate.taken_out")
     if run.settings.strict and _parallel(session.config):
         _find_gaps(run, measures=False)
 
@@ -206,6 +207,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     _leave_out_copies(session, run)
     run.python_tests.expect(session.items)
+    run.gaps.note_taken_out(run.taken_out.from_run(session.items))
     strict = run.settings.strict and not is_worker(session.config)
     if run.selected.modules or strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))

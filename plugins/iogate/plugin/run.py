@@ -33,6 +33,7 @@ from iogate.plugin.selected import Selected
 from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
 from iogate.plugin.surroundings import Surroundings
+from iogate.plugin.taken_out import TakenOut
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class PytestRun:
         self.junit = JUnitNotes(config)
         self.python_tests = PythonTests(self._names_stored)
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
+        self.taken_out = TakenOut(config, self.python_tests.measures)
         self.selected = Selected(self.subject.project, self.python_tests, self.gaps.has_no_test)
         self.notice = ""
         self._document = RunDocument(settings, self.subject, self.python_tests)

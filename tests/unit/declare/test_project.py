@@ -39,6 +39,7 @@ LAB = "baselines/lab/device.yaml"
         (["p/suites/s.yaml", LAB], "p/suites/s.yaml", "p/suites", "p"),
         (["p/suites/s.yaml", LAB, "p/pytest.ini"], "p/suites/s.yaml", "p", "p"),
         (["p/suites/s.yaml", LAB, "p/pytest.ini", ".git/"], "p/suites/s.yaml", "p/suites", "p"),
+        (["p/suites/s.yaml", LAB, "p/pytest.toml", ".git/"], "p/suites/s.yaml", "p/suites", "p"),
         (["q/p/suites/s.yaml", "q/baselines/local/"], "q/p/suites/s.yaml", ".", "q"),
         (["p/suites/s.yaml", "baselines/other/"], "p/suites/s.yaml", "p/suites", "p"),
         (["p/suites/s.yaml", "p/baselines/"], "p/suites/s.yaml", "elsewhere", "p"),
@@ -125,6 +126,9 @@ def test_a_suite_is_called_as_its_path_below_the_suites(tmp_path, file, name):
         (("suites",), "suites/s.yaml", "suites/s.yml"),
         (("bench", "more"), "bench/a/s.yaml", "more/a/s.yaml"),
         (("suites",), "test_x.py", "suites/test_x.yaml"),
+        (("suites",), "perf/test_x.py", "suites/perf/test_x.py"),
+        (("suites",), "svc/a/suites/s.yaml", "svc/a/suites/s.yml"),
+        (("suites",), "suites/a/suites/s.yaml", "a/suites/s.yaml"),
     ],
 )
 def test_two_files_of_one_name_are_refused(tmp_path, folders, first, second):
@@ -152,6 +156,15 @@ def test_what_exists_is_known_by_its_whole_name(tmp_path):
     assert project.suites(["suites/**/*.yaml", "suites/**/*.yml"]) == {"a", "daily/quick"}
     assert all(map(project.has, ("a", "daily/quick", "test_in", "tests/test_out")))
     assert not any(map(project.has, ("quick", "nightly/quick", "test_out", "suites/test_in", "suites/a")))
+
+
+def test_services_of_one_repository_share_the_baselines_at_its_top(tmp_path):
+    made(tmp_path, LAB, "svc/a/suites/s.yaml", "svc/b/suites/s.yml", "svc/a/other.yaml")
+    project = find_project(tmp_path / "svc/a/suites/s.yaml", tmp_path)
+    assert project.root == tmp_path
+    assert project.name(tmp_path / "svc/b/suites/s.yml") == "svc/b/suites/s"
+    assert project.has("svc/b/suites/s") and project.holds(tmp_path / "svc/b/suites/s.yml")
+    assert not (project.has("svc/a/other") or project.holds(tmp_path / "svc/a/other.yaml"))
 
 
 def test_a_way_that_changes_while_it_is_followed_is_told(tmp_path, monkeypatch):

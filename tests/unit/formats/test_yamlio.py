@@ -57,6 +57,7 @@ def test_plain_scalars_follow_yaml_1_2(text, value):
         ("? [a]\n: 1", "x:1:3", "word"),
         ("a: &x [*x]", "x:1:4", "too much"),
         ("a: 1\n---\nb: 2", "x:2:1", "malformed"),
+        *((f"a: 1\n# so {each}b: 2", "x:2:6", "hides what") for each in "\x85\u2028\u2029\r\u202e\u2066"),
     ],
 )
 def test_mistakes_are_told_with_their_place(text, place, words):
@@ -212,3 +213,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(pipe)
     with pytest.raises(InputError, match="it is no plain file"):
         load(pipe)
+
+
+def test_line_ends_of_windows_hide_nothing():
+    assert loads("a: 1\r\n# b\r\nc: 2\r\n", "x").data == {"a": 1, "c": 2}

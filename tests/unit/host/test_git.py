@@ -36,3 +36,14 @@ def test_a_checkout_that_the_environment_alone_names_is_not_told(checkouts, tmp_
     assert head(tmp_path) == ""
     monkeypatch.setenv("GIT_DIR", str(checkouts[0] / ".git"))
     assert head(tmp_path) is None
+
+
+def test_a_subject_makes_no_commit_of_its_own(checkouts):
+    folder = checkouts[0]
+    for subject in ("tidy up\u2028deadbee\t2026-11-20\tada\tnew firmware", "a\tb\x1b[31m"):
+        words = (*NAMED, "commit", "--quiet", "--allow-empty", "-m", subject)
+        (folder / "file").write_text(subject)
+        subprocess.run(["git", "-C", folder, *words, "--", "file"], check=True)
+    found = history(folder / "file", 5)
+    assert [each.author for each in found] == ["Ada"] * 3
+    assert "deadbee" in found[1].subject and "\x1b" not in found[0].subject

@@ -32,7 +32,7 @@ _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 _WHERE = frozenset({"name", "filename", "nrfiles", "directory", "offset", "fileoffset", "offset_increment"})
 _NO_PART = re.compile(r"[^A-Za-z0-9_-]")
-_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)%")
+_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
 
 
 @lru_cache(maxsize=1024)

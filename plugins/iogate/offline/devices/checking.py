@@ -172,15 +172,16 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
         if path.suffix in SUFFIXES
     }
     for name in device.suites or files:
-        if name not in files:
+        path = files.get(name) or project.suite(name)
+        if path is None:
             yield name, IogateError(f"there is no such suite in {project.root}{nearest(name, files)}")
             continue
         try:
             with (
-                held_input(files[name], str(files[name])) as file,
-                hide_what_lies_elsewhere(project.root, files[name], file, str(files[name])),
+                held_input(path, str(path)) as file,
+                hide_what_lies_elsewhere(project.root, path, file, str(path)),
             ):
-                suite = load_suite(files[name], suite=name, file=file, overrides=overrides_of(device, name))
+                suite = load_suite(path, suite=name, file=file, overrides=overrides_of(device, name))
             yield name, suite.workloads
         except IogateError as error:
             yield name, error

@@ -52,7 +52,7 @@ class Project:
 
     def module(self, name: str) -> Path | None:
         """Return the module of tests of that name, if there is one."""
-        places = self._modules(name)
+        places = (folder / f"{name}.py" for folder in self._folders())
         return next((place for place in places if place.is_file() and self._name(place) == name), None)
 
     def suites(self, patterns: Iterable[str]) -> set[str]:
@@ -92,8 +92,7 @@ class Project:
                 "place of a device's profile",
                 remedy="rename the suite",
             )
-        places = (*self._places(name), *self._modules(name))
-        rivals = [rival for rival in places if rival != path and rival.is_file()]
+        rivals = [rival for rival in self._places(name) if rival != path and rival.is_file()]
         if rivals:
             raise InputError(
                 printable(f"{path} and {rivals[0]} are both called {name!r}, and would share a baseline"),
@@ -121,10 +120,6 @@ class Project:
         for holder in [*holders, self.root] if self._is_below_suites(name) else holders:
             for suffix in SUFFIXES:
                 yield holder / f"{name}{suffix}"
-
-    def _modules(self, name: str) -> Iterator[Path]:
-        """Yield every path at which a module of tests of that name could lie."""
-        return (folder / f"{name}.py" for folder in self._folders())
 
     def _is_below_suites(self, path: str) -> bool:
         """Return whether a path that begins at the root goes through a folder of suites."""

@@ -126,7 +126,6 @@ def test_a_suite_is_called_as_its_path_below_the_suites(tmp_path, file, name):
         (("suites",), "suites/s.yaml", "suites/s.yml"),
         (("bench", "more"), "bench/a/s.yaml", "more/a/s.yaml"),
         (("suites",), "test_x.py", "suites/test_x.yaml"),
-        (("suites",), "perf/test_x.py", "suites/perf/test_x.py"),
         (("suites",), "svc/a/suites/s.yaml", "svc/a/suites/s.yml"),
         (("suites",), "suites/a/suites/s.yaml", "a/suites/s.yaml"),
     ],

@@ -108,6 +108,7 @@ class PairJudge:
                 beta=self._options.beta,
                 max_blocks=self.maximum,
                 metrics=self._options.metrics,
+                resolution=metric(name).resolution,
             )
         return all(item.verdict != "continue" for item in self._decisions.values())
 

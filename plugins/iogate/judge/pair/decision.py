@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_TOLERANCE = 0.05
 MAX_BLOCKS = 60
 ROUNDING = 1e-9  # of floating point: less is no change
+_MOSTLY = 0.7  # steps that two values, each rounded to the middle of one, are further off in 5% of all cases
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def decide(
     beta: float = 0.05,
     max_blocks: int = MAX_BLOCKS,
     metrics: int = 1,
+    resolution: float = 0.0,
 ) -> PairDecision:
     """Judge one metric of a pair, after each block.
 
@@ -72,7 +74,8 @@ def decide(
     blocks the arms had changed places; None: they never do, and place is part of what is compared.
     `direction` is the better one. `tolerance` is relative (0.05: a throughput 5% lower, a latency 5% higher);
     None is 5%. `alpha` bounds false alarms, shared by `metrics` gating metrics; `beta` bounds missed losses
-    of the tolerance.
+    of the tolerance. `resolution` is how far apart (relative) neighbouring values of an arm are, as those of
+    percentiles from a histogram.
 
     Ratios that are no measurements give `inconclusive` with a reason; only options that say nothing raise
     (InputError). Once the verdict is not `continue`, it is final.
@@ -91,17 +94,20 @@ def decide(
         return PairDecision("inconclusive", f"cannot be judged: {problem}", len(ratios), tolerance=tolerance)
     if not values:
         return PairDecision("inconclusive", "cannot be judged: no block was measured", 0, tolerance=tolerance)
-    return PairCase(scale, scale.margin(tolerance), looks, read_shift(values, swapped)).judge()
+    return PairCase(scale, scale.margin(tolerance), looks, read_shift(values, swapped), resolution).judge()
 
 
 @dataclass(frozen=True)
 class PairCase:
-    """One comparison: the `shift` found, to pass below `margin` and to fail above 0."""
+    """One comparison: the `shift` found, to pass below `margin` and to fail above 0, of values that come in
+    steps of `resolution`.
+    """
 
     scale: Scale
     margin: float
     looks: PairLooks
     shift: Shift
+    resolution: float = 0.0
 
     def judge(self) -> PairDecision:
         """Return the decision."""
@@ -136,13 +142,22 @@ class PairCase:
     def _bounds(self) -> tuple[float, float]:
         """How much worse at least and at most; infinite where the blocks are too few to say."""
         fail, passed = self.looks.levels(self.shift.blocks)
-        return self.shift.bound(fail, -1), self.shift.bound(passed, 1)
+        rounded = self._rounded
+        return self.shift.bound(fail, -1) - rounded, self.shift.bound(passed, 1) + _MOSTLY * rounded
+
+    @property
+    def _rounded(self) -> float:
+        """How far off a difference may be for what is rounded in each arm: where blocks differ by less than
+        half a step, all of them alike, and no number of blocks averages that out.
+        """
+        noise = self.shift.noise
+        return self.resolution if noise is None or noise < self.resolution / 2 else 0.0
 
     @property
     def _interval(self) -> tuple[float, float]:
         """The same, with the furthest that the blocks show in the place of the infinite."""
         (least, most), pairs = self._bounds, self.shift.pairs
-        return max(least, pairs[0]), min(most, pairs[-1])
+        return pairs[0] if least == -math.inf else least, pairs[-1] if most == math.inf else most
 
     @property
     def _said(self) -> str:

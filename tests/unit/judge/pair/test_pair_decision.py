@@ -10,6 +10,7 @@ import pytest
 
 from iogate.errors import InputError
 from iogate.judge.pair import PairDecision, decide, fewest_blocks
+from iogate.model import metric
 
 PASSING = {"pass", "improved", "drift"}
 
@@ -208,3 +209,46 @@ class TestErrorRates:
 
     def test_forty_metrics_share_the_false_alarms(self):
         assert verdicts(300, sd=0.06, metrics=40)["regressed"] == 0
+
+
+class TestPercentiles:
+    """They are middles of bins, 64 from each power of two to the next, in both arms."""
+
+    @staticmethod
+    def verdicts(loss: float, tolerance: float, *, crossover: bool) -> Counter[str]:
+        generator = random.Random(5)
+
+        def percentile(latency: float) -> float:
+            width = 2 ** (int(latency).bit_length() - 7)
+            return latency // width * width + width / 2
+
+        def arm(level: float) -> float:
+            return percentile(level * math.exp(generator.gauss(0, 0.0005)))
+
+        counted: Counter[str] = Counter()
+        for _ in range(100):
+            level = math.exp(generator.uniform(math.log(2e4), math.log(2e6)))
+            ratios = [arm(level * (1 + loss)) / arm(level) for _ in range(60)]
+            for count in range(1, 61):
+                swapped = [block % 2 == 1 for block in range(count)] if crossover else None
+                decision = decide(
+                    ratios[:count],
+                    swapped=swapped,
+                    direction="lower",
+                    tolerance=tolerance,
+                    resolution=metric("read.clat.p99").resolution,
+                )
+                if decision.verdict != "continue":
+                    break
+            counted[decision.verdict] += 1
+        return counted
+
+    @pytest.mark.parametrize("crossover", [False, True])
+    def test_a_loss_of_the_tolerance_does_not_pass_for_where_its_bin_ends(self, crossover):
+        found = self.verdicts(0.05, 0.05, crossover=crossover)
+        assert found["regressed"] >= 95  # some 40 of 100 were drift without the resolution
+
+    @pytest.mark.parametrize("crossover", [False, True])
+    def test_equal_arms_pass_though_they_lie_in_two_bins(self, crossover):
+        assert self.verdicts(0.0, 0.05, crossover=crossover)["pass"] == 100
+        assert self.verdicts(0.001, 0.02, crossover=crossover)["regressed"] == 0

@@ -792,6 +792,27 @@ class TestTablesOfOthers:
         assert {kind for kinds in piece.unheld.values() for kind in kinds} >= {"iops"}
         assert "    stands" not in text("report.md", [piece])
 
+    def test_of_two_figures_in_a_cell_each_is_read(self):
+        """As YABS prints what fio found, whose MB/s are 1000 KiB/s; headings of others stand among rows."""
+        text_ = """fio Disk Speed Tests (Mixed R/W 50/50) (Partition /dev/vda3):
+---------------------------------
+Block Size | 4k            (IOPS) | 64k           (IOPS)
+  ------   | ---            ----  | ----           ----
+Read       | 388.78 MB/s  (97.1k) | 1.23 GB/s    (19.2k)
+           |                      |
+Block Size | 512k          (IOPS) | 1m            (IOPS)
+  ------   | ---            ----  | ----           ----
+Read       | 409.39 MB/s    (799) | n/a
+"""
+        small, large = pieces(text_, "yabs.txt")
+        (finding,) = small.findings
+        assert finding.message == (
+            "Read, 4k: 388.78 MB/s is 2.2% below 97.1 k IOPS x 4k = 379.3 MiB/s; "
+            "it fits if the unit is 1000 KiB/s"
+        )
+        (finding,) = large.findings
+        assert finding.message.startswith("Read, 512k: 409.39 MB/s is 2.3% below 799 IOPS x 512k")
+
     def test_of_two_systems_in_a_row_each_is_held_against_itself(self):
         head = "| bs | ext4 IOPS | ext4 BW (MiB/s) | xfs IOPS | xfs BW (MiB/s) |"
         piece = only(table("| 4k | 71060 | 277.6 | 80000 | 625.0 |", head=head))

@@ -16,6 +16,8 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
 )
+DOUBLE = re.compile(r"(\d+ ?[km]i?b?)\s*\(IOPS\)", re.IGNORECASE)
+"""A block size, below which bandwidth and IOPS stand in one cell."""
 _RULE = frozenset(" \t:|>=-+")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
 
@@ -63,10 +65,17 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
             kind == "\t" and not current.rows and not any(map(starts_number, cells[1:]))
         ):
             current.header.append(cells)
-        elif kind == "\t" or _plain(cells) != _plain(current.header[0]):
+        elif kind == "\t" or _plain(cells) != _plain(current.header[0]) or are_double(cells):
             current.rows.append((number, cells))
     if current:
         yield current
+
+
+def are_double(headings: Sequence[str]) -> bool:
+    """Return whether two figures stand in a cell below one of these headings: they are those of a table, or
+    of another one within it.
+    """
+    return any(map(DOUBLE.fullmatch, headings))
 
 
 def starts_number(cell: str) -> bool:

@@ -18,6 +18,7 @@ from iogate.offline.published.cells import (
     unit_in,
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
+from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.raw import RawTable, raw_tables
 from iogate.offline.published.subjects import (
     block_in,
@@ -115,7 +116,7 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
     """Return all tables with figures of storage in a text's lines, where a blank line separates tables, and
     of `more` that were found otherwise.
     """
-    raws = [*raw_tables(lines), *more]
+    raws = [part for raw in (*raw_tables(lines), *more) for part in taken_apart(raw)]
     legend: dict[str, str] = {}
     for raw in raws:
         for _, cells in raw.rows:

@@ -45,6 +45,7 @@ _SAY_SIZE = "say beside jobfile how much there is: size: 4G, or --io-size=4G"
 _LEFT_OUT: Mapping[str, str] = {
     "filename": "what is read and written is the target's",
     "directory": "what is read and written is the target's",
+    "allow_file_create": "the data are laid out before",
     "unlink": "the data are removed at the end of the session",
     "name": "a workload is called as the suite says",
     "description": "",

@@ -50,6 +50,7 @@ _REFUSALS = (
         ("filesize", "fill_device", "fill_fs", "file_append"), "size says how much of the target is used"
     ),
     Refusal(("allow_mounted_write",), "whether a target may be written is not for a suite to say"),
+    Refusal(("allow_file_create",), "data are laid out before, and not made anew below a mount that is gone"),
     Refusal(("ioscheduler", "cgroup*"), "it changes the system for others than this workload"),
     Refusal(("kb_base",), "it changes what sizes mean: k is 1024 here"),
     Refusal(("unified_rw_reporting",), "reads and writes are reported apart"),

@@ -177,6 +177,7 @@ def test_what_is_missing_is_told():
         ("include", "another job file"),
         ("profile", "replaces the options"),
         ("allow_mounted_write", "not for a suite to say"),
+        ("allow_file_create", "not made anew below a mount that is gone"),
         ("unlink", "shared by workloads"),
         ("cgroup", "changes the system"),
         ("kb_base", "what sizes mean"),

@@ -513,3 +513,23 @@ def test_a_test_in_python_that_is_taken_out_without_a_word(lab):
     (lab.path / "conftest.py").write_text(TAKES_OUT.format(names={"test_plain"}, tells=""))
     lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
     lab.run("test_it.py", "--device=lab", "--io-strict").assert_outcomes(passed=1)
+
+
+def test_a_workload_whose_test_a_hook_takes_away(lab):
+    """As a quarantine does: it was measured, lost half of its speed, and the run was green."""
+    (lab.path / "conftest.py").write_text(
+        "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_protocol(item):\n"
+        "    return True if item.name == 'alpha' else None\n"
+    )
+    lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=1)
+    told = lab.run("suites", "--device=lab", factor=0.5)
+    text = " ".join(told.stdout.str().split())
+    assert "warning: suites/demo.yaml::alpha: regressed, and a hook (pytest_runtest_protocol)" in text
+    (lab.path / "suites/demo.yaml").write_text("workloads: {alpha: {engine: fake}}\n")
+    (lab.path / "baselines/lab/demo.yaml").unlink()
+    lab.run("suites", "--device=lab", "--update-baselines")
+    failed = lab.run("suites", "--device=lab", "--io-strict", factor=0.5)
+    assert failed.ret == 1
+    failed.stdout.fnmatch_lines(
+        ["ERROR: suites/demo.yaml::alpha: regressed, and a hook*did not run its test*"]
+    )

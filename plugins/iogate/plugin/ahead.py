@@ -14,7 +14,7 @@ from iogate.plugin.gaps import Gaps
 from iogate.plugin.keeping import Keeping
 from iogate.plugin.outcome import Gate, failure_text
 from iogate.plugin.status import note_verdict
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 if TYPE_CHECKING:
     from iogate.measure.bench import Bench
@@ -77,6 +77,20 @@ class Ahead:
             note_verdict(report, trial.result.verdict.verdict)
         else:
             self._gaps.found.append(coverage.skipped_text(item.nodeid, trial.result.verdict))
+
+    def note_not_run(self, item: pytest.Item, *, strict: bool) -> str:
+        """Note a workload that does not pass, and whose test a hook took away; a strict run fails, and why
+        is returned.
+        """
+        trial = self._trials.get(item.nodeid)
+        if trial is None or trial.result is None or not self._gate.fails(trial.result):
+            return ""
+        text = coverage.not_run_text(item.nodeid, trial.result.verdict)
+        if not strict:
+            self._gaps.found.append(text)
+            return ""
+        item.session.testsfailed += 1
+        return f"ERROR: {no_commands(text)}"
 
     def drop(self) -> Iterator[str]:
         """Let nothing become a baseline of a test that was not set up; yield a sentence of it."""

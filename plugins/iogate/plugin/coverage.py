@@ -211,6 +211,12 @@ def skipped_text(id: str, verdict: Verdict) -> str:
     )
 
 
+def not_run_text(id: str, verdict: Verdict) -> str:
+    """Return a sentence for a workload that was decided, and whose test was not run."""
+    reason = verdict.reason.partition("\n")[0]
+    return f"{id}: {verdict.verdict}, and a hook (pytest_runtest_protocol) did not run its test: {reason}"
+
+
 def not_kept_text(names: Sequence[str]) -> str:
     """Return which workloads became no baseline, as their tests were not set up."""
     return _filled(

@@ -286,6 +286,8 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
 def _run(session: pytest.Session, run: PytestRun) -> None:
     for item, following in run.order(session.items):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if item.nodeid not in run.status.reported:
+            run.changes += filter(None, [run.ahead.note_not_run(item, strict=run.settings.strict)])
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         if session.shouldstop:

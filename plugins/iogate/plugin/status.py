@@ -35,9 +35,12 @@ class FailureStatus:
 
     def __init__(self) -> None:
         self._verdicts: list[str] = []
+        self.reported: set[str] = set()
+        """The tests of which a report came, by id."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
+        self.reported.add(report.nodeid)
         verdict: str = getattr(report, _VERDICT, "")
         if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
             self._verdicts.append(verdict)

@@ -7,11 +7,13 @@ from collections.abc import Callable, Generator, Sequence
 import pytest
 
 from iogate.plugin.items import WorkloadItem
+from iogate.plugin.others import leaves_out_unchanged
 
 _SHARES = ("num_shards", "test-group-count")
 """Options by which pytest-shard and pytest-test-groups give each of several runs a share, without a word to
 pytest: who asked for that knows it.
 """
+_WHOLE = ("1", "-1")
 
 
 class TakenOut:
@@ -37,7 +39,8 @@ class TakenOut:
 
     def from_run(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
         """Return what was taken out of the run, whose `items` are left, of what measures."""
-        if any((self._config.getoption(name, None) or 1) > 1 for name in _SHARES):
+        shares = any(str(self._config.getoption(name, None) or 1) not in _WHOLE for name in _SHARES)
+        if shares or leaves_out_unchanged(self._config):  # of what pytest-testmon leaves out, all is told
             return []
         known = self._told.union(items)
         missing = (item for item in self._collected if item not in known)

@@ -27,7 +27,6 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/system"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
 

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "plugins"), str(ROOT / "tests" / "system")]
+sys.path[:0] = [str(ROOT / "plugins"), str(ROOT / "tests" / "helpers")]
 
 from iogate.judge.baseline import load_baselines  # noqa: E402
 from projects import Project  # noqa: E402

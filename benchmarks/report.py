@@ -1,6 +1,6 @@
 """How long the report takes, and how large it is: prints a table for sessions of 10 to 500 workloads.
 
-Run: PYTHONPATH=tests/helpers python benchmarks/report.py [--browser]. Each workload has five repetitions of
+Run: python benchmarks/report.py [--browser]. Each workload has five repetitions of
 30 s that read and write, with 48 metrics, ten sessions of a baseline, histograms, and a job file. `--browser`
 opens each page in headless Chromium and adds the first paint, in seconds since the page was asked for.
 """
@@ -8,11 +8,15 @@ opens each page in headless Chromium and adds the first paint, in seconds since 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 from tabulate import tabulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
 from iogate.report.html.page import drawing_library, page
 from iogate.report.results import Results

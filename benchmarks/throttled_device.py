@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/system"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/helpers"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plugins"))
 
 from iogate.host.mounts import block_number

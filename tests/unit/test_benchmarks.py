@@ -14,7 +14,6 @@ BEGIN = "import runpy, sys; sys.path[0] = 'benchmarks'; runpy.run_path(sys.argv[
 
 @pytest.mark.parametrize("file", sorted(path.name for path in (ROOT / "benchmarks").glob("*.py")))
 def test_a_benchmark_finds_what_it_imports(file):
-    said = subprocess.run(
-        [sys.executable, "-c", BEGIN, f"benchmarks/{file}"], cwd=ROOT, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", BEGIN, f"benchmarks/{file}"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr

@@ -109,7 +109,7 @@ def test_dropped_data_are_read_from_the_device_again(disk):
 
 
 def test_a_flush_that_does_not_end_is_told(tmp_path, monkeypatch):
-    """A disk that stands still for good is in test_faults: the kernel may have flushed a sound one by itself."""
+    """test_faults has a disk that stands still for good; a sound one the kernel may flush by itself."""
     ended = threading.Event()
     monkeypatch.setattr(flushing, "_sync", lambda descriptor: ended.wait(60))
     monkeypatch.setattr(flushing, "PATIENCE", 0.05)

@@ -35,7 +35,7 @@ OTHERS = (
 Hypothesis alone is a third of the time in which a small suite is collected.
 """
 WITHOUT_OTHERS = " ".join(f"-p no:{name}" for name in OTHERS)
-"""What PYTEST_ADDOPTS is in a project."""
+"""What PYTEST_ADDOPTS is where the plugins that users have are loaded, and no others."""
 _PATIENCE = 180.0  # against what hangs, however busy the machine is
 
 Wrapper = Callable[[Sequence[str]], list[str]]
@@ -87,13 +87,12 @@ class Project:
     def __init__(self, path: Path, python: str = sys.executable, locks: Path | None = None) -> None:
         self.path = path
         self.python = python
-        strange = (
-            "PYTEST_",
-            "GITHUB_",
-            "PYTHONDONTWRITEBYTECODE",
-        )  # without cached byte code every start takes seconds
+        # without cached byte code every start takes seconds
+        strange = ("PYTEST_", "GITHUB_", "PYTHONDONTWRITEBYTECODE")
         self.environment = {key: text for key, text in os.environ.items() if not key.startswith(strange)}
-        self.environment["PYTEST_ADDOPTS"] = WITHOUT_OTHERS
+        # a third of the time that a run takes to begin; tests of the plugin have both
+        self.environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        self.environment["PYTEST_ADDOPTS"] = "--assert=plain"
         self.environment["PYTHONPATH"] = str(PLUGINS)
         self.environment["TMPDIR"] = str(locks or path / "tmp")
         self.plugin: tuple[str, ...] = ("-p", "iogate.plugin")

@@ -60,6 +60,16 @@ def throttled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
 
 
 @pytest.fixture
+def disks(tmp_path: Path) -> Iterator[Loops]:
+    """Makes file systems in memory, or what is next to it: their noise is small, and they are apart."""
+    need("mkfs.ext4")
+    with Loops(tmp_path / "disks") as made:
+        made.folder.mkdir()
+        made.into_memory()
+        yield made
+
+
+@pytest.fixture
 def project(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
     """A project without suites. $IOGATE_TEST_HOST says where its device is, for tests that do not."""
     project = Project(tmp_path / "project")

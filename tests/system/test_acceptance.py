@@ -95,10 +95,11 @@ def test_a_loss_within_the_tolerance_is_not_regressed(accepted):
 
 def test_a_faster_device_is_improved(accepted):
     disk, project = accepted
-    result = disk.run(project, 2300, "suites", "--device=lab", "-v")
+    # by so much that a repetition which others slow down leaves no doubt
+    result = disk.run(project, 3000, "suites", "--device=lab", "-v")
     assert result.status == 0, result.text
     assert "random_read PASSED (improved)" in result.text
-    assert change(result) == pytest.approx(0.15, abs=0.05)
+    assert 0.3 < change(result) < 0.55
 
 
 def test_a_loss_accepted_on_purpose_becomes_the_baseline(accepted):

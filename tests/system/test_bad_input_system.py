@@ -325,7 +325,9 @@ def test_two_runs_on_one_disk(running, tmp_path):
 
 def test_in_parallel(project):
     pytest.importorskip("xdist")
-    refused(project, project.run("suites", "-n", "4"), "-n cannot be used with suites", status=4)
+    refused(
+        project, project.run("suites", "-p", "xdist", "-n", "4"), "-n cannot be used with suites", status=4
+    )
 
 
 # ------------------------------------------------------------ installed
@@ -356,7 +358,8 @@ def installed(tmp_path_factory):
 def test_another_project_that_has_only_suites_and_baselines(installed, tmp_path):
     project = Project(tmp_path / "project", python=installed)
     project.plugin = ()
-    del project.environment["PYTHONPATH"]
+    for variable in ("PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        del project.environment[variable]
     (project.path / "pytest.ini").unlink()
     project.suite(SUITE)
     project.device("lab", "target: .\nmissing: record\n")

@@ -75,18 +75,22 @@ class Document:
 def load(path: Path, name: str | None = None) -> Document:
     """Read a YAML file; `name` is what messages call it. Raises InputError with file:line:column."""
     name = name or str(path)
+    return loads(text_of(path, name), name)
+
+
+def text_of(path: Path, name: str) -> str:
+    """Return what is in a YAML file, which messages call `name`. Raises InputError."""
     try:
         status = path.stat()
         if not (S_ISREG(status.st_mode) or S_ISDIR(status.st_mode)):
             raise InputError(f"cannot read {name}: it is no plain file")  # a pipe would be waited for
         if status.st_size > _MAXIMUM_BYTES:
             raise InputError(f"{name} is larger than {_MAXIMUM_BYTES >> 20} MiB")
-        text = read_at_once(path).decode("utf-8-sig")
+        return read_at_once(path).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text: {error.reason}", position=Position(name)) from error
-    return loads(text, name)
 
 
 def loads(text: str, name: str) -> Document:

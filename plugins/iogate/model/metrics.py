@@ -22,9 +22,9 @@ class Metric:
 
     @property
     def resolution(self) -> float:
-        """How far apart (relative) neighbouring values are at most: percentiles are of histograms of 64 bins
-        from each power of two to the next, those of our reader as of fio (stat.h, FIO_IO_U_PLAT_BITS); 0 of
-        what is no percentile.
+        """How far apart (relative) neighbouring values are, as a rule: percentiles are of histograms of 64
+        bins from each power of two to the next, those of our reader as of fio (stat.h, FIO_IO_U_PLAT_BITS);
+        those below 64 ns, or 64 us where fio 2 counts in us, are further apart. 0 of what is no percentile.
         """
         return _BIN if _PERCENTILE.search(self.name) else 0.0
 

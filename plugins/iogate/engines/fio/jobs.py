@@ -1,4 +1,6 @@
-"""The jobs of one workload: one kind as declared, readers and writers of a mix, or those of a job file."""
+"""The jobs of one workload: one kind as declared, readers and writers of a mix, or those of a job file; and
+what fio calls their directions and sums in what it says of them.
+"""
 
 from __future__ import annotations
 

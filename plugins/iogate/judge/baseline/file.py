@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -83,19 +84,28 @@ def load_baselines(path: Path, suite: str = "") -> dict[str, Baseline]:
     `suite` is what it should be of, if it is not called as the file is: `nightly/quick`. Raises BaselineError
     with file:line:column for a file that is corrupt, or of another device or suite.
     """
-    document = read(path, suite)
-    if document is None:
-        return {}
-    sessions = document.data.get("sessions") or {}
+    suite = suite or path.stem
+    with _open(path, suite) as text:
+        return dict(_baselines(text, str(path), suite)) if text is not None else {}
+
+
+@lru_cache(maxsize=16)
+def _baselines(text: str, shown: str, suite: str) -> Mapping[str, Baseline]:
+    """Return the baselines in a text. A run asks several times: for gaps, verdicts, and what they lend."""
+    data = _checked(text, Path(shown), suite).data
+    sessions = data.get("sessions") or {}
     environments = {name: environment_of(session) for name, session in sessions.items()}
 
     @cache
     def machine(ids: tuple[str, ...]) -> Environment:
         return _machine([environments[id] for id in ids])
 
-    return {
-        name: _baseline(name, entry, sessions, machine) for name, entry in document.data["workloads"].items()
-    }
+    return {name: _baseline(name, entry, sessions, machine) for name, entry in data["workloads"].items()}
+
+
+def _checked(text: str, path: Path, suite: str) -> Document:
+    document = yamlio.loads(text, str(path))
+    return check_baseline(document, device=device_folder(path, suite).name, suite=suite)
 
 
 def load_sessions(path: Path, suite: str = "") -> dict[str, Environment]:
@@ -151,20 +161,27 @@ def read(path: Path, suite: str = "", folder: int | None = None) -> Document | N
     """Return the document of a baseline file, all of it checked; None if there is no file. `folder` is what
     is held open of the one that it lies in.
     """
+    suite = suite or path.stem
+    with _open(path, suite, folder) as text:
+        return _checked(text, path, suite) if text is not None else None
+
+
+@contextmanager
+def _open(path: Path, suite: str, folder: int | None = None) -> Iterator[str | None]:
+    """Give what is in a baseline file, None if there is no file; what is wrong with it is a BaselineError."""
     if path.name == PROFILE:
         raise BaselineError(
             f"{printable(str(path))} is the profile of a device, not a baseline",
             remedy="name the files beside it; iogate device list tells of profiles",
         )
-    suite = suite or path.stem
     refuse_links(path, suite)
     place = path if folder is None else within(folder, path.name)
     if not os.path.lexists(place):
-        return None
-    device = device_folder(path, suite)
+        yield None
+        return
     try:
-        with hidden_behind_a_link(device.parent, path):
-            return check_baseline(load_plain(place, str(path)), device=device.name, suite=suite)
+        with hidden_behind_a_link(device_folder(path, suite).parent, path):
+            yield _plain_text(place, str(path))
     except InputError as error:
         raise BaselineError(error.message, position=error.position, remedy=error.remedy or _REMEDY) from None
 
@@ -173,12 +190,16 @@ def load_plain(file: Path, shown: str) -> Document:
     """Return the YAML of a file, which messages call `shown`. Raises InputError if it is a link by now: what
     that leads to would be shown with its mistakes.
     """
+    return yamlio.loads(_plain_text(file, shown), shown)
+
+
+def _plain_text(file: Path, shown: str) -> str:
     with held_input(file, shown) as opened:
         if opened.real != opened.folder / file.name:
             raise InputError(
                 f"{shown} is a symbolic link", remedy="baselines are plain files: put the file itself there"
             )
-        return yamlio.load(opened.path, shown)
+        return yamlio.text_of(opened.path, shown)
 
 
 def check_baseline(document: Document, device: str = "", suite: str = "") -> Document:

@@ -47,8 +47,7 @@ class Project:
 
     def suite(self, name: str) -> Path | None:
         """Return the suite of that name, if there is one."""
-        places = self._places(name)
-        return next((place for place in places if place.is_file() and self._name(place) == name), None)
+        return next(self._called(name), None)
 
     def module(self, name: str) -> Path | None:
         """Return the module of tests of that name, if there is one."""
@@ -92,10 +91,10 @@ class Project:
                 "place of a device's profile",
                 remedy="rename the suite",
             )
-        rivals = [rival for rival in self._places(name) if rival != path and rival.is_file()]
-        if rivals:
+        rival = next((file for file in self._called(name) if file != path), None)
+        if rival:
             raise InputError(
-                printable(f"{path} and {rivals[0]} are both called {name!r}, and would share a baseline"),
+                printable(f"{path} and {rival} are both called {name!r}, and would share a baseline"),
                 remedy="rename one of them",
             )
         return name
@@ -114,12 +113,13 @@ class Project:
         yield from sorted((self.root / folder for folder in self.folders), key=lambda one: -len(one.parts))
         yield self.root
 
-    def _places(self, name: str) -> Iterator[Path]:
-        """Yield every path at which a suite of that name could lie."""
+    def _called(self, name: str) -> Iterator[Path]:
+        """Yield every file that is a suite of that name."""
         holders = [self.root / folder for folder in self.folders]
         for holder in [*holders, self.root] if self._is_below_suites(name) else holders:
-            for suffix in SUFFIXES:
-                yield holder / f"{name}{suffix}"
+            for file in (holder / f"{name}{suffix}" for suffix in SUFFIXES):
+                if file.is_file() and self._name(file) == name:
+                    yield file
 
     def _is_below_suites(self, path: str) -> bool:
         """Return whether a path that begins at the root goes through a folder of suites."""

@@ -217,7 +217,9 @@ def dumps(data: Any) -> str:
     `loads` reads it back as it was: any text, as a value and as a key; lists and mappings; integers of up to
     39 digits and finite numbers.
     """
-    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**30))
+    text = str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**30))
+    # PyYAML leaves some as they are, in the double quotes in which all that is not printable stands
+    return _HIDING.sub(lambda found: f"\\u{ord(found[0]):04X}", text)
 
 
 class _Dumper(yaml.SafeDumper):

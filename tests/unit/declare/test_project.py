@@ -136,6 +136,21 @@ def test_two_files_of_one_name_are_refused(tmp_path, folders, first, second):
         Project(tmp_path, folders).name(tmp_path / first)
 
 
+@pytest.mark.parametrize(
+    "folders, one, other",
+    [
+        (("suites",), "suites/suites/s.yaml", "suites/s.yaml"),
+        (("suites", "suites/nightly"), "suites/suites/nightly/s.yaml", "suites/nightly/s.yaml"),
+    ],
+)
+def test_suites_of_different_names_are_no_rivals(tmp_path, folders, one, other):
+    made(tmp_path, one, other)
+    project = Project(tmp_path, folders)
+    names = [project.name(tmp_path / file) for file in (one, other)]
+    assert names[0] != names[1]
+    assert [project.suite(name) for name in names] == [tmp_path / one, tmp_path / other]
+
+
 @pytest.mark.parametrize("file", ["suites/device.yaml", "suites/a/device.yaml"])
 def test_a_suite_cannot_take_the_place_of_a_profile(tmp_path, file):
     with pytest.raises(InputError, match="cannot be called 'device'"):

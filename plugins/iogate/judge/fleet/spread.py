@@ -13,11 +13,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iogate.judge.gate.distributions import variance_ratio_bound
+from iogate.judge.gate.distributions import WELL_KNOWN, variance_ratio_bound
 from iogate.judge.gate.robust import sum_of_squares
 
 _TAIL = 0.025  # on each side of a 95% interval
-_INFINITE = 1e6  # degrees of freedom that count as so many
 
 Interval = tuple[float, float]
 
@@ -85,7 +84,7 @@ def _between(outer: float, degrees: float, inner: float, free: float) -> Interva
     return least, outer - inner + math.sqrt(max(0.0, above))
 
 
-def _bound(degrees: float, tail: float, known: float = _INFINITE) -> float:
+def _bound(degrees: float, tail: float, known: float = WELL_KNOWN) -> float:
     """Return the ratio of two mean squares that is exceeded with probability `tail`."""
     return variance_ratio_bound(degrees, known, 1 - tail)
 

@@ -135,7 +135,9 @@ def decide(
                 resolution,
             )
         published = check_value(baseline, "the published baseline")
-        return _decide_published(published, values, direction, tolerance, looks, assumed_session_noise)
+        return _decide_published(
+            published, values, direction, tolerance, looks, assumed_session_noise, resolution
+        )
     except Unusable as problem:
         return Decision("inconclusive", f"cannot be judged: {problem}", measured)
 
@@ -197,12 +199,13 @@ def _decide_published(
     tolerance: float | None,
     looks: LookPlan,
     assumed: float | None,
+    resolution: float,
 ) -> Decision:
     """Compare a published number by the tolerance alone: how it scatters was not published."""
     scale = Scale(published, direction)
     noise = baseline_noise(((0.0,),), assumed)
     margin = applied_margin(noise, looks, scale, tolerance)
-    found = own_difference(tuple(map(scale.worse, values)))
+    found = own_difference(tuple(map(scale.worse, values)), resolution)
     mean = scale.worse(statistics.fmean(values))
     case = Case(scale, 0.0, found, found, len(values), mean, margin, margin, looks, None)
     note = "a baseline of one number, as a published one, is judged by the tolerance alone"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iogate.judge.gate.distributions import variance_ratio_bound
+from iogate.judge.gate.distributions import WELL_KNOWN, variance_ratio_bound
 from iogate.judge.gate.noise import NOISE_FLOOR, Noise
 from iogate.judge.gate.robust import (
     huber,
@@ -169,13 +169,17 @@ def _without_replication(noise: Noise, candidate: Sequence[float], assumed: floa
     return found
 
 
-def own_difference(candidate: Sequence[float]) -> Difference:
-    """Return a candidate's distance from 0 by its own repetitions alone."""
+def own_difference(candidate: Sequence[float], resolution: float = 0.0) -> Difference:
+    """Return a candidate's distance from 0 by its own repetitions alone. Where values come in steps of
+    `resolution`, both are known to half a step: a variance of 1/12 of its square each.
+    """
     n = len(candidate)
     own = max(sum_of_squares(candidate) / (n - 1) if n > 1 else 0.0, NOISE_FLOOR**2)
     scale = rough_scale([candidate]) if n > 2 else 0.0
     centre = huber(candidate, scale) if scale > 0 else math.fsum(candidate) / n
-    found = Difference(centre, 0.0, own, max(1.0, n - 1.0))
+    rounding = 2 * resolution**2 / 12
+    degrees = max(1.0, satterthwaite([(rounding, WELL_KNOWN), (own / n, max(1.0, n - 1.0))]))
+    found = Difference(centre, rounding, own, degrees)
     return _with_outliers(found, candidate, scale * outlier_limit(n - 1)) if scale > 0 else found
 
 

@@ -11,7 +11,10 @@ from statistics import NormalDist
 
 _STANDARD = NormalDist()
 _FEWEST_DEGREES = 0.01  # with fewer, digits are lost
-_MOST_DEGREES = 1e6  # more count as so many: Student's t differs from the normal by less than 1e-5 of itself
+WELL_KNOWN = 1e6
+"""Degrees of freedom of what is known and not estimated: more count as so many, where Student's t differs
+from the normal by less than 1e-5 of itself.
+"""
 _TINY = 1e-300  # stands for a denominator of zero in the continued fraction
 _LARGEST = 700.0  # exp() of more overflows
 
@@ -69,7 +72,7 @@ def variance_ratio_bound(degrees: float, known_degrees: float, confidence: float
 def _limit_degrees(degrees: float) -> float:
     if not degrees >= _FEWEST_DEGREES:
         raise ValueError(f"{degrees!r} degrees of freedom are too few")
-    return min(float(degrees), _MOST_DEGREES)
+    return min(float(degrees), WELL_KNOWN)
 
 
 def _log_ratio(degrees: float, known_degrees: float, above: float, below: float, guess: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from iogate.judge.gate.distributions import variance_ratio_bound
+from iogate.judge.gate.distributions import WELL_KNOWN, variance_ratio_bound
 from iogate.judge.gate.noise import baseline_noise
 from iogate.judge.gate.values import BaselineValues, Scale, Unusable, read_sessions, reference_of
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 MOST_EFFORT = 4.0  # device time has an end
 _SURE = 0.75  # how sure it is that the noise of a recorded session is no larger
-_WELL_KNOWN = 1e6
 
 
 def effort(
@@ -34,5 +33,5 @@ def effort(
     noise = baseline_noise(scale.sessions(sessions), None, borrowed)
     if not noise.repetition_degrees or noise.repetition > 2 * MOST_EFFORT * allowed:
         return 1.0
-    doubt = variance_ratio_bound(_WELL_KNOWN, noise.repetition_degrees, _SURE) if sure else 1.0
+    doubt = variance_ratio_bound(WELL_KNOWN, noise.repetition_degrees, _SURE) if sure else 1.0
     return min(max(noise.repetition * doubt / allowed, 1.0), MOST_EFFORT)

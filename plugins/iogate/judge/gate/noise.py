@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from iogate.judge.borrowed import Borrowed
-from iogate.judge.gate.distributions import variance_ratio_bound
+from iogate.judge.gate.distributions import WELL_KNOWN, variance_ratio_bound
 from iogate.judge.gate.robust import huber, outlier_limit, rough_scale, sum_of_squares, winsorise
 
 YOUNG = 3  # a baseline with fewer sessions cannot know its session noise
@@ -159,7 +159,7 @@ def baseline_noise(
             cautious = mild = assumed**2
         lenient = max(mild, between)
         between = max(cautious, between)
-        session_degrees = doubted_degrees = ASSUMED_DEGREES if assumed is None else 1e6
+        session_degrees = doubted_degrees = ASSUMED_DEGREES if assumed is None else WELL_KNOWN
     least = max(NOISE_FLOOR**2, found.resolution**2 / 12)
     return Noise(
         found.centre,

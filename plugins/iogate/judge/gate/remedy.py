@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from iogate.judge.gate.distributions import WELL_KNOWN
 from iogate.judge.gate.looks import LookPlan, minimum_detectable, suited_looks
 from iogate.judge.gate.noise import YOUNG, Noise
 from iogate.units import format_duration
@@ -14,7 +15,6 @@ SIDE_BY_SIDE = "--io-against"
 _SESSIONS = (3, 5, 8, 12, 20)
 _LENGTHS = (1, 2, 4, 8)
 _STORED = 5  # repetitions of a session that is recorded
-_WELL_KNOWN = 1e6
 _TELLING = 8  # sessions; what fewer tell of how they differ may be twice as much as is true
 
 
@@ -99,7 +99,7 @@ def _told(noise: Noise) -> str:
 
 def _cause(noise: Noise, plan: LookPlan, margin: float) -> str:
     """Return what limits the gate most: that without which it could resolve most."""
-    known = replace(noise, session_degrees=_WELL_KNOWN, doubted_degrees=_WELL_KNOWN, session=noise.lenient)
+    known = replace(noise, session_degrees=WELL_KNOWN, doubted_degrees=WELL_KNOWN, session=noise.lenient)
     causes = {
         f"repetitions differ by {math.sqrt(noise.repetition):.1%}": replace(noise, repetition=0.0),
         f"sessions differ by {math.sqrt(noise.session):.1%}": replace(noise, session=0.0, lenient=0.0),

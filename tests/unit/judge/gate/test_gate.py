@@ -146,16 +146,17 @@ class TestPercentiles:
     """They are middles of bins, 64 from each power of two to the next."""
 
     @staticmethod
-    def verdicts(loss: float) -> Counter[str]:
-        generator = random.Random(3)
+    def percentile(latency: float) -> float:
+        width = 2 ** (int(latency).bit_length() - 7)
+        return float(latency // width * width + width / 2)
 
-        def percentile(latency: float) -> float:
-            width = 2 ** (int(latency).bit_length() - 7)
-            return latency // width * width + width / 2
+    @classmethod
+    def verdicts(cls, loss: float) -> Counter[str]:
+        generator = random.Random(3)
 
         def session(level: float, repetitions: int) -> list[float]:
             level *= math.exp(generator.gauss(0, 0.0005))
-            return [percentile(level * math.exp(generator.gauss(0, 0.001))) for _ in range(repetitions)]
+            return [cls.percentile(level * math.exp(generator.gauss(0, 0.001))) for _ in range(repetitions)]
 
         counted: Counter[str] = Counter()
         options = {"direction": "lower", "tolerance": 0.05, "resolution": metric("read.clat.p99").resolution}
@@ -172,6 +173,27 @@ class TestPercentiles:
 
     def test_no_change_passes(self):
         assert self.verdicts(loss=0.0)["pass"] >= 0.99 * 200
+
+    @pytest.mark.parametrize("share", [1.0, 0.998, 1.004])
+    @pytest.mark.parametrize("tolerance", [0.02, 0.05, 0.1])
+    def test_nor_is_one_told_from_it_by_a_published_percentile(self, share, tolerance):
+        """Which was in a bin, too, or was not: what is equal passes, and what lost the tolerance does not."""
+        found: Counter[tuple[float, str]] = Counter()
+        for step in range(100):
+            latency = 2**20 * 2 ** ((step + 0.5) / 100)
+            published = self.percentile(latency) if share == 1.0 else latency * share
+            for loss in (0.0, tolerance):
+                values = [self.percentile(latency * (1 + loss))] * 5
+                decision = last_decision(
+                    published,
+                    values,
+                    direction="lower",
+                    tolerance=tolerance,
+                    resolution=metric("read.clat.p99").resolution,
+                )
+                found[loss, "passing" if decision.verdict in PASSING else "other"] += 1
+        assert found[0.0, "passing"] >= 95
+        assert found[tolerance, "passing"] <= 5
 
     def test_other_figures_are_not_in_bins(self):
         assert metric("sync.lat.p99.9").resolution == 1 / 64

@@ -288,5 +288,8 @@ def _place(
         path = (*declaration.origin["matrix"], key, values.index(chosen[key]), *error.path[1:])
     elif key in declaration.origin:
         path = (*declaration.origin[key], *error.path[1:])
-    where = document.position(path, key=error.key)
-    return OptionError(error.message, error.path, key=error.key, position=where, remedy=error.remedy)
+    where, message = document.position(path, key=error.key), error.message
+    if path[0] == "defaults" and declaration.origin.get("engine", path)[0] != "defaults":
+        engine = printable(str(declaration.data["engine"]))
+        message += f" (defaults, as they stand for {declaration.name!r} with engine: {engine})"
+    return OptionError(message, error.path, key=error.key, position=where, remedy=error.remedy)

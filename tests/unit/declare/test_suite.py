@@ -220,6 +220,18 @@ def test_a_mistake_in_a_matrix_points_at_its_value(tmp_path):
     assert message.startswith("demo.yaml:6:16: bs: '5z'")
 
 
+def test_defaults_that_do_not_suit_the_engine_of_a_workload_name_it(tmp_path):
+    """Else it reads as if fio, for which the defaults are meant, did not know its own options."""
+    text = (
+        "defaults: {rw: read, bs: 4k, size: 1G, ioengine: libaio, runtime: 10}\n"
+        "workloads:\n  a: {}\n  b: {engine: reader}\n"
+    )
+    said = "\n".join(mistakes(tmp_path, text))
+    where = "(defaults, as they stand for 'b' with engine: reader)"
+    assert f"1:50: ioengine: must be 'pread' or 'io_uring', not 'libaio' {where}" in said
+    assert f"1:58: unknown key 'runtime' {where}" in said
+
+
 def test_a_mistake_in_the_defaults_is_told_once(tmp_path):
     text = "defaults: {bs: 4q}\nworkloads:\n  a: {rw: read, size: 1G}\n  b: {rw: read, size: 1G}\n"
     (message,) = mistakes(tmp_path, text)

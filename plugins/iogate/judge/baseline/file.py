@@ -32,7 +32,8 @@ _MOST_SESSIONS = 4000  # of all workloads: each has 20 at most, or one a device 
 _REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
 
 _Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
-_Facts = dict[str, str]
+_MOST_FACTS = 100  # a machine has some twenty
+_Facts = Annotated[dict[str, str], Field(max_length=_MOST_FACTS)]
 _POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 _VALUES = WithJsonSchema(
     {
@@ -326,14 +327,15 @@ def _baseline(
 
 def _machine(environments: Sequence[Environment]) -> Environment:
     """Return the newest of the environments that says on which machine it was, as that of an imported session
-    does not, with what those before it tell of the same machine.
+    does not, with what those before it tell of the same machine, in as many facts as one may have: there may
+    be as many machines as workloads.
     """
     newest = next((one for one in reversed(environments) if one.identity), None)
     if newest is None:
         return environments[-1] if environments else Environment()
     identity = dict(newest.identity)
     for one in reversed(environments):
-        if not identity_changes(one.identity, identity):
+        if len({**one.identity, **identity}) <= _MOST_FACTS and not identity_changes(one.identity, identity):
             identity = {**one.identity, **identity}
     return replace(newest, identity=identity)
 

@@ -697,3 +697,20 @@ def test_a_kill_at_any_moment_leaves_the_file_whole(path, python):
     store(path, [1e9], "last")
     assert list(path.parent.iterdir()) == [path], "what the dead left behind is gone"
     assert bandwidths(path) == ((1e9,),)
+
+
+def test_facts_of_a_machine_without_number_are_refused(path):
+    """Some MB of them took gigabytes, as each workload may be of other sessions, and have facts of all."""
+    store(path, [1.0], environment=Environment({f"part{number}": "x" for number in range(100)}, {}, {}))
+    path.write_text(path.read_text().replace("part99: x", "part99: x\n        part100: x"))
+    with pytest.raises(BaselineError, match="identity: must have at most 100 of them"):
+        load_baselines(path)
+
+
+def test_sessions_of_a_machine_tell_of_it_together_and_no_more_than_one_may(path):
+    for session in range(5):
+        facts = {"machine": "x"} | {f"part{session}-{number}": "x" for number in range(40)}
+        store(path, [1.0], f"s{session}", mode="append", environment=Environment(facts, {}, {}))
+    identity = load_baselines(path)["seq"].environment.identity
+    assert len(identity) == 81  # of two sessions, the newest among them
+    assert {"part4-0", "part3-0"} < identity.keys()

@@ -164,6 +164,17 @@ def test_services_of_one_repository_are_gated_alone_by_the_baselines_at_its_top(
     services.run("suites", "-k", "two", "--device=lab", "--io-strict").assert_outcomes(passed=1, deselected=1)
 
 
+def test_baselines_in_folders_called_as_those_of_suites_are_no_suites(services):
+    """`pytest` at the top comes through the baselines, too; it passes over what is called `build`."""
+    services.run("--device=lab", "--io-strict").assert_outcomes(passed=4)
+    built = services.path / "baselines/lab/svc/build/suites/s.yaml"
+    built.parent.mkdir(parents=True)
+    built.write_text("{}")
+    result = services.run("--device=lab", "--io-strict", "--collect-only")
+    refused(result, "svc/build/suites/s.yaml: stored baselines of a suite that does not exist", status=4)
+    assert "passed over" not in str(result.stdout)
+
+
 def test_a_service_alone_is_not_held_against_places_of_sessions_of_all(services):
     result = services.run("svc/b", "--device=lab", "--io-strict")
     assert result.ret == 10

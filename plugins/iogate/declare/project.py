@@ -71,9 +71,11 @@ class Project:
             raise InputError(printable(f"cannot look for suites in {self.root}: {error.strerror}")) from error
 
     def holds(self, suite: Path) -> bool:
-        """Return whether a file, or a folder, lies in one of the folders of suites, or is one."""
+        """Return whether a file, or a folder, lies in one of the folders of suites, or is one. Baselines do
+        not, which lie in folders of the same names.
+        """
         path = _absolute(suite)
-        within = path.is_relative_to(self.root)
+        within = path.is_relative_to(self.root) and not path.is_relative_to(self.baselines)
         return within and self._is_below_suites(f"{path.relative_to(self.root).as_posix()}/")
 
     def name(self, file: Path) -> str:

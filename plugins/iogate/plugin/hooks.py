@@ -129,6 +129,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
                 raise parent.CollectError(refusal_text([gap]))
             run.gaps.found.append(gap)
         return None
+    if run.subject.is_baseline(file_path):
+        return None
     if is_worker(config):
         raise parent.CollectError(f"xdist cannot be used with suites: {LIE}. Run the suites without it.")
     if not is_plain(file_path.name):

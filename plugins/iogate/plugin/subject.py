@@ -79,6 +79,13 @@ class Subject:
         """The project that the suites belong to."""
         return Project(self._settings.root, self._folders)
 
+    def is_baseline(self, file: Path) -> bool:
+        """Return whether a file lies among baselines: that of `svc/suites/s.yaml` lies in folders of the same
+        names, and is no suite.
+        """
+        folders = {self.project.baselines, self._settings.baselines}
+        return any(file.is_relative_to(os.path.abspath(folder)) for folder in folders)
+
     @property
     def _folders(self) -> tuple[str, ...]:
         return folders_of(self._config.getini("io_suites"))

@@ -1,16 +1,19 @@
 """Buffered I/O on a device of known speed: its figures are the device's, or it is said that they are not."""
 
+import contextlib
 import os
 import re
-import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from iogate.errors import TargetError
+from iogate.errors import EngineError, TargetError
+from iogate.host import process
 from iogate.target import drop, flush, flushing
 from loops import MIB, Loops, need
 from projects import Project
+from waiting import eventually
 
 pytestmark = pytest.mark.system
 
@@ -110,15 +113,22 @@ def test_dropped_data_are_read_from_the_device_again(disk):
 
 def test_a_flush_that_does_not_end_is_told(tmp_path, monkeypatch):
     """test_faults has a disk that stands still for good; a sound one the kernel may flush by itself."""
-    ended = threading.Event()
-    monkeypatch.setattr(flushing, "_sync", lambda descriptor: ended.wait(60))
+    monkeypatch.setattr(flushing, "_sync", lambda descriptor: time.sleep(1))  # in a process of its own
     monkeypatch.setattr(flushing, "PATIENCE", 0.05)
-    try:
-        with pytest.raises(TargetError, match="not flushed within") as caught:
-            flush(tmp_path)
-    finally:
-        ended.set()
+    with pytest.raises(TargetError, match="not flushed within") as caught:
+        flush(tmp_path)
     assert caught.value.rule == "flush"
+    with pytest.raises(EngineError, match="what was given up does not end"):
+        process.require_ended()
+    eventually(has_ended)
+
+
+def has_ended():
+    """Return whether nothing that was given up goes on."""
+    with contextlib.suppress(EngineError):
+        process.require_ended()
+        return True
+    return False
 
 
 def test_a_flush_that_fails_is_told(tmp_path, monkeypatch):

@@ -175,6 +175,17 @@ def test_baselines_in_folders_called_as_those_of_suites_are_no_suites(services):
     assert "passed over" not in str(result.stdout)
 
 
+@pytest.mark.parametrize("where", [".", "suites", "svc"])
+def test_suites_are_found_wherever_baselines_are_said_to_lie(services, where):
+    services.suite("workloads: {three: {engine: fake}}\n")
+    profile = services.path / where / "lab/device.yaml"
+    profile.parent.mkdir(exist_ok=True)
+    profile.write_text("target: .\n")
+    options = ("--device=lab", f"--io-baselines={where}")
+    services.run(*options, "--update-baselines").assert_outcomes(passed=5)
+    services.run(*options, "--io-strict").assert_outcomes(passed=5)
+
+
 def test_a_service_alone_is_not_held_against_places_of_sessions_of_all(services):
     result = services.run("svc/b", "--device=lab", "--io-strict")
     assert result.ret == 10

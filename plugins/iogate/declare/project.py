@@ -24,6 +24,7 @@ _MARKS = (
     *(".git", "pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
+_LOCAL = "local"  # the device that needs no profile
 _PROFILE = "device"  # of baselines/<device>/device.yaml
 
 
@@ -75,7 +76,7 @@ class Project:
         not, which lie in folders of the same names.
         """
         path = _absolute(suite)
-        within = path.is_relative_to(self.root) and not path.is_relative_to(self.baselines)
+        within = path.is_relative_to(self.root) and not is_baseline(path, self.baselines)
         return within and self._is_below_suites(f"{path.relative_to(self.root).as_posix()}/")
 
     def name(self, file: Path) -> str:
@@ -126,6 +127,16 @@ class Project:
     def _is_below_suites(self, path: str) -> bool:
         """Return whether a path that begins at the root goes through a folder of suites."""
         return any(f"/{folder}/" in f"/{path}" for folder in self.folders)
+
+
+def is_baseline(path: Path, baselines: Path) -> bool:
+    """Return whether a file, or a folder, lies among those of a device in a folder of `baselines`, which may
+    be one that has suites, too. What is kept of `svc/suites/s.yaml` lies in folders of the same names.
+    """
+    if not path.is_relative_to(baselines) or path == baselines:
+        return False
+    device = baselines / path.relative_to(baselines).parts[0]
+    return device.name == _LOCAL or os.path.isfile(device / f"{_PROFILE}.yaml")
 
 
 def require_within(place: Path, root: Path) -> None:
@@ -268,7 +279,7 @@ def _holds_baselines(folder: Path) -> bool:
     """Return whether a folder has baselines of iogate: a device's profile, or those of `local`."""
     baselines = folder / BASELINES
     try:
-        return (baselines / "local").is_dir() or any(baselines.glob(f"*/{_PROFILE}.yaml"))
+        return (baselines / _LOCAL).is_dir() or any(baselines.glob(f"*/{_PROFILE}.yaml"))
     except OSError:
         return False
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.declare.project import Project, find_project, folders_of
+from iogate.declare.project import Project, find_project, folders_of, is_baseline
 from iogate.errors import InputError
 from iogate.model import Device
 from iogate.plugin.benches import is_elsewhere
@@ -80,11 +80,9 @@ class Subject:
         return Project(self._settings.root, self._folders)
 
     def is_baseline(self, file: Path) -> bool:
-        """Return whether a file lies among baselines: that of `svc/suites/s.yaml` lies in folders of the same
-        names, and is no suite.
-        """
+        """Return whether a file lies among the project's baselines, or those that are used: no suite does."""
         folders = {self.project.baselines, self._settings.baselines}
-        return any(file.is_relative_to(os.path.abspath(folder)) for folder in folders)
+        return any(is_baseline(file, Path(os.path.abspath(folder))) for folder in folders)
 
     @property
     def _folders(self) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ def own_difference(candidate: Sequence[float], resolution: float = 0.0) -> Diffe
     scale = rough_scale([candidate]) if n > 2 else 0.0
     centre = huber(candidate, scale) if scale > 0 else math.fsum(candidate) / n
     rounding = 2 * resolution**2 / 12
-    degrees = max(1.0, satterthwaite([(rounding, WELL_KNOWN), (own / n, max(1.0, n - 1.0))]))
+    degrees = satterthwaite([(rounding, WELL_KNOWN), (own / n, max(1.0, n - 1.0))])
     found = Difference(centre, rounding, own, degrees)
     return _with_outliers(found, candidate, scale * outlier_limit(n - 1)) if scale > 0 else found
 

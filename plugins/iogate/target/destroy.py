@@ -18,6 +18,7 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host.blockdevice import BlockDevice, btrfs_members, whole_disks
+from iogate.host.exports import exports
 from iogate.host.flock import lock
 from iogate.host.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
 from iogate.host.openers import openers_of, process_text
@@ -290,6 +291,14 @@ def _check_membership(plan: WritePlan) -> Iterator[TargetError]:
             yield plan.refuse("member", why, "unmount that file system if you mean it")
 
 
+def _check_exports(plan: WritePlan) -> Iterator[TargetError]:
+    """Refuse what the kernel serves to others, of a partition also the whole: no process has it open."""
+    for number, server in exports(plan.device.sys):
+        if number in plan.numbers | {plan.device.whole.number}:
+            why = f"{plan.name_of(number)} is served to others by {server}"
+            yield plan.refuse("served", why, "end that first, if nobody uses it")
+
+
 def _check_partitions(plan: WritePlan) -> Iterator[TargetError]:
     partitions = plan.device.partitions
     if partitions:
@@ -341,6 +350,7 @@ _RULES: tuple[WriteRule, ...] = (
     _check_mounts,
     _check_swap,
     _check_membership,
+    _check_exports,
     _check_read_only,
     _check_partitions,
     _check_signatures,

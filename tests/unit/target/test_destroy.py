@@ -233,6 +233,29 @@ def test_a_member_by_one_of_its_partitions_or_by_its_whole(machine):
     assert "sdc is part of dm-5" in machine.refused("8:33")["member"]
 
 
+@pytest.mark.parametrize(
+    ("attribute", "server"),
+    [
+        ("nvmet/subsystems/nqn.2026-11.lab:1/namespaces/1/device_path", "NVMe over fabrics"),
+        ("target/core/iblock_0/disk/udev_path", "a SCSI target"),
+        ("usb_gadget/l4t/functions/mass_storage.0/lun.0/file", "a USB gadget"),
+    ],
+)
+def test_served_by_the_kernel_for_which_no_process_has_it_open(machine, monkeypatch, attribute, server):
+    known = {"/dev/sdb": "8:16", "/dev/sdb1": "8:17", "/dev/sdc": "8:32"}
+    monkeypatch.setattr("iogate.host.exports.block_number", lambda path: known.get(str(path)))
+    machine.add("devices/sdb/sdb1", "8:17", partition="1")
+    file = machine.sys / "kernel/config" / attribute
+    file.parent.mkdir(parents=True)
+    file.write_text("/dev/sdb1\n")
+    assert f"sdb1 is served to others by {server}, as " in machine.refused()["served"]
+    file.write_text("/dev/sdb\n")
+    assert f"sdb is served to others by {server}" in machine.refused("8:17")["served"]
+    for other in ("/dev/sdc", "", "/srv/disk.img"):
+        file.write_text(f"{other}\n")
+        assert "served" not in machine.refused()
+
+
 def test_write_protected(machine):
     (machine.spare / "ro").write_text("1\n")
     assert "read-only" in machine.refused()

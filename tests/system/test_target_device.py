@@ -323,6 +323,33 @@ def test_two_loop_devices_on_one_file(made):
     assert "signature" not in found  # its own edges are empty: the twin alone tells
 
 
+@pytest.mark.parametrize("way", ["hard link", "bind mount"])
+def test_two_loop_devices_on_one_file_by_two_names(made, way):
+    """As a container, a chroot, or a second path to a disk has it."""
+    need("mkfs.ext4")
+    file = made.file(128 * MIB)
+    if way == "hard link":
+        other = file.with_name("another.img")
+        other.hardlink_to(file)
+    else:
+        other = made.mount(file.parent, "--bind") / file.name
+    whole, inner = made.attach(file), made.attach(other, "--offset", str(64 * MIB))
+    loops.format_device("ext4", inner)
+    point = made.frozen(made.mount(inner))
+    assert f"{inner.name} is mounted at {point}" in refused(whole)["mounted"]
+
+
+def test_a_loop_device_on_a_block_device_whose_node_is_gone(made, tmp_path):
+    need("mkfs.ext4")
+    whole, node = made.device(128 * MIB), tmp_path / "node"
+    os.mknod(node, stat.S_IFBLK | 0o600, whole.stat().st_rdev)
+    inner = made.attach(node, "--offset", str(64 * MIB))
+    node.unlink()
+    loops.format_device("ext4", inner)
+    point = made.frozen(made.mount(inner))
+    assert f"{inner.name} is mounted at {point}" in refused(whole)["mounted"]
+
+
 def test_a_loop_device_on_a_mounted_block_device(made):
     need("mkfs.ext4")
     device, point = made.formatted("ext4", 64 * MIB)
@@ -339,10 +366,14 @@ def test_opened_exclusively_by_another(made):
         os.close(descriptor)
 
 
-def test_open_in_another_program(made):
-    """As a virtual machine has it: without any claim."""
+@pytest.mark.parametrize(
+    "has",
+    ["f = open(sys.argv[1], 'rb')", "m = mmap.mmap(os.open(sys.argv[1], 2), 4096); os.closerange(3, 99)"],
+)
+def test_open_in_another_program(made, has):
+    """As a virtual machine has it: without any claim. What is mapped stays so when it is closed."""
     device = made.device()
-    script = "import sys; f = open(sys.argv[1], 'rb'); print('open', flush=True); sys.stdin.read()"
+    script = f"import mmap, os, sys; {has}; print('open', flush=True); sys.stdin.read()"
     argv = [sys.executable, "-c", script, str(device)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         other.stdout.readline()

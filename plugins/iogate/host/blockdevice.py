@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iogate.host import sysfs
+from iogate.host.backing_file import BackingFile, backing_file
 from iogate.host.mounts import block_number
 
 SYS = Path("/sys")
@@ -86,9 +87,29 @@ class BlockDevice:
     @property
     def loop_target(self) -> BlockDevice | None:
         """The block device that a loop device (or a partition of one) is made of."""
-        file = self.whole.backing_file
-        number = block_number(Path(file)) if file else None
+        number = self.whole._block_number_below
         return BlockDevice(number, self.sys) if number else None
+
+    @property
+    def _block_number_below(self) -> str | None:
+        """The `major:minor` of the block device that a loop device is made of, whose node may be gone."""
+        file, below = self.backing_file, self._below
+        return (below.block_number if below else None) or (block_number(Path(file)) if file else None)
+
+    @property
+    def _below(self) -> BackingFile | None:
+        """What a loop device is made of as the kernel itself knows it, if it can be asked."""
+        asked = self.sys == SYS and self.backing_file
+        return backing_file(self.name, self.number) if asked else None
+
+    def _shares_its_file_with(self, loop: BlockDevice) -> bool:
+        """Return whether both are loop devices of one file, which may have several names, by hard links,
+        mounts and namespaces.
+        """
+        if self.backing_file == loop.backing_file:
+            return True
+        mine, other = self._below, loop._below
+        return bool(mine and other) and mine == other
 
     @property
     def serials(self) -> list[str]:
@@ -152,7 +173,7 @@ class BlockDevice:
         return [
             loop
             for loop in loops
-            if loop.backing_file == whole.backing_file or block_number(Path(loop.backing_file)) == self.number
+            if whole._shares_its_file_with(loop) or loop._block_number_below == self.number
         ]
 
     def _devices(self, folders: Iterable[Path]) -> list[BlockDevice]:

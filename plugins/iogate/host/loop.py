@@ -22,24 +22,20 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import sysfs
+from iogate.host.backing_file import INFO, Identity, backing_file_below
 from iogate.host.blockdevice import BlockDevice, whole_disks
 from iogate.host.mounts import mount_of, number_text
 from iogate.units import printable
 
-_LOOP_CLR_FD, _LOOP_GET_STATUS64, _LOOP_SET_DIRECT_IO, _LOOP_CONFIGURE = 0x4C01, 0x4C05, 0x4C08, 0x4C0A
+_LOOP_CLR_FD, _LOOP_SET_DIRECT_IO, _LOOP_CONFIGURE = 0x4C01, 0x4C08, 0x4C0A
 _LOOP_CTL_GET_FREE = 0x4C82
-_INFO = struct.Struct("=5Q4I64s64s32s2Q")
-"""loop_info64 of linux/loop.h: device and inode of the file, the node's number, offset, length; the rest."""
-_CONFIG = struct.Struct(f"=2I{_INFO.size}s64x")
+_CONFIG = struct.Struct(f"=2I{INFO.size}s64x")
 """loop_config: the open file, bytes of a sector, loop_info64."""
 _ATTEMPTS = 100  # at a free loop device, which another may take first
 _NOSUID, _NODEV, _NOEXEC = 0x2, 0x4, 0x8
 _DETACH, _NOFOLLOW = 0x2, 0x8
 _PATIENCE = 2.0  # seconds: others (udev, desktops) look at what is mounted for a moment
 _KERNEL_LOG = "/dev/kmsg"
-
-Identity = tuple[int, int]
-"""What a file is known by: the numbers of its device and its inode."""
 
 
 def attach(file: Path, start: int, length: int, sector: int) -> BlockDevice:
@@ -74,7 +70,7 @@ def attach(file: Path, start: int, length: int, sector: int) -> BlockDevice:
 
 def _configure(file: Path, start: int, length: int, sector: int) -> BlockDevice:
     """Attach a free loop device to a file. Raises OSError."""
-    info = _INFO.pack(0, 0, 0, start, length, 0, 0, 0, 0, b"", b"", b"", 0, 0)
+    info = INFO.pack(0, 0, 0, start, length, 0, 0, 0, 0, b"", b"", b"", 0, 0)
     with _open(file) as backing, _open("/dev/loop-control") as control:
         config = _CONFIG.pack(backing, sector, info)
         for _ in range(_ATTEMPTS):
@@ -132,7 +128,7 @@ def release(files: Mapping[str, Identity], points: Sequence[Path]) -> list[Block
     for device in loops:
         with contextlib.suppress(OSError), _opened(device) as descriptor:
             # Open, it stays what it is: another may have got that number meanwhile.
-            if _file_below(descriptor) in files.values():
+            if backing_file_below(descriptor).identity in files.values():
                 fcntl.ioctl(descriptor, _LOOP_CLR_FD)
     deadline = time.monotonic() + _PATIENCE
     while loops and (loops := _loops_on(files)) and time.monotonic() < deadline:
@@ -152,25 +148,23 @@ def _loops_on(files: Mapping[str, Identity]) -> list[BlockDevice]:
         file = files.get(os.path.basename(device.backing_file))  # its folder may be called otherwise by now
         if file:
             with contextlib.suppress(OSError), _opened(device) as descriptor:
-                found += [device] if _file_below(descriptor) == file else []
+                found += [device] if backing_file_below(descriptor).identity == file else []
     return found
-
-
-def _file_below(descriptor: int) -> Identity:
-    """Return what the file of an open loop device is known by. Raises OSError if it has none."""
-    device, inode, *_ = _INFO.unpack(fcntl.ioctl(descriptor, _LOOP_GET_STATUS64, bytes(_INFO.size)))
-    return device, inode
 
 
 def attached_to(file: Path) -> list[BlockDevice]:
     """Return the loop devices on a file, whatever its name."""
-    found = []
     status = file.stat()
-    for device in whole_disks():
-        with contextlib.suppress(OSError):
-            if device.backing_file and os.path.samestat(os.stat(device.backing_file), status):
-                found.append(device)
-    return found
+    return [device for device in whole_disks() if device.backing_file and _is_on(device, status)]
+
+
+def _is_on(device: BlockDevice, status: os.stat_result) -> bool:
+    """Return whether a loop device is on a file; one that may not be opened is known by the file's name."""
+    with contextlib.suppress(OSError), _opened(device) as descriptor:
+        return backing_file_below(descriptor).identity == (status.st_dev, status.st_ino)
+    with contextlib.suppress(OSError):
+        return os.path.samestat(os.stat(device.backing_file), status)
+    return False
 
 
 def _unmount(point: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which processes have something open, by /proc/PID/fd, or mounted (root sees all, others their own)."""
+"""Which processes have something open (/proc/PID/fd), mapped or mounted; root sees all, others their own."""
 
 from __future__ import annotations
 
@@ -40,10 +40,14 @@ def user_of(pid: int, proc: Path = PROC) -> int | None:
 
 
 def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
-    """Return the other processes that have one of these block devices open, by `major:minor`. Raises
-    TimeoutError with their number if some have too many files open to look at.
+    """Return the other processes that have one of these block devices open, or mapped, by `major:minor`.
+    Raises TimeoutError with their number if some have too many files open to look at.
     """
-    return list(_openers(lambda link, name: name.startswith("/dev/") and _is_device(link, numbers), proc))
+
+    def matches(link: str, name: str) -> bool:
+        return name.startswith("/dev/") and _is_device(link, numbers)
+
+    return list(_openers(matches, proc, mapped=True))
 
 
 def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
@@ -94,11 +98,16 @@ def process_text(pid: int, proc: Path = PROC) -> str:
 
 
 def _openers(
-    matches: Callable[[str, str], bool], proc: Path, counts: Callable[[int], bool] = lambda pid: True
+    matches: Callable[[str, str], bool],
+    proc: Path,
+    counts: Callable[[int], bool] = lambda pid: True,
+    *,
+    mapped: bool = False,
 ) -> Iterator[int]:
-    """Yield the processes that count and have a matching link. Names are read first: to follow a link may
-    hang (NFS). Root's and this user's come first, then those with the fewest files open: any user can open
-    millions, which take minutes. Raises TimeoutError with the number of one that is left when time is over.
+    """Yield the processes that count and have a matching link, or, if so asked, a mapping. Names are read
+    first: to follow a link may hang (NFS). Root's and this user's come first, then those with the fewest
+    files open: any user can open millions, which take minutes. Raises TimeoutError with the number of one
+    that is left when time is over.
     """
     deadline = time.monotonic() + _LONGEST
     pids = [int(name) for name in os.listdir(proc) if name.isdecimal()]
@@ -108,7 +117,10 @@ def _openers(
             continue
         if time.monotonic() > deadline:
             raise TimeoutError(pid)
-        if any(matches(link, name) and _is_open(link) for link, name in _links(f"{proc}/{pid}/fd")):
+        opened = ((link, name) for link, name in _links(f"{proc}/{pid}/fd") if matches(link, name))
+        if any(_is_open(link) for link, name in opened) or (
+            mapped and any(matches(link, name) for link, name in _mappings(proc / str(pid)))
+        ):
             yield pid
 
 
@@ -146,6 +158,14 @@ def _links(folder: str) -> Iterator[tuple[str, str]]:
             yield link, os.readlink(link)
         except OSError:
             continue
+
+
+def _mappings(process: Path) -> Iterator[tuple[str, str]]:
+    """Yield a link to each file that a process has mapped, with its name: it may have been closed since."""
+    for line in sysfs.text(process / "maps", errors="surrogateescape").splitlines():
+        addresses, _, name = line.partition(" /")
+        if name:
+            yield f"{process}/map_files/{addresses.split()[0]}", f"/{name}"
 
 
 def _is_device(link: str, numbers: frozenset[str]) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import loop
+from iogate.host.backing_file import Identity
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.openers import keepers_of, process_text
 from iogate.host.unmounting import unmounted_with_us
@@ -56,7 +57,7 @@ class Slots:
         self._arms = arms
         self._size = max(source.room for source in arms)
         self._slots: list[int] = []
-        self._files: dict[str, loop.Identity] = {}
+        self._files: dict[str, Identity] = {}
         self._points = [self._held / name for name in _NAMES]
         self._swapped = False
         self.space = 2 * self._size

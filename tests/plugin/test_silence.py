@@ -307,16 +307,48 @@ def test_tests_in_python_that_pytest_passes_over_for_a_name(lab, place, options)
 
 @pytest.mark.parametrize(
     "options",
-    [["--ignore=checks/build"], ["--ignore-glob=*/build"], ["-o", "norecursedirs=build"], []],
+    [["--ignore=checks/build"], ["--ignore-glob=*/build"], ["-o", "norecursedirs=build"]],
     ids=" ".join,
 )
 def test_tests_in_python_that_pytest_was_told_to_pass_over(lab, options):
-    module = lab.path / "checks" / ("build" if options else "more") / "test_disk.py"
+    module = lab.path / "checks/build/test_disk.py"
     module.parent.mkdir(parents=True)
     module.write_text(MEASURES)
     lab.run(str(module), "--device=lab", "--update-baselines").assert_outcomes(passed=5)
-    (lab.path / "checks/conftest.py").write_text("collect_ignore = ['more']\n")
     assert lab.run("suites", "checks", "--device=lab", "--io-strict", *options).ret == 0
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [
+        "collect_ignore = ['{0}']",
+        "collect_ignore_glob = ['*{1}']",
+        "def pytest_ignore_collect(collection_path): return True if collection_path.name == '{1}' else None",
+    ],
+    ids=["collect_ignore", "collect_ignore_glob", "pytest_ignore_collect"],
+)
+@pytest.mark.parametrize(
+    ("place", "lost"),
+    [
+        ("suites/demo.yaml", "demo"),
+        ("suites/nightly", "nightly/more"),
+        ("checks/test_disk.py", "checks/test_disk"),
+        ("checks", "checks/test_disk"),
+    ],
+)
+def test_what_a_conftest_leaves_out_before_it_is_collected(lab, hides, place, lost):
+    """Often on a condition (`if "LAB" not in os.environ`); pytest says nothing of it."""
+    (lab.path / "suites/nightly").mkdir()
+    lab.suite("workloads: {gamma: {engine: fake}}\n", name="nightly/more")
+    module = lab.path / "checks/test_disk.py"
+    module.parent.mkdir()
+    module.write_text(MEASURES)
+    arguments = (".", "--device=lab")
+    assert lab.run(*arguments, "--update-baselines").ret == 0
+    (lab.path / "conftest.py").write_text(hides.format(place, place.rpartition("/")[2]))
+    words = "that a conftest.py or a plugin leaves out without a word"
+    strictly_refused(lab, f"baselines/lab/{lost}.yaml: stored baselines of ", words, arguments=arguments)
+    assert lab.run(*arguments, "--io-strict", f"--ignore={place}").ret == 0
 
 
 def test_a_script_called_as_a_suite_and_collecting_that_was_broken_off(tested):

@@ -125,9 +125,9 @@ def without_test(folder: Path, root: Path, lost: Mapping[str, Sequence[str]]) ->
         yield f"{file}: stored baselines that no test in Python measures: {', '.join(names)}"
 
 
-def why_passed_over(folder: Path, patterns: Collection[str], *, environments: bool) -> str:
-    """Return why pytest enters a folder only by name, and nobody has set that it does; empty if somebody has.
-    It takes virtual `environments` for tests, or does not.
+def why_passed_over(folder: Path, patterns: Collection[str], *, environments: bool) -> str | None:
+    """Return why pytest enters a folder only by name; empty if somebody has set that it does, None if nothing
+    of the folder tells. It takes virtual `environments` for tests, or does not.
     """
     if folder.name == "__pycache__":
         return "enters no folder of that name: rename it"
@@ -140,7 +140,7 @@ def why_passed_over(folder: Path, patterns: Collection[str], *, environments: bo
             f"takes it for a virtual environment, as {mark} lies there: remove that, or say "
             "--collect-in-virtualenv"
         )
-    return ""
+    return None
 
 
 def is_plain(name: str) -> bool:
@@ -185,12 +185,17 @@ def passed_over(folder: Path, root: Path, why: str) -> str:
     return f"{shown(folder, root)} has suites, and pytest {why}"
 
 
-def without_collection(folder: Path, root: Path, name: str, kind: str) -> str:
+def without_collection(folder: Path, root: Path, name: str, kind: str, *, hidden: bool) -> str:
     """Return a sentence for the baselines of a suite, or of a module of tests, as `kind` says, that pytest
-    did not take for one.
+    did not take for one, or that somebody has `hidden` from it.
     """
     file = shown(folder / f"{name}.yaml", root)
     what, whose, options = _PASSED_OVER[kind]
+    if hidden:
+        return (
+            f"{file}: stored baselines of {what} that a conftest.py or a plugin leaves out without a word "
+            "(collect_ignore, pytest_ignore_collect): say --ignore where they are not wanted"
+        )
     return (
         f"{file}: stored baselines of {what} that pytest passes over, for the name of {whose} folder: "
         f"rename it, or set {options} in an ini file (or a pyvenv.cfg lies there)"

@@ -42,6 +42,7 @@ class Gaps:
         self._python_tests = python_tests
         self._taken_out = False
         self._ignored: set[Path] = set()
+        self._hidden: set[Path] = set()
         self._told: set[Path] = set()
 
     @property
@@ -81,8 +82,7 @@ class Gaps:
         )
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
-        passed_over = [] if paired else self._without_collection(folder)
-        self.found += [coverage.without_collection(folder, root, *each) for each in passed_over]
+        self.found += [] if paired else self._without_collection(folder)
         if leaves_out_unchanged(self._config):
             stored_too = map(self._python_tests.stored, self._python_tests.modules)
             self.left_out = self.left_out or bool(suites) or any(stored_too)
@@ -108,9 +108,10 @@ class Gaps:
         """Return whether a workload of a module of tests has a baseline, and no test any more."""
         return workload in self._without_test.get(suite, ())
 
-    def _without_collection(self, folder: Path) -> Iterator[tuple[str, str]]:
-        """Yield the suites, and modules of tests, that have baselines, lie where pytest was told to look, and
-        were neither collected nor ignored as somebody wanted it, nor told of with their folder.
+    def _without_collection(self, folder: Path) -> Iterator[str]:
+        """Yield a sentence for each suite, or module of tests, that has baselines, lies where pytest was told
+        to look, and was neither collected nor ignored as the command line has it, nor told of with its
+        folder.
         """
         if not self._python_tests.are_all or self._in_parts:
             return
@@ -125,7 +126,8 @@ class Gaps:
             ignored = not known.isdisjoint(places) or any(map(self._is_ignored, ways))
             named = places | {way.resolve() for way in ways}
             if not (ignored or self._named.isdisjoint(named)):
-                yield name, kind
+                hidden = not self._hidden.isdisjoint(places)
+                yield coverage.without_collection(folder, self._project.root, name, kind, hidden=hidden)
 
     @property
     def _in_parts(self) -> bool:
@@ -145,25 +147,29 @@ class Gaps:
             self.found.append(coverage.taken_out_text([item.nodeid for item in items]))
 
     def note_ignored(self, path: Path) -> None:
-        """Note a file or folder that pytest does not collect: as somebody wanted it, for the name of a
-        folder, for what makes one a virtual environment, or as pytest-testmon leaves it out.
+        """Note a file or folder that pytest does not collect: as the command line has it, for the name of a
+        folder, for what makes one a virtual environment, as pytest-testmon leaves it out, or as somebody else
+        does, of whom nobody hears.
         """
         config = self._config
-        if not path.is_dir():
-            self._note_left_out(path)
-        elif not self._is_ignored(path) and (why := self._why_passed_over(path)):
-            hidden = path.name.startswith(".")  # what has a baseline is missed, there and in the others
+        why = self._why_passed_over(path) if path.is_dir() else None
+        if self._is_ignored(path) or why == "":
+            self._ignored.add(_place(path))
+        elif why is not None:
             if (
-                not hidden
+                not path.name.startswith(".")  # what has a baseline is missed, there and in the others
                 and self._project.holds(path)
                 and coverage.has_suites(path, self._project.root, config.getini("io_suites"))
             ):
                 self.found.append(coverage.passed_over(path, self._project.root, why))
                 self._told.add(_place(path))
-            return
-        self._ignored.add(_place(path))
+        elif leaves_out_unchanged(config):
+            self._note_left_out(path)
+            self._ignored.add(_place(path))
+        else:
+            self._hidden.add(_place(path))
 
-    def _why_passed_over(self, folder: Path) -> str:
+    def _why_passed_over(self, folder: Path) -> str | None:
         environments = self._config.getoption("collect_in_virtualenv", False)
         patterns = self._config.getini("norecursedirs")
         return coverage.why_passed_over(folder, patterns, environments=environments)
@@ -178,7 +184,7 @@ class Gaps:
 
     def _note_left_out(self, file: Path) -> None:
         """Note a file of workloads, or of tests in Python that measure, that pytest-testmon leaves out."""
-        if leaves_out_unchanged(self._config) and not self._named.isdisjoint({file, *file.parents}):
+        if file.is_file() and not self._named.isdisjoint({file, *file.parents}):
             suite = is_suite(file, self._config.getini("io_suites"))
             self.left_out |= suite or (file.suffix == ".py" and bool(self._python_tests.stored(file)))
 

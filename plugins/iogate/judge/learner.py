@@ -11,7 +11,7 @@ from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
 from iogate.model import Environment, MetricVerdict, Repetition, Verdict
-from iogate.units import ordinal
+from iogate.units import format_change, ordinal
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
@@ -72,7 +72,8 @@ class Learner:
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
             return replace(not_passed(found), reason=found.reason + why)
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
-        return Verdict("recorded", self._reason(gating, repetitions), metrics, keep=True)
+        reason = self._reason(gating, repetitions) + _gains_text(found.metrics)
+        return Verdict("recorded", reason, metrics, keep=True)
 
     def _whole(self, repetitions: Sequence[Repetition]) -> Verdict:
         """Return the verdict on all that is to be kept: the gate may have passed it after two of them."""
@@ -101,6 +102,15 @@ class Learner:
 
     def differences(self, environment: Environment) -> Sequence[str]:
         return self._judge.differences(environment)
+
+
+def _gains_text(metrics: Sequence[MetricVerdict]) -> str:
+    """Return what is better beyond doubt, for people: it is learnt, as noise that nobody has seen is."""
+    gains = [item for item in metrics if item.gating and item.verdict == "improved"]
+    if not gains:
+        return ""
+    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in gains)
+    return f"; better beyond doubt: {named}; if that stays so, begin anew: --update-baselines"
 
 
 def can_judge(known: Sequence[Sensitivity | None]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
@@ -32,8 +33,10 @@ def is_below_all(
     values: Sequence[float], sessions: Iterable[Sequence[float]], direction: Direction, tolerance: float
 ) -> bool:
     """Return whether even the best of these repetitions is worse than the best of as many of each session
-    before, of which there are several, by more than the largest tolerance; of few sessions, than all
-    repetitions. Noise that is in the baseline, as its stalls, explains none of that, whatever it is.
+    before, of which there are several, and worse than is usual of them by more than the largest tolerance; of
+    few sessions, than all repetitions. Noise that is in the baseline, as its stalls, explains none of that,
+    whatever it is. What is usual is the median: held against the worst, each session that lost would make
+    room for the next one.
     """
     from iogate.judge.gate.looks import LARGEST_TOLERANCE
 
@@ -44,10 +47,11 @@ def is_below_all(
     known = [best(each[: len(values)]) if several else worst(each) for each in stored]
     if not known or not values or min(values) <= 0:
         return False
+    usual = statistics.median(known) if several else worst(known)
     tolerance = max(tolerance, LARGEST_TOLERANCE)
     if higher:
-        return max(values) < (1 - tolerance) * min(known)
-    return min(values) > (1 + tolerance) * max(known)
+        return max(values) < min(*known, (1 - tolerance) * usual)
+    return min(values) > max(*known, (1 + tolerance) * usual)
 
 
 def would_regress(known: BaselineValues, decision: Decision, terms: Terms) -> bool:

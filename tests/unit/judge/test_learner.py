@@ -167,3 +167,16 @@ def test_beside_a_session_of_another_machine_that_was_forced_nothing_is_measured
     for cpu in ("new", "old"):
         with pytest.raises(MeasurementError):
             judge.check(Environment({"cpu": cpu}))
+
+
+def test_a_gain_beyond_doubt_is_learnt_and_said():
+    """What it hides shows later: of the two levels either may be the usual one."""
+    known = Baseline("a", {}, {READ: (tuple(QUIET),)}, sessions=("s1",))
+    workload = reads("a", gate={READ: Tolerance(0.05)})
+    judge = Learner(BaselineJudge(workload, known, (READ,), GateOptions()), {})
+    gained, _ = judged(judge, [value * 1.18 for value in QUIET])
+    assert (gained.verdict, gained.keep) == ("recorded", True)
+    assert "; better beyond doubt: read.iops (+18." in gained.reason
+    assert gained.reason.endswith("); if that stays so, begin anew: --update-baselines")
+    same, _ = judged(judge, QUIET)
+    assert same.verdict == "recorded" and "beyond doubt" not in same.reason

@@ -71,15 +71,17 @@ def is_abandoned(parent: int, folder: int) -> bool:
 
 
 def is_own(parent: int, folder: int) -> bool:
-    """Return whether a folder in an open directory is this user's: where files have no owners, it is of the
-    one whom all of them are said to be of. Raises OSError.
+    """Return whether a folder in an open directory is this user's, and others cannot have put anything into
+    it: whoever may write to the directory can give another folder of this user's, such as one for the
+    temporary files of all, the name of a scratch folder, and a marker. Where files have no owners, it is of
+    the one whom all of them are said to be of. Raises OSError.
     """
-    user = os.fstat(folder).st_uid
-    if user == os.geteuid():
+    status = os.fstat(folder)
+    if status.st_uid == os.geteuid() and not status.st_mode & 0o022:
         return True
     mount = mount_of(Path(os.readlink(f"/proc/self/fd/{parent}")))
     without = mount is not None and mount.file_system in WITHOUT_OWNERS
-    return without and user == os.fstat(parent).st_uid
+    return without and status.st_uid == os.fstat(parent).st_uid
 
 
 def marker_text(folder: int) -> bytes | None:
@@ -91,7 +93,9 @@ def marker_text(folder: int) -> bytes | None:
         return b""
     marker = _open_marker(folder)
     try:
-        text = os.read(marker, 1000) if stat.S_ISREG(os.fstat(marker).st_mode) else None
+        status = os.fstat(marker)
+        known = stat.S_ISREG(status.st_mode) and status.st_uid == os.fstat(folder).st_uid
+        text = os.read(marker, 1000) if known else None
     finally:
         os.close(marker)
     if text is not None and not text.strip(b"\0") and all(_OWN.fullmatch(name) for name in names):

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import tempfile
 import zlib
 from pathlib import Path
@@ -425,6 +426,27 @@ def test_what_only_looks_left_over_stays(folder, tmp_path):
         pass
     assert (unmarked / "thesis.tex").exists() and (foreign / "iogate").exists()
     assert (elsewhere / "iogate").exists() and linked.exists()
+
+
+def test_a_folder_into_which_others_may_write_is_none_of_a_run(folder):
+    """Whoever may write to the directory gave one for the files of all, as /tmp, such a name and a marker."""
+    shared = folder / f"{PREFIX}00000001"
+    for mode in (0o1777, 0o770, 0o702):
+        shared.mkdir()
+        (shared / "private").mkdir()
+        (shared / "iogate").write_bytes(marker.MAGIC)
+        shared.chmod(mode)
+        with use(folder) as place:
+            assert set(folder.iterdir()) == {place.path, shared}
+        assert (shared / "private").is_dir()
+        shutil.rmtree(shared)
+    if os.geteuid() == 0:  # a marker that another user has put there, before the folder was closed to others
+        shared.mkdir(mode=0o700)
+        (shared / "iogate").write_bytes(marker.MAGIC)
+        os.chown(shared / "iogate", 12345, 12345)
+        with use(folder):
+            pass
+        assert shared.is_dir()
 
 
 def test_a_file_system_that_is_gone_at_the_end_leaves_the_run_as_it_is(folder, monkeypatch):

@@ -316,6 +316,44 @@ class TestForms:
         assert by_check(piece) == {"bandwidth_unit": {line}}
 
     @pytest.mark.parametrize(
+        "between", ["", "# second device", "8k,,,,", "8k,16,50k,409.6,320,"], ids=["blank", "#", "group", ","]
+    )
+    @pytest.mark.parametrize("separator", [",", ";"])
+    def test_a_table_goes_on_behind_what_is_none_of_its_rows(self, between, separator):
+        """All behind it was left out without a word, and what was left stood."""
+        rows = ["bs,qd,IOPS,BW MB/s,latency us", "4k,32,100k,409.6,320", between, "8k,32,100k,81.92,320"]
+        piece = only("\n".join(row.replace(",", separator) for row in rows))
+        assert by_check(piece) == {"bandwidth_unit": {4}}
+        assert piece.rows == 2 + between.startswith("8k,16")
+
+    @pytest.mark.parametrize(
+        ("text", "line", "rows"),
+        [
+            ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n4k,100k,409.6\n4k,32,100k,409.6\n", 3, 3),
+            ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n4k,32,100k,409.6,7\n", 3, 2),
+            (COLUMNS.replace("8k           32", "/dev/nvme0n1 8k"), 6, 2),
+            (COLUMNS.replace("8k           32", "a second one 32"), 6, 2),
+        ],
+        ids=["fewer cells", "more cells", "one blank", "as many"],
+    )
+    def test_a_row_that_nobody_can_tell_apart_is_told(self, text, line, rows):
+        piece = only(text)
+        assert piece.rows == rows
+        told = {
+            finding.line for finding in piece.findings if finding.check in ("unreadable", "bandwidth_unit")
+        }
+        assert told == {line}
+
+    def test_what_stands_below_a_table_is_none_of_its_rows(self):
+        below = "\nIn all, 12 disks were tried.\n\nbs,qd,IOPS,BW MiB/s\n4k,32,100k,390.6\n"
+        pipes = "\n| bs, rw | IOPS, k | BW, MiB/s |\n|---|---|---|\n| 4k | 1,000 | 3,906 |\n"
+        csv = "bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n"
+        for other in (below, pipes):
+            first, second = pieces(csv + other, "report.md")
+            assert (first.rows, second.rows) == (1, 1)
+            assert not first.findings and not by_check(second, "suspect")
+
+    @pytest.mark.parametrize(
         "head",
         [
             "| bs | QD | Read IOPS | BW (MiB/s) | Latency (us) |",

@@ -12,12 +12,14 @@ from iogate.offline.published.columns import heads_figures
 LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
+_MOST_BETWEEN = 2  # lines between two rows of a table that are none of its rows
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
 )
 DOUBLE = re.compile(r"(\d+ ?[km]i?b?)\s*\(IOPS\)", re.IGNORECASE)
 """A block size, below which bandwidth and IOPS stand in one cell."""
+_FIGURE = re.compile(r"\d[\d.,]*\s?[^\s\d]\S{0,7}|\d[\d.,]*")
 _RULE = frozenset(" \t:|>=-+")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
 
@@ -26,12 +28,15 @@ _Split = Callable[[str], list[str]]
 
 @dataclass
 class RawTable:
-    """A table as it stands: header lines and rows of cells, each row with its line number."""
+    """A table as it stands: header lines and rows of cells, each row with its line number; and the lines of
+    figures among them that have more or fewer cells, so that nobody can tell what is below which heading.
+    """
 
     line: int
     title: str
     header: list[list[str]] = field(default_factory=list)
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    odd: list[tuple[int, str]] = field(default_factory=list)
 
 
 def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
@@ -47,7 +52,7 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
                 yield current
             current = None
             if found := _separated(lines, number, title):
-                beyond = found.rows[-1][0]
+                beyond = max(line for line, _ in (*found.rows, *found.odd))
                 title = ""
                 yield found
             elif line.lstrip().startswith("```"):
@@ -78,6 +83,11 @@ def are_double(headings: Sequence[str]) -> bool:
     return any(map(DOUBLE.fullmatch, headings))
 
 
+def _is_figure(cell: str) -> bool:
+    """Return whether a cell is a figure with its unit at the most, and no words that begin with one."""
+    return _FIGURE.fullmatch(cell) is not None
+
+
 def starts_number(cell: str) -> bool:
     """Return whether a cell begins as a figure does."""
     return cell[:1].isdigit()
@@ -88,30 +98,64 @@ def _separated(lines: Sequence[str], number: int, title: str) -> RawTable | None
     of as many cells below; None if there is none.
     """
     line = lines[number - 1]
-    if len(line) > _LONGEST_LINE or not _HEADING.search(line):
+    if not _may_head(line):
         return None
     for split in _SPLITS:
-        header = split(line)
-        if any(cell.endswith(":") for cell in header):  # YAML, or prose
-            continue
-        if 2 <= len(header) <= MOST_CELLS and heads_figures(header):
-            rows = list(_rows(lines, number, split, len(header)))
-            if rows:
-                return RawTable(number, title, [header], rows)
+        if header := _headings(line, split):
+            found = RawTable(number, title, [header])
+            for index, text, cells in _rows(lines, number, split, len(header)):
+                if cells:
+                    found.rows.append((index, cells))
+                else:
+                    found.odd.append((index, text))
+            if found.rows:
+                return found
     return None
 
 
-def _rows(lines: Sequence[str], number: int, split: _Split, width: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows below a line of headings: as many cells, and one of them a figure at least."""
+def _may_head(line: str) -> bool:
+    return len(line) <= _LONGEST_LINE and _HEADING.search(line) is not None
+
+
+def _headings(line: str, split: _Split) -> list[str]:
+    """Return the cells of a line of headings of figures; none if it is something else, as YAML or prose."""
+    cells = split(line)
+    while cells and not cells[-1]:
+        cells.pop()
+    if any(cell.endswith(":") for cell in cells):
+        return []
+    return cells if 2 <= len(cells) <= MOST_CELLS and heads_figures(cells) else []
+
+
+def _rows(
+    lines: Sequence[str], number: int, split: _Split, width: int
+) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the lines of figures below one of headings, each with its number and its cells: as many as there
+    are headings, else none. What stands between them and is no other table's is passed over: rules, blank
+    lines, comments, and names of groups.
+    """
+    between = 0
     for index in range(number, len(lines)):
         line = lines[index]
         if line.strip() and _RULE.issuperset(line.strip()):
             continue
-        cells = split(line) if len(line) <= _LONGEST_LINE else []
-        figures = sum(map(starts_number, cells[1:]))
-        if len(cells) != width or not figures or (split is _spaced and figures < len(cells) / 2):
+        if line.count("|") >= 2:  # of a table with pipes
             return
-        yield index + 1, cells
+        cells = split(line) if len(line) <= _LONGEST_LINE else []
+        while len(cells) > width and not cells[-1]:
+            cells.pop()
+        figures = sum(map(starts_number, cells[1:]))
+        words = split is _spaced
+        if len(cells) == width and figures and not (words and figures < width / 2):
+            yield index + 1, line, cells
+            between = 0
+        elif not words and len(cells) >= width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0:
+            yield index + 1, line, []
+            between = 0
+        elif words or between == _MOST_BETWEEN or _headings(line, split):
+            return
+        else:
+            between += 1
 
 
 def _cells(line: str, separator: str) -> list[str]:

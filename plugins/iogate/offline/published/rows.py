@@ -261,7 +261,8 @@ def _bandwidth(row: Row, direction: str) -> float | None:
 
 
 def unreadable(row: Row, context: Context) -> FigureFindings:
-    """Find cells of measured columns that hold no figure, and outputs with figures missing.
+    """Find cells of measured columns that hold no figure, rows with more or fewer cells than there are
+    headings, and outputs with figures missing.
 
     `suspect`: what could not be read was not audited. An output of iozone that is cut is noted by this name.
 
@@ -269,6 +270,9 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
     """
     for cell in row.unread:
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
+    if row.odd:
+        why = "this row has more or fewer cells than there are headings, so that none of its figures was read"
+        yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), why)
 
 
 def decimal_comma(row: Row, context: Context) -> FigureFindings:

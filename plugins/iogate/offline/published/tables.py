@@ -44,6 +44,7 @@ _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are 
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
+_LONGEST_NAME = 60  # characters of a row that nobody can read
 _MOST_LABELS = 24  # cells of a row that its findings begin with
 
 
@@ -56,6 +57,7 @@ class Row:
     are those of them with a link each.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
+    An `odd` row has more or fewer cells than there are headings, and none of its figures can be read.
     """
 
     line: int
@@ -71,6 +73,7 @@ class Row:
     vague: bool = False
     unread: tuple[str, ...] = ()
     apart: bool = False
+    odd: bool = False
 
     def first(self, kind: str, part: str = "", direction: str | None = None) -> Quantity | None:
         """Return the first figure of a kind and part, of one direction if given."""
@@ -154,7 +157,11 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, _Form(unambiguous(columns), _block_of(raw.title), commas=True))
     rows = tuple(row for rows in found for row in rows)
-    return Table(raw.line, raw.title, tuple(columns), rows, len(found)) if rows else None
+    if not rows:
+        return None
+    odd = tuple(Row(line, text.strip()[:_LONGEST_NAME], odd=True) for line, text in raw.odd)
+    rows = tuple(sorted((*rows, *odd), key=lambda row: row.line))
+    return Table(raw.line, raw.title, tuple(columns), rows, len(found) + len(odd))
 
 
 def _read(raw: RawTable, form: _Form) -> list[list[Row]]:

@@ -312,6 +312,14 @@ def test_an_ini_file_can_set_every_option(project):
     project.run("suites").assert_outcomes(skipped=2)
 
 
+def test_a_plan_has_no_command_for_who_runs_the_job_in_a_targets_name(project):
+    """As a mount point has it that is made of a disk's label."""
+    target = project.path / "disk\n::error::x"
+    target.mkdir()
+    text = project.run("suites", "--io-plan", "-v", f"--io-target={target}").stdout.str()
+    assert "target: " in text and "\n::" not in text
+
+
 def test_the_plan_of_a_large_matrix_says_what_its_baselines_range_over(project):
     values = [100 * number for number in range(1, 13)]
     project.suite(f"workloads:\n  sweep: {{engine: fake, matrix: {{value: {values}}}}}\n")

@@ -336,7 +336,8 @@ def test_two_loop_devices_on_one_file_by_two_names(made, way):
     whole, inner = made.attach(file), made.attach(other, "--offset", str(64 * MIB))
     loops.format_device("ext4", inner)
     point = made.frozen(made.mount(inner))
-    assert f"{inner.name} is mounted at {point}" in refused(whole)["mounted"]
+    found = refused(whole)
+    assert f"{inner.name} is mounted at {point}" in found["mounted"] and "not-named" in found
 
 
 def test_a_loop_device_on_a_block_device_whose_node_is_gone(made, tmp_path):
@@ -380,6 +381,36 @@ def test_open_in_another_program(made, has):
         assert f"pid {other.pid}" in refused(device)["open"]
         other.stdin.close()
     assert refused(device) == {}
+
+
+def test_the_file_of_a_loop_device_open_in_another_program(made):
+    """As a virtual machine has it that was given the file."""
+    device = made.device()
+    script = "import sys; f = open(sys.argv[1], 'r+b'); print('open', flush=True); sys.stdin.read()"
+    file = BlockDevice(block_number(device)).backing_file
+    with subprocess.Popen(
+        [sys.executable, "-c", script, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        other.stdout.readline()
+        assert f"pid {other.pid}" in refused(device)["open"]
+        other.stdin.close()
+    assert refused(device) == {}
+
+
+def test_what_lies_on_it_is_mounted_in_a_container(made):
+    """A loop device does not claim what it is made of, and a mount elsewhere is not seen from here."""
+    need("mkfs.ext4", "unshare")
+    device = made.device(128 * MIB)
+    inner = made.attach(device, "--offset", str(64 * MIB))
+    loops.format_device("ext4", inner)
+    point = made.folder / "within"
+    point.mkdir()
+    mount = f"mount {inner} {point} && echo mounted && read _"
+    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", mount]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as container:
+        assert container.stdout.readline() == b"mounted\n"
+        assert f"{inner.name}, which would be damaged" in refused(device)["busy"]
+        container.stdin.close()
 
 
 def test_the_disk_of_the_running_system_is_never_written():

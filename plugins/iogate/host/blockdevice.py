@@ -102,10 +102,12 @@ class BlockDevice:
         asked = self.sys == SYS and self.backing_file
         return backing_file(self.name, self.number) if asked else None
 
-    def _shares_its_file_with(self, loop: BlockDevice) -> bool:
+    def shares_its_file_with(self, loop: BlockDevice) -> bool:
         """Return whether both are loop devices of one file, which may have several names, by hard links,
         mounts and namespaces.
         """
+        if not (self.backing_file and loop.backing_file):
+            return False
         if self.backing_file == loop.backing_file:
             return True
         mine, other = self._below, loop._below
@@ -173,7 +175,7 @@ class BlockDevice:
         return [
             loop
             for loop in loops
-            if whole._shares_its_file_with(loop) or loop._block_number_below == self.number
+            if whole.shares_its_file_with(loop) or loop._block_number_below == self.number
         ]
 
     def _devices(self, folders: Iterable[Path]) -> list[BlockDevice]:

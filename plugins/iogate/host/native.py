@@ -117,7 +117,8 @@ def _cache() -> Path:
     named = os.environ.get("XDG_CACHE_HOME", "")
     try:
         folder = Path(named) if named.startswith("/") else Path.home() / ".cache"
-        if not os.geteuid() and any(map(_is_for_others, (folder, *Path(os.path.realpath(folder)).parents))):
+        real = Path(os.path.realpath(folder))  # it may be a link to where others may rename what is in it
+        if not os.geteuid() and any(map(_is_for_others, (folder, real, *real.parents))):
             folder = Path(pwd.getpwuid(0).pw_dir) / ".cache"
         return folder / "iogate"
     except (RuntimeError, KeyError) as error:

@@ -15,7 +15,17 @@ from iogate.measure.budget import admitted
 from iogate.measure.trial import LONGEST, SHORTEST, Trial
 from iogate.model import Place, Workload, metric
 from iogate.target.resolve import Target
-from iogate.units import format_duration, format_quantity, format_share, plural, printable, size_text
+from iogate.units import (
+    format_duration,
+    format_quantity,
+    format_share,
+    no_commands,
+    one_line,
+    plural,
+    printable,
+    size_text,
+    unbroken,
+)
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
@@ -50,7 +60,7 @@ def plan_text(
     first = {names[trial.id]: trial for trial in reversed(trials)}
     commands = [text for trial in reversed(first.values()) for text in _commands(trial, target, verbose)]
     lines = [
-        f"target: {target.path} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
+        f"target: {one_line(str(target.path))} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
         + (" free" if target.kind == "directory" else ""),
         "",
         tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
@@ -63,7 +73,7 @@ def plan_text(
         *commands,
         *([] if verbose else ["", "-v shows all commands, and job files"]),
     ]
-    return printable("\n".join(lines))
+    return no_commands("\n".join(lines))
 
 
 def _names(trials: Sequence[Trial], most: float) -> dict[str, str]:
@@ -357,4 +367,4 @@ def _command(arm: Arm, workload: Workload, label: str, place: Place, *, files: b
     text = "".join(f"\n--- {name}\n{content.rstrip()}" for name, content in command.files.items())
     notes = "".join(f"\nnote: {note}" for note in workload.notes)
     shown = f"{text}\n" if files and text else ""
-    return f"{label}: {shlex.join(command.argv)}{shown}{notes}"
+    return f"{label}: {unbroken(shlex.join(command.argv))}{shown}{notes}"

@@ -21,7 +21,7 @@ from iogate.host.blockdevice import BlockDevice, btrfs_members, whole_disks
 from iogate.host.exports import exports
 from iogate.host.flock import lock
 from iogate.host.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
-from iogate.host.openers import openers_of, process_text
+from iogate.host.openers import openers_of, openers_of_file, process_text
 from iogate.model import Device
 from iogate.target.signatures import signatures
 from iogate.units import printable
@@ -174,7 +174,7 @@ def stable_ids(device: BlockDevice, by_id: Path = BY_ID) -> dict[str, list[str]]
         others = [disk for disk in whole_disks(device.sys) if disk != device]
         taken = {serial for disk in others for serial in disk.serials}
         found["serial"] = [serial for serial in device.serials if serial not in taken]
-        twins = [disk for disk in others if device.backing_file and disk.backing_file == device.backing_file]
+        twins = [disk for disk in others if device.shares_its_file_with(disk)]
         lost = device.attribute("loop/backing_file").endswith(
             " (deleted)"
         )  # that name may be another file's now
@@ -321,10 +321,12 @@ _EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"
 
 
 def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
-    """Refuse a device that a program uses without claiming it, such as a virtual machine."""
+    """Refuse a device that a program uses without claiming it, such as a virtual machine; a loop device, too,
+    whose file one uses.
+    """
     deadline = time.monotonic() + _PATIENCE
     try:
-        while (users := openers_of(plan.numbers, plan.proc)) and time.monotonic() < deadline:
+        while (users := _openers(plan)) and time.monotonic() < deadline:
             time.sleep(0.05)
     except TimeoutError as error:
         (pid,) = error.args
@@ -336,13 +338,41 @@ def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
         yield plan.refuse("open", f"it is open in {names}", "end that first")
 
 
+def _openers(plan: WritePlan) -> list[int]:
+    """Return the other processes that have a device open, or the file of one. Raises TimeoutError."""
+    found = openers_of(plan.numbers, plan.proc)
+    devices = (BlockDevice(number, plan.device.sys) for number in plan.numbers)
+    for file in {device.backing_file for device in devices} - {""}:
+        with contextlib.suppress(OSError):  # it has no name any more, or none here
+            place = os.open(file, os.O_PATH | os.O_CLOEXEC)
+            try:
+                found += openers_of_file(place, plan.proc)
+            finally:
+                os.close(place)
+    return sorted(set(found))
+
+
 def _check_exclusive(plan: WritePlan) -> Iterator[TargetError]:
-    """Refuse a device that another has opened exclusively; one that this process holds is its own."""
+    """Refuse a device that another has opened exclusively, or one that would be damaged with it, as where a
+    loop device on it is mounted in a container. What this process holds is its own, with its partitions.
+    """
     if plan.device.number not in _CLAIMED:
         try:
             os.close(_claim(plan.path))
         except OSError as error:
             yield _claim_error(plan.device, plan.path, error)
+    for number in sorted(plan.numbers - _CLAIMED):
+        device = BlockDevice(number, plan.device.sys)
+        if plan.device in (device, device.whole) or device == plan.device.whole:
+            continue
+        path = Path("/dev", device.name)
+        if block_number(path) == number:
+            try:
+                os.close(_claim(path))
+            except OSError as error:
+                if error.errno == errno.EBUSY:
+                    why = f"{plan.name_of(number)}, which would be damaged, is open exclusively in another"
+                    yield plan.refuse("busy", why, "find out what uses it, also in containers, and end that")
 
 
 _RULES: tuple[WriteRule, ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -93,8 +94,7 @@ def marker_text(folder: int) -> bytes | None:
         return b""
     marker = _open_marker(folder)
     try:
-        status = os.fstat(marker)
-        known = stat.S_ISREG(status.st_mode) and status.st_uid == os.fstat(folder).st_uid
+        known = os.fstat(marker).st_uid == os.fstat(folder).st_uid
         text = os.read(marker, 1000) if known else None
     finally:
         os.close(marker)
@@ -104,7 +104,16 @@ def marker_text(folder: int) -> bytes | None:
 
 
 def _open_marker(folder: int) -> int:
-    return os.open(MARKER, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    """Open the marker of an open folder. Raises OSError, also for what is no plain file: a device that a
+    stranger's disk names so may act by being opened.
+    """
+    place = os.open(MARKER, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if not stat.S_ISREG(os.fstat(place).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        return os.open(f"/proc/self/fd/{place}", os.O_RDWR | os.O_CLOEXEC)
+    finally:
+        os.close(place)
 
 
 def is_elsewhere(folder: int, text: bytes) -> bool:

@@ -175,6 +175,20 @@ def test_root_keeps_no_programs_where_another_user_could_put_others(kept, source
     assert home in native.program_path(source).parents
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root keeps away from other users' folders")
+def test_root_keeps_no_programs_behind_a_link_of_its_own_to_a_folder_of_all(source, tmp_path, monkeypatch):
+    """There another user can put another folder in the place of what is kept."""
+    shared, home = tmp_path / "shared", tmp_path / "home"
+    shared.mkdir()
+    home.mkdir()
+    (home / ".cache").symlink_to(shared)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    assert home in native.program_path(source).parents
+    shared.chmod(0o777)
+    assert home not in native.program_path(source).parents
+
+
 def test_what_a_compiler_makes_on_its_way_is_out_of_reach(source, cache, tmp_path, monkeypatch):
     """An object file that another user replaces would be linked in."""
     monkeypatch.setenv("TMPDIR", str(tmp_path / "open"))

@@ -11,6 +11,7 @@ from growth import LINEAR, growth
 from iogate.cli import main
 from iogate.errors import IogateError
 from iogate.offline.published import Machine, audit_files, pieces
+from iogate.offline.published.html_tables import read_html
 from iogate.offline.published.report import text
 from places import DATA
 
@@ -779,6 +780,9 @@ GROWING = {
     "a line of dashes": lambda size: table(f"| {'-' * size} x | 4k |", SOUND.format(depth=32), head=DEPTH),
     "unclosed tags": lambda size: large('<a href="x', size) + HTML,
     "comments": lambda size: large("<!-- >", size) + HTML,
+    "spans of html": lambda size: large(
+        "<table><tr><th colspan=999>iops<tr><td colspan=999>5k</table>", size
+    ) + HTML,
     "rows of html": lambda size: f"<table>{large('<tr><td>iops<td>4k<td colspan=9>5k', size)}</table>" + HTML,
     "nothing but cells": lambda size: f"<table><tr><th>{large('<td rowspan=99>1k', size)}</table>" + HTML,
     "commas": lambda size: CSV + large("4k,32,100k,409.6,320\n", size),
@@ -794,6 +798,17 @@ GROWING = {
 def test_the_time_grows_with_the_text_and_no_faster(kind):
     small, four = (GROWING[kind](size) for size in (15_000, 60_000))
     assert growth(lambda: pieces(small, "report.md"), lambda: pieces(four, "report.md")) < LINEAR
+
+
+def test_spans_make_no_more_cells_than_a_text_could_hold():
+    """300 KB of them took minutes, and a gigabyte."""
+    table = "<table><tr><th colspan=999 rowspan=999>IOPS" + "<tr><td colspan=99>5k" * 50 + "</table>"
+    text = table * 100
+    _, found = read_html(text)
+    cells = sum(len(cells) for raw in found for _, cells in raw.rows)
+    assert len(found) == 100 and cells < len(text) / 4
+    (narrow,) = read_html("<table><tr><th colspan=9>IOPS<tr><td>1<td>2</table>")[1]
+    assert narrow.header == [["IOPS"] * 9]
 
 
 TABLES = yaml.safe_load((DATA / "audit_tables.yaml").read_text())

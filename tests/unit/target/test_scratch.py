@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 import tempfile
 import zlib
 from pathlib import Path
@@ -447,6 +448,26 @@ def test_a_folder_into_which_others_may_write_is_none_of_a_run(folder):
         with use(folder):
             pass
         assert shared.is_dir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes device nodes")
+def test_a_device_for_a_marker_is_not_opened(folder, monkeypatch):
+    """A stranger's disk may have one: a watchdog resets the machine when it is opened."""
+    planted = folder / f"{PREFIX}00000001"
+    planted.mkdir(mode=0o700)
+    os.mknod(planted / "iogate", stat.S_IFCHR | 0o600, os.makedev(1, 7))
+    opened, really = [], os.open
+
+    def watched(path, flags, *args, **named):
+        descriptor = really(path, flags, *args, **named)
+        if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not flags & os.O_PATH:
+            opened.append(path)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watched)
+    with use(folder):
+        pass
+    assert not [path for path in opened if "null" not in str(path)] and planted.is_dir()
 
 
 def test_a_file_system_that_is_gone_at_the_end_leaves_the_run_as_it_is(folder, monkeypatch):

@@ -17,6 +17,8 @@ _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "head", "template"})
 _BREAKS = re.compile(r"\s+")
+_LEAST_ROOM = 4096
+_SHORTEST_CELL = len("<td>1")
 
 
 @dataclass
@@ -44,7 +46,15 @@ def read_html(text: str) -> tuple[str, list[RawTable]]:
         return text, []
     reader = _HtmlReader(bool(_PAGE.search(text)))
     reader.read(text)
-    return "".join(reader.outside), [raw for table in reader.tables if (raw := _raw(table))]
+    room = _Room(max(_LEAST_ROOM, len(text) // _SHORTEST_CELL))
+    return "".join(reader.outside), [raw for table in reader.tables if (raw := _raw(table, room))]
+
+
+@dataclass
+class _Room:
+    """How many more cells spans may make in a text: no more than it could hold if each stood in it."""
+
+    left: int
 
 
 class _HtmlReader:
@@ -120,12 +130,12 @@ class _HtmlReader:
             self._table.title = html.unescape(text).strip()[:LONGEST_CELL]  # its caption
 
 
-def _raw(table: _Table) -> RawTable | None:
+def _raw(table: _Table, room: _Room) -> RawTable | None:
     """Return a table with the cells that span several columns or rows in each of them; None if it has no
     rows of figures.
     """
     found = RawTable(table.line, table.title)
-    for cells, texts in _spread(table):
+    for cells, texts in _spread(table, room):
         heads = all(cell.heads for cell in cells) or not (found.header or any(map(starts_number, texts[1:])))
         if heads and not found.rows:
             found.header.append(texts)
@@ -134,8 +144,10 @@ def _raw(table: _Table) -> RawTable | None:
     return found if found.header and found.rows else None
 
 
-def _spread(table: _Table) -> Iterator[tuple[list[_Cell], list[str]]]:
-    """Yield the cells of each row that has some, with the texts of all columns."""
+def _spread(table: _Table, room: _Room) -> Iterator[tuple[list[_Cell], list[str]]]:
+    """Yield the cells of each row that has some, with the texts of all columns; without room, spans count as
+    one.
+    """
     below: dict[int, tuple[int, str]] = {}
     for cells in filter(None, table.rows):
         texts: list[str] = []
@@ -145,13 +157,16 @@ def _spread(table: _Table) -> Iterator[tuple[list[_Cell], list[str]]]:
             if column in below:
                 left, text = below.pop(column)
                 texts.append(text)
-                if left > 1:
+                room.left -= 1
+                if left > 1 and room.left > 0:
                     below[column] = left - 1, text
                 continue
             cell = waiting.pop(0)
             text = _BREAKS.sub(" ", html.unescape(cell.text)).strip()[:LONGEST_CELL]
-            for offset in range(min(max(cell.columns, 1), MOST_CELLS - column)):
+            columns = min(max(cell.columns, 1), MOST_CELLS - column, 1 + max(0, room.left))
+            room.left -= columns - 1
+            for offset in range(columns):
                 texts.append(text)
-                if cell.rows > 1:
+                if cell.rows > 1 and room.left > 0:
                     below[column + offset] = cell.rows - 1, text
         yield cells, texts

@@ -149,3 +149,25 @@ def test_nobody_who_does_not_ask_sees_a_second_table(project):
 def test_benchmarks_that_are_skipped_are_not_measured(project):
     project.run("suites", "--benchmark-skip").assert_outcomes(skipped=3)
     assert not list(project.path.glob(".iogate/results/*/*"))
+
+
+def test_benchmarks_that_are_skipped_are_told_and_refused_strictly(project):
+    """Many projects have that in their addopts, so that a plain pytest runs no benchmarks."""
+    project.device("lab", "target: .\n")
+    (project.path / "pytest.ini").write_text("[pytest]\naddopts = --benchmark-skip\n")
+    told = project.run("suites", "--device=lab")
+    assert "warning: --benchmark-skip, which may stand in an ini file's addopts" in told.stdout.str()
+    refused = project.run("suites", "--device=lab", "--io-strict")
+    assert refused.ret == 4 and "skips all workloads" in refused.stderr.str()
+
+
+def test_tests_in_python_that_are_no_benchmarks_are_told_and_refused_strictly(project):
+    project.device("lab", "target: .\n")
+    (project.path / "test_disk.py").write_text(
+        "def test_one(measure): measure(engine='fake')\n"
+        "def test_timed(measure, benchmark): measure(engine='fake'); benchmark(int)\n"
+    )
+    arguments = ("test_disk.py", "--device=lab", "--benchmark-only")
+    assert "skips what measures in Python" in project.run("suites", *arguments).stdout.str()
+    refused = project.run(*arguments, "--io-strict")
+    assert refused.ret == 4 and refused.stderr.str().rstrip().endswith("its own: test_disk.py::test_one")

@@ -267,6 +267,14 @@ def test_a_baseline_that_no_test_in_python_measures_below_another_root(tested):
         refused(result, words)
 
 
+@pytest.mark.parametrize("option", ["--lf", "--pyargs"])
+def test_a_test_in_python_that_is_gone_where_nothing_failed_last_and_no_package_is_named(tested, option):
+    """Then all of them run, as without these options."""
+    (tested.path / "test_disk.py").write_text(MEASURES.replace("def test_mine(", "def check_mine("))
+    result = tested.run("suites", "test_disk.py", option, "--device=lab", "--io-strict")
+    refused(result, "stored baselines that no test in Python measures: test_mine", status=4)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -60,7 +60,8 @@ def plan_text(
     first = {names[trial.id]: trial for trial in reversed(trials)}
     commands = [text for trial in reversed(first.values()) for text in _commands(trial, target, verbose)]
     lines = [
-        f"target: {one_line(str(target.path))} ({target.file_system or target.kind}), {format_quantity(target.size, 'B')}"
+        f"target: {one_line(str(target.path))} ({target.file_system or target.kind}), "
+        + format_quantity(target.size, "B")
         + (" free" if target.kind == "directory" else ""),
         "",
         tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),

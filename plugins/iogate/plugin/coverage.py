@@ -36,6 +36,18 @@ UNCHANGED = (
 )
 """What is said where it would leave out workloads, or tests in Python that measure."""
 
+NO_BENCHMARKS = (
+    "--benchmark-skip, which may stand in an ini file's addopts, skips all workloads: leave it away, or say "
+    "-o addopts="
+)
+"""What is said where pytest-benchmark skips workloads."""
+
+
+def no_benchmarks_text(ids: Sequence[str]) -> str:
+    """Return which tests in Python pytest-benchmark skips that would measure."""
+    return f"--benchmark-only skips what measures in Python and is no benchmark of its own: {_some(ids)}"
+
+
 NOT_GONE_ON = (
     "--io-resume: nobody knew that these tests measure, as they ask for it when they run: all are measured"
 )
@@ -66,12 +78,15 @@ def deselected_text(device: Device, left_out: Sequence[Workload], root: Path) ->
 
 def taken_out_text(ids: Sequence[str]) -> str:
     """Return which tests that measure were taken out of a run by somebody who told nobody."""
-    named = ", ".join(ids[:_NAMED]) + (f", and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
     were = "was" if len(ids) == 1 else "were"
     return (
         f"{plural(len(ids), 'test')} that would measure {were} taken out of this run by a conftest.py or a "
-        f"plugin that told nobody (as pytest_deselected does): {named}"
+        f"plugin that told nobody (as pytest_deselected does): {_some(ids)}"
     )
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_NAMED]) + (f", and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
 
 
 def copies_text(count: int) -> str:

@@ -14,7 +14,7 @@ from iogate.model import Device, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.items import SuiteModule, is_suite
 from iogate.plugin.options import value_of
-from iogate.plugin.others import leaves_out_unchanged
+from iogate.plugin.others import is_skipped_as_none, leaves_out_unchanged, skips_benchmarks
 from iogate.plugin.python_tests import PythonTests
 from iogate.units import printable
 
@@ -87,6 +87,10 @@ class Gaps:
             stored_too = map(self._python_tests.stored, self._python_tests.modules)
             self.left_out = self.left_out or bool(suites) or any(stored_too)
             self.found += [coverage.UNCHANGED] if self.left_out else ()
+        if measures and skips_benchmarks(self._config):
+            self.found.append(coverage.NO_BENCHMARKS)
+        if skipped := [item.nodeid for item in self._python_tests.items if is_skipped_as_none(item)]:
+            self.found.append(coverage.no_benchmarks_text(skipped))
 
     @property
     def _paired(self) -> bool:
@@ -131,8 +135,14 @@ class Gaps:
 
     @property
     def _in_parts(self) -> bool:
-        """Whether pytest collects parts of modules, and which cannot be told."""
-        return bool(self._config.getoption("lf", False) or self._config.option.pyargs)
+        """Whether pytest collects parts of modules, and which cannot be told: those that failed last, or of
+        packages that are named.
+        """
+        config = self._config
+        failed = getattr(config.pluginmanager.getplugin("lfplugin"), "lastfailed", True)
+        here = config.invocation_params.dir
+        packages = (each for each in config.args if not (here / each.split("::")[0]).exists())
+        return bool((config.getoption("lf", False) and failed) or (config.option.pyargs and any(packages)))
 
     @property
     def _named(self) -> set[Path]:

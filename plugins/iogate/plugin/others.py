@@ -5,6 +5,7 @@
 - pytest-randomly shuffles tests; workloads go back into the order of their suites, with `--stepwise` all.
 - pytest-rerunfailures runs a test again: what is decided stays decided, as nothing is measured twice.
 - pytest-testmon leaves out what passed as long as its Python code is the same: that is told.
+- pytest-benchmark skips what is a benchmark, or what is none, if so asked: that is told.
 """
 
 from __future__ import annotations
@@ -36,6 +37,17 @@ _RECORDS: pytest.StashKey[dict[str, WorkloadRecord]] = pytest.StashKey()
 def leaves_out_unchanged(config: pytest.Config) -> bool:
     """Return whether pytest-testmon leaves out tests whose Python code is as it was when they passed."""
     return bool(getattr(getattr(config, "testmon_config", None), "select", False))
+
+
+def skips_benchmarks(config: pytest.Config) -> bool:
+    """Return whether pytest-benchmark skips benchmarks, which workloads are then."""
+    return bool(config.getoption("benchmark_skip", False)) and not config.getoption("benchmark_only", False)
+
+
+def is_skipped_as_none(item: pytest.Item) -> bool:
+    """Return whether pytest-benchmark skips a test in Python, as it is no benchmark."""
+    fixtures = getattr(item, "fixturenames", ())
+    return bool(item.config.getoption("benchmark_only", False)) and "benchmark" not in fixtures
 
 
 def tell(item: pytest.Item, record: WorkloadRecord, name: str = "") -> None:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from iogate.engines.fio.client_reports import last_reports
 from iogate.errors import OutputError, Position
 from iogate.units import one_line
 
@@ -128,7 +129,7 @@ def read_report(text: str, name: str) -> FioReport:
         raise OutputError("fio's output is not JSON: an object here is none of fio's", position=where)
     words = "\n".join(part.strip() for part in said if part.strip())
     line = text.count("\n", 0, found[-1].start) + 1
-    return FioReport(name, found[-1].data or {}, words.replace("\r", "\n"), line)
+    return FioReport(name, last_reports(found[-1].data or {}), words.replace("\r", "\n"), line)
 
 
 def continues(earlier: Mapping[str, Any] | None, later: Mapping[str, Any] | None) -> bool:

@@ -7,6 +7,7 @@ import math
 import pytest
 
 import places
+from iogate.engines.fio.client_reports import last_reports
 from iogate.engines.fio.engine import engine
 from iogate.engines.fio.latencies import percentiles_of_bins
 from iogate.errors import OutputError
@@ -255,6 +256,38 @@ def test_of_several_documents_the_last_is_final():
     name = "fio-3.33.status_interval.json"
     output = engine.parse(read(name), name=name)
     assert output.metrics["read.iops"] == last_document(name)["jobs"][0]["read"]["iops"]
+
+
+def test_of_what_a_client_reported_at_each_interval_the_last_counts():
+    """One document has an entry for each; they were added up, as jobs: 363 IOPS of a client that did 200."""
+    name = "fio-3.33.client_status_interval.json"
+    output = engine.parse(read(name), name=name)
+    assert output.metrics["read.iops"] == pytest.approx(200, rel=0.001)
+    document = last_document(name)
+    early, late = document["client_stats"]
+    several = {**document, "client_stats": [early, early, sum_of(early, 2), late, late]}
+    for entry in (early, late):
+        entry["job options"]["numjobs"] = "2"
+    output = parse(several)
+    assert output.metrics["read.iops"] == pytest.approx(400, rel=0.001) and output.jobs == 2
+
+
+def sum_of(entry, jobs):
+    """The sum over all clients, which fio writes once, amid the reports."""
+    summed = {**copy.deepcopy(entry), "jobname": "All clients"}
+    summed["read"]["total_ios"] *= jobs
+    return summed
+
+
+@pytest.mark.parametrize("change", [{"iodepth": "7"}, None], ids=["other options", "side by side"])
+def test_several_jobs_of_one_name_on_a_client_are_no_reports_of_one(change):
+    document = last_document("fio-3.33.client_status_interval.json")
+    early, late = document["client_stats"]
+    if change:
+        early["job options"].update(change)
+    else:
+        document["client_stats"] = [late, copy.deepcopy(late)]
+    assert len(last_reports(document)["client_stats"]) == 2
 
 
 def test_a_status_document_alone_is_not_a_finished_run():

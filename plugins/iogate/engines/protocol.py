@@ -158,6 +158,15 @@ class ReadsReports(Protocol):
 
 
 @runtime_checkable
+class PrintsWholeNumbers(Protocol):
+    """An engine that rounds figures so far that it matters how far apart they are."""
+
+    def step(self, options: Mapping[str, Any], metric: str) -> float:
+        """Return how far apart neighbouring values of a metric are, in its unit; 0 where that is fine."""
+        ...
+
+
+@runtime_checkable
 class BringsToRest(Protocol):
     """An engine that can precondition a target: fill it in sequence, and write to it at random."""
 

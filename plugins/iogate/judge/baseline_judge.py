@@ -18,7 +18,7 @@ from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.likeness import unlike_places
 from iogate.judge.loss import Terms, is_below_all, would_regress
-from iogate.judge.metrics import note_metrics, typical_value, undecided_metrics, worst_of
+from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
@@ -272,7 +272,7 @@ class BaselineJudge:
         places = self._places.count if name in self._places.courses else 0
         return {
             "direction": metric(name).direction,
-            "resolution": metric(name).resolution,
+            "resolution": resolution_of(self.workload, name, typical_value(self.baseline.metrics.get(name))),
             "tolerance": self.tolerance(name).worse,
             "alpha": self.gate_options.alpha,
             "beta": self.gate_options.beta,

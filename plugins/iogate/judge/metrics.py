@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from iogate.model import Metric, MetricVerdict, Repetition, VerdictName, metric
+from iogate import engines
+from iogate.model import Metric, MetricVerdict, Repetition, VerdictName, Workload, metric
 
 _WORST_FIRST: tuple[VerdictName, ...] = ("invalid", "regressed", "inconclusive", "drift", "improved", "pass")
 
@@ -57,3 +58,14 @@ def typical_value(reference: float | tuple[tuple[float, ...], ...] | None) -> fl
         return reference
     medians = [statistics.median(session) for session in reference if session]
     return statistics.median(medians) if medians else None
+
+
+def resolution_of(workload: Workload, name: str, typical: float | None) -> float:
+    """Return how far apart (relative) the values of a metric are that its engine can tell, at a `typical`
+    one: as bins of a histogram, or as whole numbers that it prints. 0 if they are finer than matters.
+    """
+    known = metric(name).resolution
+    engine = engines.load(workload.engine)
+    if not typical or not isinstance(engine, engines.PrintsWholeNumbers):
+        return known
+    return max(known, engine.step(workload.options, name) / typical)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iogate.judge.judge import Expectation, GateOptions
-from iogate.judge.metrics import note_metrics, undecided_metrics, worst_of
+from iogate.judge.metrics import note_metrics, resolution_of, undecided_metrics, worst_of
 from iogate.model import (
     Environment,
     MetricVerdict,
@@ -99,6 +99,7 @@ class PairJudge:
             known = self._decisions.get(name)
             if known and known.verdict != "continue":
                 continue
+            usual = statistics.median(_base(block).metrics[name] for block in repetitions)
             self._decisions[name] = decide(
                 [_ratio(block, name) for block in repetitions],
                 swapped=swapped,
@@ -108,7 +109,7 @@ class PairJudge:
                 beta=self._options.beta,
                 max_blocks=self.maximum,
                 metrics=self._options.metrics,
-                resolution=metric(name).resolution,
+                resolution=resolution_of(self._workload, name, usual),
             )
         return all(item.verdict != "continue" for item in self._decisions.values())
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from iogate import engines
 from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
@@ -425,3 +426,24 @@ def test_rounds_of_a_steady_state_that_are_more_than_a_protocol_asks_for_are_all
     one = protocol(3)
     assert one.look(repetitions(**{IOPS: [1000.0, 1001.0, 999.0, 700.0, 700.0]}))
     assert one.decisions[IOPS].repetitions == 5
+
+
+def test_whole_microseconds_are_known_to_be_so_where_they_never_differ():
+    """A device that lost the tolerance passed in 42% of the sessions."""
+    name, source = "read.latency.mean", random.Random(31)
+
+    def session(microseconds, count):
+        return tuple(1000.0 * math.floor(microseconds * source.gauss(1, 0.001)) for _ in range(count))
+
+    options = engines.load("iozone").options({"size": "64M", "report": "latency"})
+    measured = workload("iozone", options=options, gate={name: Tolerance(0.05)})
+    verdicts = []
+    for _ in range(200):
+        microseconds = source.uniform(20, 40)
+        known = Baseline(
+            "w", {}, {name: tuple(session(microseconds, 5) for _ in range(5))}, sessions=tuple("abcde")
+        )
+        one = BaselineJudge(measured, known, (name,), GateOptions())
+        verdicts.append(decided(one, repetitions(**{name: session(microseconds * 1.05, 12)}))[0].verdict)
+    assert sum(verdict in ("pass", "drift") for verdict in verdicts) <= 20
+    assert verdicts.count("invalid") == 0

@@ -101,6 +101,15 @@ class Iozone:
         # not `by_size`: it waits for ever for children that died, while others may use the disk
         return Command(argv, options.get("timeout") or _seconds(options) * 1.1 + _PATIENCE)
 
+    def step(self, options: Mapping[str, Any], metric: str) -> float:
+        """Return what one microsecond, or one operation per second, is: the automatic mode prints whole ones
+        (and whole kB/s, which are fine).
+        """
+        parts = metric.split(".")
+        if options.get("processes") is not None:
+            return 0.0
+        return 1000.0 if "latency" in parts else 1.0 if "iops" in parts else 0.0
+
     def recognises(self, text: str) -> bool:
         return recognises(text)
 

@@ -7,7 +7,7 @@ A device is looked at after each session, as a lab does: each method sees the se
 on. Of series without a change (60 sessions) it counts the looks at which any change is said to be there, and
 the sessions at which one is said that was not said before. Of series with a loss of 5% after 10, 20 or 40
 sessions it counts the sessions of the loss until it is told, by a change at most three sessions off; NEVER
-is within 12: the median delay, and the share never told. Sessions scatter by 1%, whatever the noise. All
+is within 12: the median delay, and the share never told. Sessions scatter by 1%, but for two speeds. All
 methods see the same series, the peers the first of them. About a quarter of an hour with two cores.
 """
 
@@ -62,6 +62,15 @@ def spiked(random: np.random.Generator, count: int) -> np.ndarray:
     return random.standard_normal(count) - spikes
 
 
+def of_two_speeds(share: float) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """A share of the sessions is 5% slower than the others, which scatter by 0.3%."""
+
+    def noise(random: np.random.Generator, count: int) -> np.ndarray:
+        return 0.3 * random.standard_normal(count) - 5 * (random.random(count) < share)
+
+    return noise
+
+
 NOISES = {
     "independent": independent,
     "AR(1) 0.3": correlated(0.3),
@@ -69,6 +78,8 @@ NOISES = {
     "heavy tails (t, 3)": heavy,
     "skewed": skewed,
     "spikes, 5%": spiked,
+    "two speeds, 10%": of_two_speeds(0.1),
+    "two speeds, 20%": of_two_speeds(0.2),
 }
 
 

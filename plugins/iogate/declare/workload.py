@@ -26,7 +26,7 @@ from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import KNOWN, Fraction, Schema, check
 from iogate.formats.words import nearest, value_text
-from iogate.model import Tolerance, Workload, metric
+from iogate.model import Direction, Tolerance, Workload, is_tolerance, metric
 from iogate.units import one_line, parse_fraction, printable
 
 PILOT_SECONDS = 20
@@ -35,7 +35,7 @@ PILOT_SECONDS = 20
 _MARKER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")  # pytest keeps those with _ before to itself
 
 
-def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
+def _tolerance(value: Any, direction: Direction) -> Tolerance | Mapping[str, float | None]:
     """Read `5%`, `0.05`, null (from the data), or ReFrame's pair of a lower and an upper bound."""
     if value is None:
         return Tolerance()
@@ -51,8 +51,8 @@ def _tolerance(value: Any) -> Tolerance | Mapping[str, float | None]:
     if not isinstance(value, (str, int, float)) or isinstance(value, bool):
         raise ValueError("a tolerance is 5%, 0.05, a pair [lower, upper], or empty to take it from the data")
     tolerance = parse_fraction(value)
-    if not 0 < tolerance < 1:
-        raise ValueError("a tolerance is above 0% and below 100%")
+    if not is_tolerance(tolerance, direction):
+        raise ValueError("a tolerance is above 0%" + (" and below 100%" if direction == "higher" else ""))
     return Tolerance(worse=tolerance)
 
 
@@ -75,7 +75,7 @@ def _gate(value: Any) -> dict[str, Tolerance]:
                 "an efficiency, such as threads_8.efficiency or clients_4.efficiency"
             )
         try:
-            tolerance = _tolerance(written)
+            tolerance = _tolerance(written, direction)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         if isinstance(tolerance, Mapping):

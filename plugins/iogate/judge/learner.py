@@ -11,7 +11,7 @@ from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
 from iogate.model import Environment, MetricVerdict, Repetition, Verdict
-from iogate.units import format_change, ordinal
+from iogate.units import format_change, format_share, ordinal
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
@@ -91,7 +91,9 @@ class Learner:
         sessions = len(self._judge.baseline.sessions) + 1
         known = self._judge.resolution({item.metric.name: item.values for item in gating})
         worst = max(known, key=lambda item: item.minimum_detectable / item.tolerance)
-        said = f"recorded, {ordinal(sessions)} session: resolves {worst.minimum_detectable:.0%} now"
+        least = worst.minimum_detectable
+        resolves = f"{least:.0%}" if least < 10 else format_share(least)
+        said = f"recorded, {ordinal(sessions)} session: resolves {resolves} now"
         if worst.remedy is None:
             return f"{said}, which is enough: from the next on it is judged"
         seconds = sum(item.seconds for item in repetitions) / len(repetitions)

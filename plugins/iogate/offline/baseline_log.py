@@ -15,7 +15,7 @@ from iogate.errors import InputError, IogateError, Position, TargetError
 from iogate.formats.words import nearest
 from iogate.host.environment import differences
 from iogate.host.git import history, is_committed
-from iogate.judge.appointment import BaselineJudges
+from iogate.judge.appointment import BaselineJudges, gating_metrics
 from iogate.judge.baseline import load_baselines, load_sessions
 from iogate.judge.baseline.file import device_folder, read
 from iogate.judge.baseline.places import baseline_files, near_path, suite_of
@@ -109,7 +109,8 @@ def strength(folder: Path, suite: str, known: Mapping[str, Baseline], project: P
 
     declared = {workload.name: workload for workload in _declared(folder, suite, project)}
     workloads = [_workload(one, suite, declared.get(name)) for name, one in known.items()]
-    judges = BaselineJudges(folder, GateOptions())
+    metrics = sum(len(gating_metrics(workload)) for workload in workloads)
+    judges = BaselineJudges(folder, GateOptions(metrics=max(1, metrics)))  # as in a run of this suite
     found = judges.sensitivities(workloads)
     rows = [
         (workload, metric, *_counts(known[workload], metric), *_resolves(item, known[workload]))

@@ -41,9 +41,9 @@ def latency_table(sessions: Sequence[Results]) -> str:
     workloads = [workload for results in sessions for workload in results.workloads]
     rows = [row for workload in workloads for row in _rows(workload)]
     lines = [
-        _line(("Abbreviation", "Meaning", "Measurement")),
+        _line(_NOTATION[0]),
         _line(["---"] * 3),
-        *map(_line, _NOTATION),
+        *map(_line, _NOTATION[1:]),
         "",
     ]
     if rows:

@@ -163,12 +163,15 @@ def _folded(name: str, width: int) -> list[str]:
     """Return a name in pieces that have room, parted where its own parts end if that can be."""
     from rich.cells import cell_len, chop_cells
 
-    pieces = [""]
+    pieces, room = [""], width
     for part in _PARTS.findall(name):
         for piece in chop_cells(part, width):
-            if cell_len(pieces[-1]) + cell_len(piece) > width:
+            cells = cell_len(piece)
+            if cells > room:
                 pieces.append("")
+                room = width
             pieces[-1] += piece
+            room -= cells
     return pieces
 
 

@@ -165,6 +165,7 @@ def test_a_matrix_is_the_product_of_its_values_less_what_is_excluded(tmp_path):
         ("[-5%, 10%]", "read.iops", Tolerance(0.05, 0.10)),
         ("[-5%, 10%]", "read.clat.p99", Tolerance(0.10, 0.05)),
         ("[-5%, ~]", "read.iops", Tolerance(0.05, None)),
+        ("150%", "read.clat.p99", Tolerance(1.5)),
     ],
 )
 def test_a_tolerance_is_one_bound_or_two(tmp_path, written, metric, expected):
@@ -185,6 +186,14 @@ def test_a_tolerance_that_says_nothing_is_refused(tmp_path, written):
     (message,) = mistakes(tmp_path, text)
     assert message.startswith("demo.yaml:1:")
     assert "read.iops" in message
+
+
+@pytest.mark.parametrize("written", ["25", "1.5", "-150%", "0%"])
+def test_a_tolerance_of_a_latency_may_be_more_than_all_and_is_in_per_cent_then(tmp_path, written):
+    """A plain 25 is rather meant as 25%."""
+    text = f"workloads: {{a: {{rw: read, bs: 1M, size: 1G, gate: {{read.clat.p99: {written}}}}}}}"
+    (message,) = mistakes(tmp_path, text)
+    assert "could mean a percentage or a multiple" in message or "above 0%" in message
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,26 @@ def test_what_it_resolves_is_told_by_the_tolerance_of_the_suite(lab, capsys):
     assert resolves()[4] == "7.0%"
 
 
+def test_what_it_resolves_is_what_a_run_of_the_whole_suite_does(lab, capsys):
+    """All metrics share the false alarms: of one alone less is asked."""
+    folder = lab.parents[1]
+    (folder / "suites").mkdir()
+    gate = "gate: {read.bandwidth: 7%, read.iops: 7%, read.lat.mean: 7%, read.clat.mean: 7%}"
+    resolved = []
+    for gates in ("gate: {read.bandwidth: 7%}", gate):
+        suite = f"workloads:\n  a: {{rw: read, size: 1M, {gates}}}\n"
+        (folder / "suites/demo.yaml").write_text(suite)
+        (lab / "demo.yaml").unlink()
+        record(folder)
+        text = said(capsys, "lab")
+        row = next(
+            line.split() for line in text.splitlines() if line.startswith("a  ") and "bandwidth" in line
+        )
+        resolved.append(float(row[5].rstrip("%")))
+    alone, together = resolved
+    assert together > alone
+
+
 def record(project):
     from iogate.declare.suite import load_suite
 

@@ -41,6 +41,10 @@ def record(name, definition, figures, **more):
     return replace(workload(name), definition=definition, metrics=metrics, **more)
 
 
+def test_the_legend_has_one_line_of_headings():
+    assert latency_table([]).count("Abbreviation") == 1
+
+
 @pytest.fixture(scope="module")
 def orin():
     """The published figures, as the baseline of the device has them."""

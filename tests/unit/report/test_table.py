@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from growth import LINEAR, growth
 from iogate.report.headline import headline, worst_first
 from iogate.report.results import RunRecord, WorkloadRecord
 from iogate.report.table import Look, session_table
@@ -63,6 +64,16 @@ def test_names_are_folded_where_nothing_else_helps():
     assert LONG in folded
     first = [line.split()[0] for line in text.splitlines()[2:5]]
     assert first == ["sweep[", "access=random,", "bs=4k,iodepth=128,"]
+
+
+def test_the_time_that_a_long_name_takes_grows_with_it_and_no_faster():
+    """Of 230 KB it was half a minute."""
+
+    def shown(count):
+        found = [workload("w[" + ",".join(f"k{number}={number}" for number in range(count)) + "]")]
+        return lambda: session_table(found, Look())
+
+    assert growth(shown(1000), shown(4000)) < LINEAR
 
 
 def test_without_colour_there_is_no_escape_and_with_it_the_verdict_has_one():

@@ -17,6 +17,7 @@ from iogate.judge.history.chance import NoiseModel, Spikes, chance_of, noise_mod
 from iogate.judge.history.fit import PRICE, best_edges, noise_of, price_to_describe
 from iogate.judge.history.levels import Levels, best_place, levels_between, noise_around
 from iogate.judge.history.scan import SHORTEST, Array, Stretch
+from iogate.judge.history.several import chance_of_several
 from iogate.judge.history.spikes import FLOOR, scale_of, spike_limit, without_spikes
 from iogate.judge.history.trend import has_trend
 
@@ -121,7 +122,14 @@ def _split(
         return
     own, weight = values[start:stop], weights[start:stop]
     stretch, probability = chance_of(own, weight, noise)
-    if probability > chance or abs(_difference(own, weight, stretch)) < _LEAST:
+    if probability > chance:
+        return
+    change = _difference(own, weight, stretch)
+    if abs(change) < _LEAST:
+        return
+    place = Stretch(start + stretch.start, start + stretch.stop, stretch.share)
+    probability = max(probability, chance_of_several(values + noise.spikes.heights, part, place, change))
+    if probability > chance:
         return
     edges = sorted({start, start + stretch.start, start + stretch.stop, stop})
     found.update(dict.fromkeys(edges[1:-1], probability))

@@ -18,7 +18,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
         "clat",
         r"\bclat(?:ency)?[\d.]*\b|(?<!to )(?<!job )completion(?! *(?:time|rate|%|[\[(]s(?:ec\w*)?[\])]))",
     ),
-    ("iops", r"\b[km]?iops\b"),
+    ("iops", r"\b[km]?iops\b|\b(?:i/?os?|i/?o op(?:eration)?s|ops)(?: ?/ ?| per )s(?:ec(?:ond)?)?\b"),
     ("bandwidth", r"\bbw\b|bandwidth|throughput"),
     ("lat", r"\bt?lat[\d.]*\b|latency"),
     (

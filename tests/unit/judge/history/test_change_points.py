@@ -148,6 +148,33 @@ def test_few_false_alarms_of_independent_and_of_correlated_sessions():
     assert alarms <= 2
 
 
+def test_sessions_of_two_speeds_that_chance_puts_side_by_side_are_no_change():
+    """One session in five is slow: three in a row were a change with a chance of 1.5e-10."""
+    told = 0
+    for seed in range(12):
+        values = noise(seed, 40, 0.003)
+        slow = np.random.default_rng(1000 + seed).random(40) < 0.2
+        values[slow] -= 0.08
+        told += any(find_levels(values[:count]).change_points for count in range(12, 41, 2))
+    assert told <= 1
+
+
+@pytest.mark.parametrize("slow", [(4, 11, 19), (4, 5, 19)], ids=["alone", "two side by side"])
+def test_what_lasts_is_a_change_also_where_single_sessions_were_as_slow(slow):
+    values = noise(5, 40, 0.003)
+    values[list(slow)] -= 0.08
+    values[32:] -= 0.08
+    assert find_levels(values).change_points == (32,)
+    assert not find_levels(values[:35]).change_points  # three of them may be chance
+
+
+def test_a_level_that_was_there_before_is_no_session_that_stands_out_alone():
+    values = noise(6, 60, 0.003)
+    values[10:20] -= 0.08
+    values[45:] -= 0.08
+    assert find_levels(values).change_points == (10, 20, 45)
+
+
 def test_what_follows_a_dip_at_the_end_is_not_the_spike():
     values = np.array([0.1, -0.2, 0.3, 0.0, -0.1, 0.2, -0.7, -2.2, -2.8, 0.0, -0.3])
     assert without_spikes(values, 2.2)[-2:].tolist() == [0.0, -0.3]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
 
 
+_ANEW = "if that stays so, begin anew: --update-baselines"
+
+
 class Learner:
     """Records what a baseline that cannot resolve its tolerance yet is to learn from.
 
@@ -71,9 +74,24 @@ class Learner:
         if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
             return replace(not_passed(found), reason=found.reason + why)
+        if found.passed and (gains := self._known_gains(found)):
+            why = f"{gains} better than the noise explains that sessions have shown, and would hide losses"
+            return replace(found, reason=f"{found.reason}\nnot recorded: {why}; {_ANEW}; {FORCE}")
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
-        reason = self._reason(gating, repetitions) + _gains_text(found.metrics)
+        reason = self._reason(gating, repetitions) + _gains_text(found)
         return Verdict("recorded", reason, metrics, keep=True)
+
+    def _known_gains(self, found: Verdict) -> str:
+        """Return which metrics are better beyond doubt where it is known how sessions differ, with a verb.
+        Where that is a guess, a gain may be a lesson.
+        """
+        expected = self._judge.expectations()
+        names = [
+            item.metric.name
+            for item in _gains(found)
+            if (known := expected[item.metric.name].sensitivity) and not known.assumed
+        ]
+        return " and ".join(names) + (" is" if len(names) == 1 else " are") if names else ""
 
     def _whole(self, repetitions: Sequence[Repetition]) -> Verdict:
         """Return the verdict on all that is to be kept: the gate may have passed it after two of them."""
@@ -106,13 +124,14 @@ class Learner:
         return self._judge.differences(environment)
 
 
-def _gains_text(metrics: Sequence[MetricVerdict]) -> str:
-    """Return what is better beyond doubt, for people: it is learnt, as noise that nobody has seen is."""
-    gains = [item for item in metrics if item.gating and item.verdict == "improved"]
-    if not gains:
-        return ""
-    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in gains)
-    return f"; better beyond doubt: {named}; if that stays so, begin anew: --update-baselines"
+def _gains(verdict: Verdict) -> list[MetricVerdict]:
+    return [item for item in verdict.metrics if item.gating and item.verdict == "improved"]
+
+
+def _gains_text(verdict: Verdict) -> str:
+    """Return what is better beyond doubt, for people, as far as is known of how sessions differ."""
+    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in _gains(verdict))
+    return f"; better beyond doubt: {named}; {_ANEW}" if named else ""
 
 
 def can_judge(known: Sequence[Sensitivity | None]) -> bool:

@@ -57,8 +57,8 @@ def test_a_device_is_measured_as_fast_as_it_is(accepted):
     [iops] = re.findall(r"^      read\.iops:\n((?:      - \[.*\]\n)+)", baseline, re.MULTILINE)
     values = [float(text) for text in re.findall(r"[\d.]+", iops)]
     assert 15 <= len(values) <= 60  # noisy ones are made up for by more
-    assert max(values) < 2060  # a busy machine may slow some of them down, and makes none faster
-    assert statistics.median(values) > 1940
+    assert 1940 < statistics.median(values) < 2060  # a busy machine may slow some of them down
+    assert max(values) < 2000 * (1 + 0.1 / 0.4)  # none gets more than a slice of the throttle's more
 
 
 def test_the_same_speed_passes(accepted):

@@ -204,6 +204,23 @@ def test_the_shipped_device_learns_until_it_can_judge(project):
     assert project.baseline().read_text() == document
 
 
+def test_a_device_that_learns_says_that_a_gain_is_not_learnt(project):
+    """It passes, and is nowhere else: the baseline would be two levels, with losses between them."""
+    names = ("alpha", "beta", "gamma", "delta")
+    workloads = ", ".join(f"{name}: {{gate: {{read.iops: 1%}}}}" for name in names)
+    project.suite(f"defaults: {{engine: fake}}\nworkloads: {{{workloads}}}\n")
+    for _ in range(2):
+        project.run("suites").assert_outcomes(passed=4)
+    document = project.baseline().read_text()
+    gained = project.run("suites", factor=1.2)
+    gained.assert_outcomes(passed=4)
+    assert "4 improved" in gained.stdout.str()
+    gained.stdout.fnmatch_lines(
+        ["4 workloads (*): not recorded: read.iops is better than the noise explains *"]
+    )
+    assert project.baseline().read_text() == document
+
+
 def test_results_are_json_of_schema_1(project):
     project.run("suites")
     project.run("suites", "--io-json=out.json", factor=0.7)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _KEPT = ("appended", "recorded anew", "recorded, ")
 """How the lines of a verdict begin that say what becomes of a session."""
+_LEFT = "not recorded: "
+"""How the line of a verdict begins that says that nothing does; of what failed, the failure tells."""
 
 
 def write_baselines(
@@ -36,9 +38,10 @@ def write_baselines(
 ) -> Iterator[str]:
     """Write what was recorded into the baseline files, and yield what each of them is now, for people; what
     the session changes in it, too, where it replaces something, or somebody updates, or `verbosity` is above
-    0; below 0 only that, and what became of sessions. What could not be written is raised when all others
-    are. Raises IogateError.
+    0; below 0 only that, and what became of sessions. What passed and is not recorded is told in any case.
+    What could not be written is raised when all others are. Raises IogateError.
     """
+    results = list(results)
     recorded = [result for result in results if result.verdict.keep]
     errors = []
     for suite in dict.fromkeys(result.workload.suite for result in recorded):
@@ -48,6 +51,9 @@ def write_baselines(
             yield from _write(path, device, suite, records, session, settings, judges, verbosity)
         except IogateError as error:
             errors.append(error)
+    passed = [result for result in results if result.verdict.passed]
+    left = [(one.workload.name, line) for one in passed for line in _lines(one, _LEFT)]
+    yield _told(left)
     raise_together(errors)
 
 
@@ -132,7 +138,12 @@ def _told(said: Sequence[tuple[str, str]]) -> str:
 
 def _fate(result: WorkloadResult) -> Iterator[str]:
     """Yield what became of the session of a workload."""
-    yield from (line for line in result.verdict.reason.splitlines() if line.startswith(_KEPT))
+    yield from _lines(result, *_KEPT)
+
+
+def _lines(result: WorkloadResult, *begin: str) -> Iterator[str]:
+    """Yield the lines of a verdict's reason that begin so."""
+    yield from (line for line in result.verdict.reason.splitlines() if line.startswith(begin))
 
 
 def _said(result: WorkloadResult) -> Iterator[str]:

@@ -370,6 +370,7 @@ def test_opened_exclusively_by_another(made):
 @pytest.mark.parametrize(
     "has",
     ["f = open(sys.argv[1], 'rb')", "m = mmap.mmap(os.open(sys.argv[1], 2), 4096); os.closerange(3, 99)"],
+    ids=["open", "mapped"],
 )
 def test_open_in_another_program(made, has):
     """As a virtual machine has it: without any claim. What is mapped stays so when it is closed."""
@@ -381,6 +382,31 @@ def test_open_in_another_program(made, has):
         assert f"pid {other.pid}" in refused(device)["open"]
         other.stdin.close()
     assert refused(device) == {}
+
+
+def test_a_disk_of_which_it_is_a_partition_open_in_another_program(made, tmp_path, monkeypatch):
+    """As a virtual machine has it that was given all of the disk."""
+    disk = made.device()
+    part = partition(disk)
+    (tmp_path / "disk-part1").symlink_to(part)
+    monkeypatch.setattr("iogate.target.destroy.BY_ID", tmp_path)
+    named = Device("d", str(part), target_id={"by_id": "disk-part1"})
+    assert refused(part, named) == {}
+    with disk.open("rb") as stream, subprocess.Popen(["sleep", "100"], stdin=stream) as other:
+        assert f"pid {other.pid}" in refused(part, named)["open"]
+        other.kill()
+
+
+def test_the_node_of_a_chroot_open_in_another_program(made, tmp_path):
+    device = made.device()
+    (tmp_path / "dev").mkdir()
+    made.mount("/dev", "--bind", point=tmp_path / "dev")
+    with (
+        (tmp_path / "dev" / device.name).open("rb") as stream,
+        subprocess.Popen(["sleep", "100"], stdin=stream) as other,
+    ):
+        assert f"pid {other.pid}" in refused(device)["open"]
+        other.kill()
 
 
 def test_the_file_of_a_loop_device_open_in_another_program(made):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from iogate.host import sysfs
+from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import PROC, number_text, parse_mountinfo
 from iogate.units import printable
 
@@ -44,8 +45,10 @@ def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
     Raises TimeoutError with their number if some have too many files open to look at.
     """
 
+    nodes = tuple(f"/dev/{BlockDevice(number).name}" for number in numbers)  # as in a chroot's /dev, too
+
     def matches(link: str, name: str) -> bool:
-        return name.startswith("/dev/") and _is_device(link, numbers)
+        return (name.startswith("/dev/") or name.endswith(nodes)) and _is_device(link, numbers)
 
     return list(_openers(matches, proc, mapped=True))
 
@@ -68,8 +71,10 @@ def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
     return sorted(set(keepers))
 
 
-def openers_of_file(descriptor: int, proc: Path = PROC) -> list[int]:
-    """Return the other processes that have the same file or folder open, of those that can be looked at."""
+def openers_of_file(descriptor: int, proc: Path = PROC, *, mapped: bool = False) -> list[int]:
+    """Return the other processes that have the same file or folder open, or also `mapped`, by the name that
+    it has here, of those that can be looked at.
+    """
     own = os.fstat(descriptor)
     name = os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}"))
 
@@ -80,7 +85,7 @@ def openers_of_file(descriptor: int, proc: Path = PROC) -> list[int]:
 
     pids = []
     with contextlib.suppress(TimeoutError):
-        for pid in _openers(matches, proc):
+        for pid in _openers(matches, proc, mapped=mapped):
             pids.append(pid)
     return pids
 
@@ -163,9 +168,10 @@ def _links(folder: str) -> Iterator[tuple[str, str]]:
 def _mappings(process: Path) -> Iterator[tuple[str, str]]:
     """Yield a link to each file that a process has mapped, with its name: it may have been closed since."""
     for line in sysfs.text(process / "maps", errors="surrogateescape").splitlines():
-        addresses, _, name = line.partition(" /")
+        said, _, name = line.partition(" /")
         if name:
-            yield f"{process}/map_files/{addresses.split()[0]}", f"/{name}"
+            start, _, end = said.split()[0].partition("-")  # with leading zeros, which the link has not
+            yield f"{process}/map_files/{int(start, 16):x}-{int(end, 16):x}", f"/{name}"
 
 
 def _is_device(link: str, numbers: frozenset[str]) -> bool:

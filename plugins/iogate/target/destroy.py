@@ -339,14 +339,17 @@ def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
 
 
 def _openers(plan: WritePlan) -> list[int]:
-    """Return the other processes that have a device open, or the file of one. Raises TimeoutError."""
-    found = openers_of(plan.numbers, plan.proc)
-    devices = (BlockDevice(number, plan.device.sys) for number in plan.numbers)
+    """Return the other processes that have a device open, of a partition also the whole, or the file of one.
+    Raises TimeoutError.
+    """
+    numbers = plan.numbers | {plan.device.whole.number}
+    found = openers_of(numbers, plan.proc)
+    devices = (BlockDevice(number, plan.device.sys) for number in numbers)
     for file in {device.backing_file for device in devices} - {""}:
         with contextlib.suppress(OSError):  # it has no name any more, or none here
             place = os.open(file, os.O_PATH | os.O_CLOEXEC)
             try:
-                found += openers_of_file(place, plan.proc)
+                found += openers_of_file(place, plan.proc, mapped=True)
             finally:
                 os.close(place)
     return sorted(set(found))

@@ -349,6 +349,10 @@ class TestForms:
         below = "\nIn all, 12 disks were tried.\n\nbs,qd,IOPS,BW MiB/s\n4k,32,100k,390.6\n"
         pipes = "\n| bs, rw | IOPS, k | BW, MiB/s |\n|---|---|---|\n| 4k | 1,000 | 3,906 |\n"
         csv = "bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n"
+        unmeasured = "\nbs,qd,p50,p99\n4k,32,98,410\n", "\nProcessor\nuser,sys,idle,steal\n12,9,70,9\n"
+        for other in (*unmeasured, unmeasured[0].lstrip(), "\n# bs,qd,user,sys\n4k,32,98,410\n"):
+            (piece,) = pieces(csv + other, "report.md")
+            assert piece.rows == 1 and not piece.findings
         for other in (below, pipes):
             first, second = pieces(csv + other, "report.md")
             assert (first.rows, second.rows) == (1, 1)

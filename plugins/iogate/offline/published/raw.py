@@ -12,7 +12,7 @@ from iogate.offline.published.columns import heads_figures
 LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
-_MOST_BETWEEN = 2  # lines between two rows of a table that are none of its rows
+_HEADED = 3  # cells of a comment that are headings
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
@@ -131,13 +131,16 @@ def _rows(
     lines: Sequence[str], number: int, split: _Split, width: int
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yield the lines of figures below one of headings, each with its number and its cells: as many as there
-    are headings, else none. What stands between them and is no other table's is passed over: rules, blank
+    are headings, else none. What stands between them and heads no other table is passed over: rules, blank
     lines, comments, and names of groups.
     """
-    between = 0
+    blank = False
     for index in range(number, len(lines)):
         line = lines[index]
-        if line.strip() and _RULE.issuperset(line.strip()):
+        if not line.strip():
+            blank = True
+            continue
+        if _RULE.issuperset(line.strip()):
             continue
         if line.count("|") >= 2:  # of a table with pipes
             return
@@ -146,16 +149,20 @@ def _rows(
             cells.pop()
         figures = sum(map(starts_number, cells[1:]))
         words = split is _spaced
-        if len(cells) == width and figures and not (words and figures < width / 2):
+        if len(cells) == width and figures and not (words and (blank or figures < width / 2)):
             yield index + 1, line, cells
-            between = 0
-        elif not words and len(cells) >= width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0:
-            yield index + 1, line, []
-            between = 0
-        elif words or between == _MOST_BETWEEN or _headings(line, split):
+        elif words or blank:
             return
-        else:
-            between += 1
+        elif len(cells) >= width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0:
+            yield index + 1, line, []
+        elif not (_is_comment(line, cells) or (len(cells) == width and sum(map(bool, cells)) == 1)):
+            return
+        blank = False
+
+
+def _is_comment(line: str, cells: Sequence[str]) -> bool:
+    """Return whether a line is a comment, and no headings that stand in one."""
+    return line.lstrip().startswith(("#", "//")) and len(cells) < _HEADED
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -58,7 +58,7 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
     spikes = Spikes((plain - calm)[::turn], limit)
     noise = noise_model(left * np.sqrt(weights[::turn]), len(edges) - 1, spikes)
     allowed = chance * min(1.0, _EARLY / len(given)) ** 2
-    points = _change_points(calm[::turn], weights[::turn], noise, allowed)
+    points = _change_points(calm[::turn], weights[::turn], noise, allowed, edges)
     if turn < 0:
         points = {len(calm) - place: points[place] for place in sorted(points, reverse=True)}
     around = calm + centre, weights
@@ -95,10 +95,14 @@ def _described(values: Array, weights: Array, scale: float) -> list[int]:
     return best_edges(values, weights, price_to_describe(len(values)) * scale**2)[1:-1]
 
 
-def _change_points(values: Array, weights: Array, noise: NoiseModel, chance: float) -> dict[int, float]:
-    """Return the change points of a series with their chances, at their best places."""
+def _change_points(
+    values: Array, weights: Array, noise: NoiseModel, chance: float, edges: Sequence[int]
+) -> dict[int, float]:
+    """Return the change points of a series with their chances, at their best places; `edges` are those of the
+    levels that fit it best.
+    """
     found: dict[int, float] = {}
-    _split(values, weights, noise, (0, len(values)), chance, found)
+    _split(values, weights, noise, (0, len(values)), chance, edges, found)
     places = sorted(found)
     chances = [found[place] for place in places]
     for number in range(len(places)):
@@ -114,27 +118,51 @@ def _split(
     noise: NoiseModel,
     part: tuple[int, int],
     chance: float,
+    edges: Sequence[int],
     found: dict[int, float],
 ) -> None:
-    """Add the change points of a part of a series."""
+    """Add the change points of a part of a series.
+
+    Where none stands out, several may hide one another, as three losses that came and went: each level that
+    fits is then asked for with the next one alone. These are two of all places that a part may begin and end
+    at, and as many times less is left to chance.
+    """
+    start, stop = part
+    new = _changes(values, weights, noise, part, chance)
+    inner = [edge for edge in edges if start < edge < stop]
+    if not new and len(inner) > 1:
+        count = stop - start
+        rarely = chance / (count * (count + 1) / 2)
+        all_edges = [start, *inner, stop]
+        for first, behind in zip(all_edges, all_edges[2:], strict=False):
+            new |= _changes(values, weights, noise, (first, behind), rarely)
+    found.update(new)
+    for each in itertools.pairwise([start, *sorted(new), stop]) if new else ():
+        _split(values, weights, noise, each, chance, edges, found)
+
+
+def _changes(
+    values: Array, weights: Array, noise: NoiseModel, part: tuple[int, int], chance: float
+) -> dict[int, float]:
+    """Return where the stretch of a part begins and ends that differs most, with the chance of that; nothing
+    if chance makes as much more often than that.
+    """
     start, stop = part
     if stop - start < 2 * SHORTEST:
-        return
+        return {}
     own, weight = values[start:stop], weights[start:stop]
     stretch, probability = chance_of(own, weight, noise)
     if probability > chance:
-        return
+        return {}
     change = _difference(own, weight, stretch)
     if abs(change) < _LEAST:
-        return
+        return {}
     place = Stretch(start + stretch.start, start + stretch.stop, stretch.share)
     probability = max(probability, chance_of_several(values + noise.spikes.heights, part, place, change))
     if probability > chance:
-        return
-    edges = sorted({start, start + stretch.start, start + stretch.stop, stop})
-    found.update(dict.fromkeys(edges[1:-1], probability))
-    for each in itertools.pairwise(edges):
-        _split(values, weights, noise, each, chance, found)
+        return {}
+    inner = {place.start, place.stop} - {start, stop}
+    return dict.fromkeys(sorted(inner), probability)
 
 
 def _difference(values: Array, weights: Array, stretch: Stretch) -> float:

@@ -34,11 +34,12 @@ def chance_of_several(values: Array, part: tuple[int, int], stretch: Stretch, ch
     """
     inside = np.zeros(len(values), dtype=bool)
     inside[stretch.start : stretch.stop] = True
-    sign = math.copysign(1.0, change)
-    if 2 * (stretch.stop - stretch.start) > part[1] - part[0]:  # then the others are what differs
-        within = np.zeros(len(values), dtype=bool)
-        within[part[0] : part[1]] = True
-        inside, sign = within & ~inside, -sign
+    sign, centre = math.copysign(1.0, change), float(np.median(values))
+    within = np.zeros(len(values), dtype=bool)
+    within[part[0] : part[1]] = True
+    rest = within & ~inside
+    if abs(np.mean(values[rest]) - centre) > abs(np.mean(values[inside]) - centre):  # it is what differs
+        inside, sign = rest, -sign
     usual = float(np.median(values[~inside]))
     differs = sign * (values - usual)
     out = differs > _AS_MUCH * abs(change)

@@ -175,6 +175,16 @@ def test_a_level_that_was_there_before_is_no_session_that_stands_out_alone():
     assert find_levels(values).change_points == (10, 20, 45)
 
 
+@pytest.mark.parametrize("loss", [0.05, 0.2])
+@pytest.mark.parametrize("places", [(15, 30, 45), (10, 20, 30, 40, 50), (20, 30, 50)], ids=str)
+def test_losses_that_came_and_went_do_not_hide_one_another(loss, places):
+    """Each is one of several levels, and no stretch differed enough from all the rest together."""
+    values = noise(8, 60, 0.004)
+    for number, (start, stop) in enumerate(zip(places, (*places[1:], 60), strict=True)):
+        values[start:stop] += math.log(1 - loss) * (1 - number % 2)
+    assert find_levels(values).change_points == places
+
+
 def test_what_follows_a_dip_at_the_end_is_not_the_spike():
     values = np.array([0.1, -0.2, 0.3, 0.0, -0.1, 0.2, -0.7, -2.2, -2.8, 0.0, -0.3])
     assert without_spikes(values, 2.2)[-2:].tolist() == [0.0, -0.3]

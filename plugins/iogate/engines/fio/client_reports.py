@@ -26,7 +26,8 @@ def last_reports(document: Mapping[str, Any]) -> Mapping[str, Any]:
     for entry in entries:
         if entry.get("jobname") != ALL_CLIENTS:
             reports.setdefault(_job(entry), []).append(entry)
-    last = [entry for each in reports.values() for entry in _last(each)]
+    ramped = "ramp_time" in json.dumps(document.get("global options"), default=str)
+    last = [entry for each in reports.values() for entry in _last(each, ramped=ramped)]
     if sum(map(len, reports.values())) == len(last):
         return document
     kept = {id(entry) for entry in last}
@@ -39,13 +40,17 @@ def _job(entry: Mapping[str, Any]) -> str:
     return json.dumps([entry.get(key) for key in keys], default=str)
 
 
-def _last(entries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the last of several reports of the `numjobs` jobs of one name; all entries if they are one."""
+def _last(entries: Sequence[Mapping[str, Any]], *, ramped: bool) -> Sequence[Mapping[str, Any]]:
+    """Return the last of several reports of the `numjobs` jobs of one name; all entries if they are one. Jobs
+    that are `ramped` up begin to count anew after that.
+    """
     options = entries[0].get("job options")
     stated = str(options.get("numjobs", "1")).strip() if isinstance(options, dict) else "1"
     jobs = int(stated) if stated.isdecimal() and int(stated[:9]) > 0 else 1
     if len(entries) <= jobs or len(entries) % jobs:
         return entries
+    if ramped or (isinstance(options, dict) and "ramp_time" in options):
+        return entries[-jobs:]
     for number in range(jobs):
         each = entries[number::jobs]
         if any(not _is_later(one, other) for one, other in pairwise(each)):

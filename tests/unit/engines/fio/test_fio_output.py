@@ -272,6 +272,17 @@ def test_of_what_a_client_reported_at_each_interval_the_last_counts():
     assert output.metrics["read.iops"] == pytest.approx(400, rel=0.001) and output.jobs == 2
 
 
+@pytest.mark.parametrize("where", ["job options", "global options"])
+def test_a_client_that_ramps_up_begins_to_count_anew(where):
+    document = last_document("fio-3.33.client_status_interval.json")
+    early, late = document["client_stats"]
+    document["client_stats"] = [late, early, copy.deepcopy(late)]  # the first is of the ramp
+    assert len(last_reports(document)["client_stats"]) == 3
+    for entry in document["client_stats"] if where == "job options" else [document]:
+        entry[where]["ramp_time"] = "2"
+    assert last_reports(document)["client_stats"] == [late]
+
+
 def sum_of(entry, jobs):
     """The sum over all clients, which fio writes once, amid the reports."""
     summed = {**copy.deepcopy(entry), "jobname": "All clients"}

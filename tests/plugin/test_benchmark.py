@@ -161,13 +161,15 @@ def test_benchmarks_that_are_skipped_are_told_and_refused_strictly(project):
     assert refused.ret == 4 and "skips all workloads" in refused.stderr.str()
 
 
-def test_tests_in_python_that_are_no_benchmarks_are_told_and_refused_strictly(project):
+@pytest.mark.parametrize(("option", "skipped"), [("--benchmark-only", "one"), ("--benchmark-skip", "timed")])
+def test_tests_in_python_that_are_skipped_are_told_and_refused_strictly(project, option, skipped):
     project.device("lab", "target: .\n")
     (project.path / "test_disk.py").write_text(
         "def test_one(measure): measure(engine='fake')\n"
         "def test_timed(measure, benchmark): measure(engine='fake'); benchmark(int)\n"
     )
-    arguments = ("test_disk.py", "--device=lab", "--benchmark-only")
-    assert "skips what measures in Python" in project.run("suites", *arguments).stdout.str()
+    arguments = ("test_disk.py", "--device=lab", option)
+    assert "skips what measures" in " ".join(project.run("suites", *arguments).stdout.str().split())
     refused = project.run(*arguments, "--io-strict")
-    assert refused.ret == 4 and refused.stderr.str().rstrip().endswith("its own: test_disk.py::test_one")
+    assert refused.ret == 4
+    assert refused.stderr.str().rstrip().endswith(f"skips what measures: test_disk.py::test_{skipped}")

@@ -418,9 +418,15 @@ def test_the_file_of_a_loop_device_open_in_another_program(made):
         [sys.executable, "-c", script, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         other.stdout.readline()
-        assert f"pid {other.pid}" in refused(device)["open"]
+        assert f"its file {file} is open in pid {other.pid}" in refused(device)["open"]
         other.stdin.close()
-    assert refused(device) == {}
+    with open(file, "r+b"):  # this process has made the device: one that it begins may write to it
+        assert refused(device) == {}
+        own = (
+            "import sys; from pathlib import Path; from iogate.target.destroy import _openers_of_file\n"
+            "print(_openers_of_file(sys.argv[1], Path('/proc')))"
+        )
+        assert run(sys.executable, "-c", own, file) == "[]"
 
 
 def test_what_lies_on_it_is_mounted_in_a_container(made):

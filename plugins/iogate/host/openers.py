@@ -90,6 +90,17 @@ def openers_of_file(descriptor: int, proc: Path = PROC, *, mapped: bool = False)
     return pids
 
 
+def ancestors(proc: Path = PROC) -> set[int]:
+    """Return the processes that have begun this one: its parent, whose parent, and so on."""
+    found: set[int] = set()
+    pid = os.getpid()
+    while pid and pid not in found:
+        found.add(pid)
+        match = re.search(r"^PPid:\s*(\d+)", sysfs.text(proc / str(pid) / "status"), re.MULTILINE)
+        pid = int(match[1]) if match else 0
+    return found
+
+
 def process_text(pid: int, proc: Path = PROC) -> str:
     """Return a process as messages name it: `pid 4711 (pytest suites)`; of a far side who runs it."""
     try:

@@ -74,7 +74,7 @@ class Learner:
         if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
             return replace(not_passed(found), reason=found.reason + why)
-        if found.passed and (gains := self._known_gains(found)):
+        if gains := self._known_gains(found):
             why = f"{gains} better than the noise explains that sessions have shown, and would hide losses"
             return replace(found, reason=f"{found.reason}\nnot recorded: {why}; {_ANEW}; {FORCE}")
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)

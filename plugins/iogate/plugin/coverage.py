@@ -45,7 +45,8 @@ NO_BENCHMARKS = (
 
 def no_benchmarks_text(ids: Sequence[str]) -> str:
     """Return which tests in Python pytest-benchmark skips that would measure."""
-    return f"--benchmark-only skips what measures in Python and is no benchmark of its own: {_some(ids)}"
+    options = "--benchmark-skip, or --benchmark-only of what is no benchmark,"
+    return f"{options} skips what measures: {_some(ids)}"
 
 
 NOT_GONE_ON = (

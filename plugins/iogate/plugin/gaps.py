@@ -14,7 +14,7 @@ from iogate.model import Device, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.items import SuiteModule, is_suite
 from iogate.plugin.options import value_of
-from iogate.plugin.others import is_skipped_as_none, leaves_out_unchanged, skips_benchmarks
+from iogate.plugin.others import is_skipped, leaves_out_unchanged, skips_benchmarks
 from iogate.plugin.python_tests import PythonTests
 from iogate.units import printable
 
@@ -89,7 +89,7 @@ class Gaps:
             self.found += [coverage.UNCHANGED] if self.left_out else ()
         if measures and skips_benchmarks(self._config):
             self.found.append(coverage.NO_BENCHMARKS)
-        if skipped := [item.nodeid for item in self._python_tests.items if is_skipped_as_none(item)]:
+        if skipped := [item.nodeid for item in self._python_tests.items if is_skipped(item)]:
             self.found.append(coverage.no_benchmarks_text(skipped))
 
     @property

@@ -44,10 +44,10 @@ def skips_benchmarks(config: pytest.Config) -> bool:
     return bool(config.getoption("benchmark_skip", False)) and not config.getoption("benchmark_only", False)
 
 
-def is_skipped_as_none(item: pytest.Item) -> bool:
-    """Return whether pytest-benchmark skips a test in Python, as it is no benchmark."""
-    fixtures = getattr(item, "fixturenames", ())
-    return bool(item.config.getoption("benchmark_only", False)) and "benchmark" not in fixtures
+def is_skipped(item: pytest.Item) -> bool:
+    """Return whether pytest-benchmark skips a test in Python: as it is a benchmark, or as it is none."""
+    fixture = "benchmark" in getattr(item, "fixturenames", ())
+    return skips_benchmarks(item.config) if fixture else bool(item.config.getoption("benchmark_only", False))
 
 
 def tell(item: pytest.Item, record: WorkloadRecord, name: str = "") -> None:

@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from iogate.errors import TargetError
@@ -21,7 +22,7 @@ from iogate.host.blockdevice import BlockDevice, btrfs_members, whole_disks
 from iogate.host.exports import exports
 from iogate.host.flock import lock
 from iogate.host.mounts import PROC, backing, block_number, mount_of, mounts, number_text, swaps
-from iogate.host.openers import openers_of, openers_of_file, process_text
+from iogate.host.openers import ancestors, openers_of, openers_of_file, process_text
 from iogate.model import Device
 from iogate.target.signatures import signatures
 from iogate.units import printable
@@ -321,38 +322,43 @@ _EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"
 
 
 def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
-    """Refuse a device that a program uses without claiming it, such as a virtual machine; a loop device, too,
-    whose file one uses.
-    """
-    deadline = time.monotonic() + _PATIENCE
-    try:
-        while (users := _openers(plan)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-    except TimeoutError as error:
-        (pid,) = error.args
-        why = f"who has it open cannot be found out: {process_text(pid, plan.proc)} has too many files open"
-        yield plan.refuse("open", why, "end that first")
-        return
-    if users:
-        names = ", ".join(process_text(pid, plan.proc) for pid in users)
-        yield plan.refuse("open", f"it is open in {names}", "end that first")
-
-
-def _openers(plan: WritePlan) -> list[int]:
-    """Return the other processes that have a device open, of a partition also the whole, or the file of one.
-    Raises TimeoutError.
+    """Refuse a device that a program uses without claiming it, such as a virtual machine, of a partition also
+    the whole; and a loop device whose file one uses.
     """
     numbers = plan.numbers | {plan.device.whole.number}
-    found = openers_of(numbers, plan.proc)
     devices = (BlockDevice(number, plan.device.sys) for number in numbers)
-    for file in {device.backing_file for device in devices} - {""}:
-        with contextlib.suppress(OSError):  # it has no name any more, or none here
-            place = os.open(file, os.O_PATH | os.O_CLOEXEC)
-            try:
-                found += openers_of_file(place, plan.proc, mapped=True)
-            finally:
-                os.close(place)
-    return sorted(set(found))
+    files = {device.backing_file for device in devices} - {""}
+    asked: list[tuple[str, Callable[[], list[int]]]] = [("it", lambda: openers_of(numbers, plan.proc))]
+    asked += [(f"its file {file}", partial(_openers_of_file, file, plan.proc)) for file in sorted(files)]
+    deadline = time.monotonic() + _PATIENCE
+    for what, openers in asked:
+        try:
+            while (users := openers()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        except TimeoutError as error:
+            (pid,) = error.args
+            why = (
+                f"who has it open cannot be found out: {process_text(pid, plan.proc)} has too many files open"
+            )
+            yield plan.refuse("open", why, "end that first")
+            return
+        if users:
+            names = ", ".join(process_text(pid, plan.proc) for pid in users)
+            yield plan.refuse("open", f"{what} is open in {names}", "end that first")
+
+
+def _openers_of_file(file: str, proc: Path) -> list[int]:
+    """Return the other processes that have the file of a loop device open, but for those that have begun this
+    one, and may have made the device.
+    """
+    with contextlib.suppress(OSError):  # it has no name any more, or none here
+        place = os.open(file, os.O_PATH | os.O_CLOEXEC)
+        try:
+            found = openers_of_file(place, proc, mapped=True)
+        finally:
+            os.close(place)
+        return [pid for pid in found if pid not in ancestors(proc)]
+    return []
 
 
 def _check_exclusive(plan: WritePlan) -> Iterator[TargetError]:

@@ -196,3 +196,22 @@ def test_a_gain_beyond_doubt_is_no_lesson_where_it_is_known_how_sessions_differ(
     assert "not recorded: read.iops is better than the noise explains" in gained.reason
     assert verdict(1.02).verdict == "recorded"
     assert verdict(0.6).verdict == "regressed"
+
+
+def test_nor_where_another_metric_is_why_it_still_learns():
+    p99 = "read.clat.p99"
+    sessions = tuple(tuple(value * factor for value in QUIET) for factor in (1.0, 1.02, 0.985, 1.01))
+    tails = tuple(tuple(value * factor for value in NOISY) for factor in (1.0, 1.3, 0.8, 1.1))
+    known = Baseline("a", {}, {READ: sessions, p99: tails}, sessions=("s1", "s2", "s3", "s4"))
+    workload = reads("a", gate={READ: Tolerance(0.05), p99: Tolerance(0.05)})
+    judge = Learner(BaselineJudge(workload, known, (READ, p99), GateOptions()), {})
+    rows = [
+        Repetition(Output({READ: value * 1.4, p99: tail}, {}), 3.0, "folder")
+        for value, tail in zip(QUIET, NOISY, strict=True)
+    ] * 4
+    for count in range(1, len(rows) + 1):
+        if judge.look(rows[:count]):
+            break
+    verdict = judge.verdict(rows[:count])
+    assert (verdict.verdict, verdict.keep) == ("inconclusive", False)
+    assert "not recorded: read.iops is better than the noise explains" in verdict.reason

@@ -169,7 +169,9 @@ def test_tests_in_python_that_are_skipped_are_told_and_refused_strictly(project,
         "def test_timed(measure, benchmark): measure(engine='fake'); benchmark(int)\n"
     )
     arguments = ("test_disk.py", "--device=lab", option)
-    assert "skips what measures" in " ".join(project.run("suites", *arguments).stdout.str().split())
+    for beside in ([], ["suites"]):
+        told = " ".join(project.run(*beside, *arguments).stdout.str().split())
+        assert f"skips what measures: test_disk.py::test_{skipped}" in told
     refused = project.run(*arguments, "--io-strict")
     assert refused.ret == 4
     assert refused.stderr.str().rstrip().endswith(f"skips what measures: test_disk.py::test_{skipped}")

@@ -1,5 +1,6 @@
 """What a run would leave out, or make up, in silence: warnings in its summary, errors with --io-strict."""
 
+import json
 import shutil
 
 import pytest
@@ -235,6 +236,13 @@ def tested(lab):
     return lab
 
 
+def last_failed(tested, test):
+    """Let pytest's cache say that this test failed last."""
+    cache = tested.path / ".pytest_cache/v/cache"
+    cache.mkdir(parents=True, exist_ok=True)
+    (cache / "lastfailed").write_text(json.dumps({test: True}))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "lost"),
     [
@@ -276,6 +284,17 @@ def test_a_test_in_python_that_is_gone_where_nothing_failed_last_and_no_package_
 
 
 @pytest.mark.parametrize(
+    "failed", ["test_gone.py::test_a", "test_disk.py::test_mine", "other/test_a.py::test_a"]
+)
+def test_a_test_in_python_that_is_gone_where_what_failed_last_is_not_there(tested, failed):
+    """The cache is that of another branch, or knows the test by the name that it had."""
+    last_failed(tested, failed)
+    (tested.path / "test_disk.py").write_text(MEASURES.replace("def test_mine(", "def check_mine("))
+    result = tested.run("suites", "test_disk.py", "--lf", "--device=lab", "--io-strict")
+    refused(result, "stored baselines that no test in Python measures: test_mine", status=4)
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         (".",),
@@ -289,8 +308,7 @@ def test_a_test_in_python_that_is_gone_where_nothing_failed_last_and_no_package_
     ids=" ".join,
 )
 def test_a_part_of_the_tests_in_python_passes_strictly(tested, arguments):
-    (tested.path / ".pytest_cache/v/cache").mkdir(parents=True, exist_ok=True)
-    (tested.path / ".pytest_cache/v/cache/lastfailed").write_text('{"test_disk.py::test_plain": true}')
+    last_failed(tested, "test_disk.py::test_plain")
     assert tested.run(*arguments, "--device=lab", "--io-strict").ret == 0
 
 

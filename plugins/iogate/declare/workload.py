@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +32,9 @@ PILOT_SECONDS = 20
 """The length of the first repetition where `runtime: auto` lets it tell how long the others should be."""
 
 _MARKER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")  # pytest keeps those with _ before to itself
+_PYTESTS_OWN = frozenset(
+    {"skip", "skipif", "xfail", "usefixtures", "parametrize", "filterwarnings", "tryfirst", "trylast"}
+)
 
 
 def _tolerance(value: Any, direction: Direction) -> Tolerance | Mapping[str, float | None]:
@@ -112,7 +114,17 @@ def _check_name(pattern: re.Pattern[str], what: str, value: Any) -> Any:
     return value
 
 
-Marker = Annotated[str, BeforeValidator(partial(_check_name, _MARKER, "marker"))]
+def _check_marker(value: Any) -> Any:
+    name = _check_name(_MARKER, "marker", value)
+    if name in _PYTESTS_OWN:
+        raise ValueError(
+            f"{name!r} means something to pytest, and a workload's markers are for people, and for -m: "
+            f"leave a workload out with another one, as in -m 'not quarantined', with -k or --deselect"
+        )
+    return name
+
+
+Marker = Annotated[str, BeforeValidator(_check_marker)]
 
 
 def _waivers(value: Any) -> Any:

@@ -82,14 +82,16 @@ class Learner:
         return Verdict("recorded", reason, metrics, keep=True)
 
     def _known_gains(self, found: Verdict) -> str:
-        """Return which metrics are better beyond doubt where it is known how sessions differ, with a verb.
-        Where that is a guess, a gain may be a lesson.
+        """Return which metrics are better beyond doubt, and by more than their tolerance, where it is known
+        how sessions differ, with a verb. Where that is a guess, a gain may be a lesson; less hides no loss.
         """
         expected = self._judge.expectations()
         names = [
             item.metric.name
             for item in _gains(found)
-            if (known := expected[item.metric.name].sensitivity) and not known.assumed
+            if abs(item.change or 0.0) > (item.tolerance or 0.0)
+            and (known := expected[item.metric.name].sensitivity)
+            and not known.assumed
         ]
         return " and ".join(names) + (" is" if len(names) == 1 else " are") if names else ""
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from iogate.judge.appointment import BaselineJudges
     from iogate.measure.settings import Settings
 
+_LAST_FAILED = "lfplugin-collskip"
+"""What pytest registers as soon as `--lf` collects a test that failed last, and passes over all others."""
+
 
 class Gaps:
     """What a run has found to be left out: `found` are sentences of what nobody asked for, which a strict run
@@ -89,8 +92,6 @@ class Gaps:
             self.found += [coverage.UNCHANGED] if self.left_out else ()
         if measures and skips_benchmarks(self._config):
             self.found.append(coverage.NO_BENCHMARKS)
-        if skipped := [item.nodeid for item in self._python_tests.items if is_skipped(item)]:
-            self.found.append(coverage.no_benchmarks_text(skipped))
 
     @property
     def _paired(self) -> bool:
@@ -135,14 +136,13 @@ class Gaps:
 
     @property
     def _in_parts(self) -> bool:
-        """Whether pytest collects parts of modules, and which cannot be told: those that failed last, or of
-        packages that are named.
+        """Whether pytest collects parts of modules, and which cannot be told: those that failed last, where
+        any of them was found, or of packages that are named.
         """
         config = self._config
-        failed = getattr(config.pluginmanager.getplugin("lfplugin"), "lastfailed", True)
         here = config.invocation_params.dir
         packages = (each for each in config.args if not (here / each.split("::")[0]).exists())
-        return bool((config.getoption("lf", False) and failed) or (config.option.pyargs and any(packages)))
+        return config.pluginmanager.hasplugin(_LAST_FAILED) or bool(config.option.pyargs and any(packages))
 
     @property
     def _named(self) -> set[Path]:
@@ -155,6 +155,12 @@ class Gaps:
         if items:
             self._taken_out = True
             self.found.append(coverage.taken_out_text([item.nodeid for item in items]))
+
+    def note_skipped_as_benchmarks(self) -> None:
+        """Note tests in Python that measure, and that pytest-benchmark is told to skip."""
+        if skipped := [item.nodeid for item in self._python_tests.items if is_skipped(item)]:
+            self._taken_out = True
+            self.found.append(coverage.no_benchmarks_text(skipped))
 
     def note_ignored(self, path: Path) -> None:
         """Note a file or folder that pytest does not collect: as the command line has it, for the name of a

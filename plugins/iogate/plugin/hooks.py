@@ -210,6 +210,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     _leave_out_copies(session, run)
     run.python_tests.expect(session.items)
     run.gaps.note_taken_out(run.taken_out.from_run(session.items))
+    run.gaps.note_skipped_as_benchmarks()
     strict = run.settings.strict and not is_worker(session.config)
     if run.selected.modules or strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))

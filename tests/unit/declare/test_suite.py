@@ -70,6 +70,17 @@ def test_a_marker_that_pytest_keeps_to_itself_is_refused(tmp_path):
     assert "'_x' is not a marker" in mistake
 
 
+@pytest.mark.parametrize("marker", ["skip", "skipif", "xfail", "usefixtures"])
+@pytest.mark.parametrize("where", ["defaults", "a"])
+def test_a_marker_that_means_something_to_pytest_is_refused(tmp_path, marker, where):
+    """It took a workload that regressed out of a strict run, or let it fail as if that was expected."""
+    words = f"{marker!r} means something to pytest"
+    said = {"defaults": "", "a": "", where: f", markers: [{marker}]"}
+    text = f"defaults: {{rw: read{said['defaults']}}}\nworkloads:\n  a: {{size: 4M{said['a']}}}\n"
+    [mistake] = mistakes(tmp_path, text)
+    assert words in mistake and mistake.startswith(f"demo.yaml:{1 if where == 'defaults' else 3}:")
+
+
 def test_defaults_hold_unless_a_workload_says_otherwise(tmp_path):
     suite = load(
         tmp_path,

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tabulate import tabulate, tabulate_formats
 
 from growth import LINEAR, growth
 from iogate.cli import main
@@ -317,14 +318,24 @@ class TestForms:
         assert by_check(piece) == {"bandwidth_unit": {line}}
 
     @pytest.mark.parametrize(
-        "between", ["", "# second device", "8k,,,,", "8k,16,50k,409.6,320,"], ids=["blank", "#", "group", ","]
+        "between",
+        [
+            "",
+            "# second device",
+            "8k,,,,",
+            "8k,16,50k,409.6,320,",
+            "\n# second device",
+            "# firmware 4B2, 2 TB, libaio",
+            "\n8k,,,,",
+        ],
+        ids=["blank", "#", "group", ",", "blank #", "# with commas", "blank group"],
     )
     @pytest.mark.parametrize("separator", [",", ";"])
     def test_a_table_goes_on_behind_what_is_none_of_its_rows(self, between, separator):
         """All behind it was left out without a word, and what was left stood."""
         rows = ["bs,qd,IOPS,BW MB/s,latency us", "4k,32,100k,409.6,320", between, "8k,32,100k,81.92,320"]
         piece = only("\n".join(row.replace(",", separator) for row in rows))
-        assert by_check(piece) == {"bandwidth_unit": {4}}
+        assert by_check(piece) == {"bandwidth_unit": {4 + between.count("\n")}}
         assert piece.rows == 2 + between.startswith("8k,16")
 
     @pytest.mark.parametrize(
@@ -332,10 +343,12 @@ class TestForms:
         [
             ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n4k,100k,409.6\n4k,32,100k,409.6\n", 3, 3),
             ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n4k,32,100k,409.6,7\n", 3, 2),
+            ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n\nWrites\n\n4k,32,100k,819.2\n", 6, 2),
+            ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n# bs,qd,p50,p99\n4k,32,100,819.2\n", 4, 2),
             (COLUMNS.replace("8k           32", "/dev/nvme0n1 8k"), 6, 2),
             (COLUMNS.replace("8k           32", "a second one 32"), 6, 2),
         ],
-        ids=["fewer cells", "more cells", "one blank", "as many"],
+        ids=["fewer cells", "more cells", "a title", "other headings", "one blank", "as many"],
     )
     def test_a_row_that_nobody_can_tell_apart_is_told(self, text, line, rows):
         piece = only(text)
@@ -350,7 +363,7 @@ class TestForms:
         pipes = "\n| bs, rw | IOPS, k | BW, MiB/s |\n|---|---|---|\n| 4k | 1,000 | 3,906 |\n"
         csv = "bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n"
         unmeasured = "\nbs,qd,p50,p99\n4k,32,98,410\n", "\nProcessor\nuser,sys,idle,steal\n12,9,70,9\n"
-        for other in (*unmeasured, unmeasured[0].lstrip(), "\n# bs,qd,user,sys\n4k,32,98,410\n"):
+        for other in (*unmeasured, unmeasured[0].lstrip()):
             (piece,) = pieces(csv + other, "report.md")
             assert piece.rows == 1 and not piece.findings
         for other in (below, pipes):
@@ -815,6 +828,12 @@ def test_spans_make_no_more_cells_than_a_text_could_hold():
     assert narrow.header == [["IOPS"] * 9]
 
 
+OTHER_LANGUAGES = {form for form in tabulate_formats if form.startswith("latex")} | {
+    "mediawiki",
+    "moinmoin",
+    "textile",
+}
+
 TABLES = yaml.safe_load((DATA / "audit_tables.yaml").read_text())
 
 
@@ -848,6 +867,16 @@ class TestTablesOfOthers:
         assert not piece.findings
         assert {kind for kinds in piece.unheld.values() for kind in kinds} >= {"iops"}
         assert "    stands" not in text("report.md", [piece])
+
+    @pytest.mark.parametrize("form", sorted({*tabulate_formats} - OTHER_LANGUAGES))
+    def test_frames_and_forms_of_tables(self, form):
+        rows = [["randread", "4k", 1, 9800, 38.3], ["randread", "4k", 4, 38000, 1480]]
+        shown = tabulate(rows, ["rw", "bs", "iodepth", "iops", "bw MiB/s"], tablefmt=form)
+        for times in (1, 2):
+            found = pieces("\n".join([shown] * times), form)
+            assert sum(piece.rows for piece in found) == 2 * times
+            checks = [finding.check for piece in found for finding in piece.findings]
+            assert checks == ["bandwidth_unit"] * times
 
     def test_of_two_figures_in_a_cell_each_is_read(self):
         """As YABS prints what fio found, whose MB/s are 1000 KiB/s; headings of others stand among rows."""

@@ -26,8 +26,8 @@ def last_reports(document: Mapping[str, Any]) -> Mapping[str, Any]:
     for entry in entries:
         if entry.get("jobname") != ALL_CLIENTS:
             reports.setdefault(_job(entry), []).append(entry)
-    ramped = "ramp_time" in json.dumps(document.get("global options"), default=str)
-    last = [entry for each in reports.values() for entry in _last(each, ramped=ramped)]
+    common = document.get("global options")
+    last = [entry for each in reports.values() for entry in _last(each, common)]
     if sum(map(len, reports.values())) == len(last):
         return document
     kept = {id(entry) for entry in last}
@@ -40,22 +40,21 @@ def _job(entry: Mapping[str, Any]) -> str:
     return json.dumps([entry.get(key) for key in keys], default=str)
 
 
-def _last(entries: Sequence[Mapping[str, Any]], *, ramped: bool) -> Sequence[Mapping[str, Any]]:
+def _last(entries: Sequence[Mapping[str, Any]], common: object) -> Sequence[Mapping[str, Any]]:
     """Return the last of several reports of the `numjobs` jobs of one name; all entries if they are one. Jobs
-    that are `ramped` up begin to count anew after that.
+    that are ramped up begin to count anew after that. What their own options do not say, `common` ones may.
     """
-    options = entries[0].get("job options")
-    stated = str(options.get("numjobs", "1")).strip() if isinstance(options, dict) else "1"
+    own = entries[0].get("job options")
+    options = {**(common if isinstance(common, dict) else {}), **(own if isinstance(own, dict) else {})}
+    stated = str(options.get("numjobs", "1")).strip()
     jobs = int(stated) if stated.isdecimal() and int(stated[:9]) > 0 else 1
     if len(entries) <= jobs or len(entries) % jobs:
         return entries
-    if ramped or (isinstance(options, dict) and "ramp_time" in options):
-        return entries[-jobs:]
     for number in range(jobs):
         each = entries[number::jobs]
-        if any(not _is_later(one, other) for one, other in pairwise(each)):
-            return entries
-        if _seconds(each[-1]) < _GREW * _seconds(each[0]):
+        anew = sum(not _is_later(one, other) for one, other in pairwise(each))
+        seconds = [_seconds(entry) for entry in each]
+        if anew > ("ramp_time" in options) or max(seconds) < _GREW * min(seconds):
             return entries
     return entries[-jobs:]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from iogate.judge.gate.distributions import WELL_KNOWN, variance_ratio_bound
+from iogate.judge.gate.distributions import WELL_KNOWN, at_least, variance_ratio_bound
 from iogate.judge.gate.noise import NOISE_FLOOR, Noise
 from iogate.judge.gate.robust import (
     huber,
@@ -110,13 +110,8 @@ def _unexplained(
     if not stalls:
         return None
     known = sum(stall > min(stalls) - reach for stall in noise.stalls)
-    likely = _at_least(len(stalls), len(worse), (known + 1) / (noise.values + 2)) > chance
+    likely = at_least(len(stalls), len(worse), (known + 1) / (noise.values + 2)) > chance
     return tuple(value for value in worse if not reach < value <= worst) if likely else None
-
-
-def _at_least(count: int, of: int, share: float) -> float:
-    """Return the chance of `count` or more successes `of` so many (binomial)."""
-    return math.fsum(math.comb(of, n) * share**n * (1 - share) ** (of - n) for n in range(count, of + 1))
 
 
 def _pool(noise: Noise, found: Difference, squares: float, n: int) -> Difference:

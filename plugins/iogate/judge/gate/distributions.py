@@ -1,4 +1,5 @@
-"""Tails and quantiles of the normal, Student's and Snedecor's distributions, for single numbers.
+"""Tails and quantiles of the normal, Student's and Snedecor's distributions, and tails of the binomial, for
+single numbers.
 
 Written here because importing a library for them takes longer than all decisions of a run.
 """
@@ -32,6 +33,19 @@ def normal_bound(tail: float) -> float:
     if not 0 < tail < 1:
         raise ValueError(f"no normal deviate is exceeded with a probability of {tail!r}")
     return -_STANDARD.inv_cdf(tail)
+
+
+def at_least(count: int, of: int, share: float) -> float:
+    """Return the chance of `count` or more successes `of` so many, each of a chance of `share` above 0
+    (binomial). By logarithms, as there are more ways to choose of some thousand than a float can hold.
+    """
+    if share >= 1:
+        return 1.0
+    hit, miss, ways = math.log(share), math.log1p(-share), math.lgamma(of + 1)
+    return math.fsum(
+        math.exp(ways - math.lgamma(n + 1) - math.lgamma(of - n + 1) + n * hit + (of - n) * miss)
+        for n in range(count, of + 1)
+    )
 
 
 @functools.lru_cache(maxsize=4096)

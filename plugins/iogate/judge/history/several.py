@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from iogate.judge.gate.distributions import at_least
 from iogate.judge.history.scan import SHORTEST, Array, Stretch
 
 Marks = np.typing.NDArray[np.bool_]
@@ -50,11 +51,7 @@ def chance_of_several(values: Array, part: tuple[int, int], stretch: Stretch, ch
         return 0.0
     share = float(alone.sum()) / float(alone.sum() + others.sum())
     count, hits = int(inside.sum()), int((out & inside).sum())
-    tail = math.fsum(
-        math.comb(count, number) * share**number * (1 - share) ** (count - number)
-        for number in range(hits, count + 1)
-    )
-    return min(1.0, (part[1] - part[0] - count + 1) * tail)
+    return min(1.0, (part[1] - part[0] - count + 1) * at_least(hits, count, share))
 
 
 def _in_a_row(marked: Marks) -> Marks:

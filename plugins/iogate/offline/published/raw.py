@@ -1,4 +1,6 @@
-"""Tables as they stand in a text: with pipes, tabs, commas, semicolons, or in columns of blanks."""
+"""Tables as they stand in a text: with pipes, in frames, with tabs, commas, semicolons, or in columns of
+blanks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from iogate.offline.published.columns import heads_figures
 LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
-_HEADED = 3  # cells of a comment that are headings
+_PROSE = 3  # lines in a row that are no rows, behind which a table has ended
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
@@ -21,7 +23,15 @@ DOUBLE = re.compile(r"(\d+ ?[km]i?b?)\s*\(IOPS\)", re.IGNORECASE)
 """A block size, below which bandwidth and IOPS stand in one cell."""
 _FIGURE = re.compile(r"\d[\d.,]*\s?[^\s\d]\S{0,7}|\d[\d.,]*")
 _RULE = frozenset(" \t:|>=-+")
+_FRAMES = {
+    **dict.fromkeys(range(0x2500, 0x2580), "+"),  # Unicode's block "Box Drawing": corners, where lines cross
+    **dict.fromkeys(map(ord, "─━┄┅┈┉╌╍═╴╶╸╺"), "-"),
+    **dict.fromkeys(map(ord, "│┃┆┇┊┋╎╏║╵╷╹╻"), "|"),
+}
+_CROSSED_RULE = re.compile(r"(?=.*(?:--|==).*)[ +=|:-]*\+[ +=|:-]*")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
+_JIRA = re.compile(r"\|\|(?:[^|]+\|\|)+")
+"""A line of headings, as Jira and Confluence have it."""
 
 _Split = Callable[[str], list[str]]
 
@@ -29,7 +39,8 @@ _Split = Callable[[str], list[str]]
 @dataclass
 class RawTable:
     """A table as it stands: header lines and rows of cells, each row with its line number; and the lines of
-    figures among them that have more or fewer cells, so that nobody can tell what is below which heading.
+    figures among them that have more or fewer cells, or a title of their own, so that nobody can tell what
+    is below which heading.
     """
 
     line: int
@@ -41,11 +52,20 @@ class RawTable:
 
 def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     """Yield the tables in a text's lines; a blank line separates tables."""
+    lines = [line.translate(_FRAMES) for line in lines]
     current: RawTable | None = None
-    title, beyond = "", 0
+    title, beyond, crossed = "", 0, 0
     for number, line in enumerate(lines, 1):
         if number <= beyond or (not line and not current):
             continue
+        if _CROSSED_RULE.fullmatch(line):
+            if current and crossed == number - 1:  # the end of a frame, and the begin of the next one
+                yield current
+                current = None
+            crossed = number
+            continue
+        if _JIRA.fullmatch(line.strip()):
+            line = line.replace("||", "|")
         kind = "|" if line.count("|") >= 2 else "\t" if "\t" in line.rstrip("\n") and line.strip() else ""
         if not kind:
             if current:
@@ -63,14 +83,15 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
         if current is None:
             current = RawTable(number, title)
             title = ""  # it belongs to this table only
-        cells = _cells(line.strip().strip("|") if kind == "|" else line.rstrip(), kind)
+        framed = line.strip().removeprefix("|").removesuffix("|")
+        cells = _cells(framed if kind == "|" else line.rstrip(), kind)
         if kind == "|" and "--" in line and _RULE.issuperset(line.strip()):
             continue
         if (kind == "|" and not current.header) or (
             kind == "\t" and not current.rows and not any(map(starts_number, cells[1:]))
         ):
             current.header.append(cells)
-        elif kind == "\t" or _plain(cells) != _plain(current.header[0]) or are_double(cells):
+        elif kind == "\t" or not _repeats(cells, current.header[0]) or are_double(cells):
             current.rows.append((number, cells))
     if current:
         yield current
@@ -132,9 +153,9 @@ def _rows(
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yield the lines of figures below one of headings, each with its number and its cells: as many as there
     are headings, else none. What stands between them and heads no other table is passed over: rules, blank
-    lines, comments, and names of groups.
+    lines, comments, and names of groups. Rows below a title of their own may be of something else.
     """
-    blank = False
+    blank, titled, prose = False, False, 0
     for index in range(number, len(lines)):
         line = lines[index]
         if not line.strip():
@@ -150,19 +171,25 @@ def _rows(
         figures = sum(map(starts_number, cells[1:]))
         words = split is _spaced
         if len(cells) == width and figures and not (words and (blank or figures < width / 2)):
-            yield index + 1, line, cells
-        elif words or blank:
+            yield index + 1, line, [] if titled else cells
+            prose = 0
+        elif words:
             return
         elif len(cells) >= width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0:
             yield index + 1, line, []
-        elif not (_is_comment(line, cells) or (len(cells) == width and sum(map(bool, cells)) == 1)):
+        elif _is_comment(line) and not _headings(line, split):
+            titled |= len(cells) == width  # they may be headings
+        elif len(cells) >= max(2, width / 2) and sum(map(bool, cells)) > 1:
             return
+        elif len(cells) != width:
+            titled, prose = True, prose + 1
+            if prose == _PROSE:
+                return
         blank = False
 
 
-def _is_comment(line: str, cells: Sequence[str]) -> bool:
-    """Return whether a line is a comment, and no headings that stand in one."""
-    return line.lstrip().startswith(("#", "//")) and len(cells) < _HEADED
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith(("#", "//"))
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -201,6 +228,7 @@ def _spaced(line: str) -> list[str]:
 _SPLITS: tuple[_Split, ...] = (_comma_separated(","), _comma_separated(";"), _aligned, _spaced)
 
 
-def _plain(cells: Sequence[str]) -> str:
-    """Return a heading's first cell, by which one that is repeated among the rows is known."""
-    return cells[0].lower() if cells and not cells[0][:1].isdigit() else ""
+def _repeats(cells: Sequence[str], headings: Sequence[str]) -> bool:
+    """Return whether cells are headings that are repeated among the rows, known by the first of them."""
+    first = cells[0] if cells else ""
+    return bool(first) and not starts_number(first) and first.lower() == headings[0].lower()

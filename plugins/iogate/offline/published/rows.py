@@ -271,7 +271,10 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
     for cell in row.unread:
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
     if row.odd:
-        why = "this row has more or fewer cells than there are headings, so that none of its figures was read"
+        why = (
+            "this row has more or fewer cells than there are headings, or a title of its own, "
+            "so that none of its figures was read"
+        )
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), why)
 
 

@@ -19,7 +19,7 @@ from iogate.offline.published.cells import (
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.double_cells import taken_apart
-from iogate.offline.published.raw import RawTable, raw_tables
+from iogate.offline.published.raw import LONGEST_CELL, RawTable, raw_tables
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
@@ -41,6 +41,11 @@ _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are 
     r"|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
     re.IGNORECASE,
 )
+_TRAILING_SIZE = re.compile(
+    r"(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*|rand\w*|rnd|reads?|writes?|rw|mix\w*)[ ,_-]*"
+    r"(?:\((\d+ ?k(?:i?b)?)\)|(\d+ ?k(?:i?b)?))",
+    re.IGNORECASE,
+)
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
@@ -57,7 +62,8 @@ class Row:
     are those of them with a link each.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
-    An `odd` row has more or fewer cells than there are headings, and none of its figures can be read.
+    An `odd` row has more or fewer cells than there are headings, or a title of its own, and none of its
+    figures can be read.
     """
 
     line: int
@@ -175,9 +181,15 @@ def _is_impossible(rows: Sequence[Row]) -> bool:
 
 
 def _block_of(title: str) -> int | None:
-    """Return the block size that a title begins with; None if it is the size of something else, or none."""
-    found = _LEADING_SIZE.match(title)
-    size = size_of(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+    """Return the block size that a title, or a row's label, begins with, or ends with behind what is done in
+    such blocks; None if it is the size of something else, or none.
+    """
+    found = _LEADING_SIZE.match(title) or _TRAILING_SIZE.fullmatch(title[:LONGEST_CELL])
+    if found is None:
+        return None
+    place = found.lastindex or 0
+    others = title[: found.start(place)] + " " + title[found.end(place) :]
+    size = None if _ANOTHER_SIZE.search(others) else size_of(found[place])
     return size if size and size <= _LARGEST_BLOCK else None
 
 
@@ -204,11 +216,12 @@ def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
 
 @dataclass(frozen=True)
 class _Said:
-    """What a row says beside its figures, of all subjects: its label, facts of the workload, and whether it
-    is of one test, with a block size or depth.
+    """What a row says beside its figures, of all subjects: its label, the block size that is named there,
+    facts of the workload that have columns, and whether it is of one test, with a block size or depth.
     """
 
     label: str
+    block: int | None
     stated: Mapping[str, Any]
     is_test: bool
 
@@ -244,7 +257,10 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     is_test = any(column.kind in ("block", "depth") for column in columns)
-    return _Said(", ".join(labels[:_MOST_LABELS]), stated, is_test)
+    words = [cell for cell, column in zip(cells, columns, strict=False) if not column.kind]
+    sized = [cell for cell in words if _ANOTHER_SIZE.search(cell)]
+    named = _block_of(sized[0]) if len(sized) == 1 and size_of(sized[0]) is None else None
+    return _Said(", ".join(labels[:_MOST_LABELS]), named, stated, is_test)
 
 
 def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: _Form) -> Row | None:
@@ -269,7 +285,7 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
         unread=tuple(unread),
         apart=len(named) > 1,
         vague=has_vague_latency(measured),
-        **{"block": block_in(measured) or form.block, **said.stated},
+        **{"block": block_in(measured) or said.block or form.block, **said.stated},
     )
     return _with_bits(row)
 

@@ -283,6 +283,20 @@ def test_a_client_that_ramps_up_begins_to_count_anew(where):
     assert last_reports(document)["client_stats"] == [late]
 
 
+def test_ramped_jobs_of_a_client_that_all_are_alike_are_no_reports_of_one():
+    """`numjobs` and `ramp_time` of a job file's [global] stand in the document's global options alone."""
+    document = last_document("fio-3.33.client_status_interval.json")
+    _, late = document["client_stats"]
+    assert "numjobs" not in late["job options"]
+    document["global options"].update({"ramp_time": "1", "numjobs": "4"})
+    document["client_stats"] = [copy.deepcopy(late) for _ in range(4)]
+    assert len(last_reports(document)["client_stats"]) == 4
+    del document["global options"]["numjobs"]
+    assert len(last_reports(document)["client_stats"]) == 4
+    document["client_stats"][-1]["jobname"] = "another"
+    assert len(last_reports(document)["client_stats"]) == 4
+
+
 def sum_of(entry, jobs):
     """The sum over all clients, which fio writes once, amid the reports."""
     summed = {**copy.deepcopy(entry), "jobname": "All clients"}

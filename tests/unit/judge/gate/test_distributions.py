@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
+from scipy import special, stats
 
-from iogate.judge.gate.distributions import normal_bound, normal_tail, student_bound, variance_ratio_bound
+from iogate.judge.gate.distributions import (
+    at_least,
+    normal_bound,
+    normal_tail,
+    student_bound,
+    variance_ratio_bound,
+)
 
 TAILS = [*np.geomspace(1e-12, 0.4, 40).tolist(), 0.00135, 0.25, 0.26, 0.45, 0.499]
 DEGREES = [0.01, 0.1, 0.5, 1, 1.3, 2, 2.5, 3, 4, 5.7, 9, 19, 38.2, 57, 100, 200, 999.5, 1e4, 1e5, 1e6]
@@ -162,3 +168,11 @@ class TestVarianceRatio:
     def test_arguments_without_a_ratio_are_an_error(self, arguments):
         with pytest.raises(ValueError):
             variance_ratio_bound(*arguments)
+
+
+@given(st.integers(1, 3000), st.floats(0, 1), st.floats(0.001, 1))
+def test_the_chance_of_so_many_successes_or_more(of, part, share):
+    count = round(part * of)
+    assert at_least(count, of, share) == pytest.approx(
+        stats.binom.sf(count - 1, of, share), rel=1e-6, abs=1e-12
+    )

@@ -224,6 +224,22 @@ def test_modules_of_one_name_have_a_baseline_each(project):
     assert stored(project) == ["local/one/test_same.yaml", "local/two/test_same.yaml"]
 
 
+def test_a_module_whose_baseline_another_one_would_have_is_refused_where_it_measures(project):
+    """Each was judged by what the other one had recorded, and replaced it."""
+    measures = "def test_it(measure): measure(engine='fake')\n"
+    for folder, text in (("services", measures), ("tools", measures), ("libraries", "def test_it(): pass\n")):
+        (project.path / folder / "a").mkdir(parents=True)
+        (project.path / folder / "a/test_io.py").write_text(text)
+    patterns = "services/*/*.yaml tools/*/*.yaml libraries/*/*.yaml"
+    (project.path / "pytest.ini").write_text(f"[pytest]\nio_suites = {patterns}\n")
+    for folder in ("services", "tools"):
+        result = project.run(folder, "--update-baselines")
+        result.assert_outcomes(failed=1)
+        assert "are both called 'a/test_io', and would share" in " ".join(result.stdout.str().split())
+    project.run("libraries").assert_outcomes(passed=1)
+    assert not stored(project)
+
+
 def test_a_clash_of_names_is_refused_at_collection(project):
     (project.path / "pytest.ini").write_text("[pytest]\nio_suites = bench/*.yaml more/*.yaml\n")
     for folder in ("bench", "more"):

@@ -52,8 +52,7 @@ class Project:
 
     def module(self, name: str) -> Path | None:
         """Return the module of tests of that name, if there is one."""
-        places = (folder / f"{name}.py" for folder in self._folders())
-        return next((place for place in places if place.is_file() and self._name(place) == name), None)
+        return next(self._modules(name), None)
 
     def suites(self, patterns: Iterable[str]) -> set[str]:
         """Return the names of the suites that match these patterns, which begin at the root. Raises
@@ -94,7 +93,8 @@ class Project:
                 "place of a device's profile",
                 remedy="rename the suite",
             )
-        rival = next((file for file in self._called(name) if file != path), None)
+        modules = self._modules(name) if path.suffix == ".py" else ()
+        rival = next((file for file in (*self._called(name), *modules) if file != path), None)
         if rival:
             raise InputError(
                 printable(f"{path} and {rival} are both called {name!r}, and would share a baseline"),
@@ -123,6 +123,12 @@ class Project:
             for file in (holder / f"{name}{suffix}" for suffix in SUFFIXES):
                 if file.is_file() and self._name(file) == name:
                     yield file
+
+    def _modules(self, name: str) -> Iterator[Path]:
+        """Yield every file that, as a module of tests, has that name."""
+        for file in (folder / f"{name}.py" for folder in self._folders()):
+            if file.is_file() and self._name(file) == name:
+                yield file
 
     def _is_below_suites(self, path: str) -> bool:
         """Return whether a path that begins at the root goes through a folder of suites."""

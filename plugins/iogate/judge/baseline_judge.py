@@ -16,6 +16,7 @@ from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
 from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
+from iogate.judge.lending import borrows
 from iogate.judge.likeness import unlike_places
 from iogate.judge.loss import Terms, is_below_all, would_regress
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
@@ -35,6 +36,7 @@ from iogate.model import (
 from iogate.units import format_change, format_share, plural
 
 if TYPE_CHECKING:
+    from iogate.judge.borrowed import Borrowed
     from iogate.judge.gate import Decision, Sensitivity
 
 _NO_TOLERANCE = Tolerance()
@@ -102,10 +104,9 @@ class BaselineJudge:
         if not extensible(self.workload, self.gate_options):
             return {}
         allowed = allowed_variances(self.workload, self.gating, self.gate_options)
-        borrowed = self.gate_options.borrowed
         metrics = self.baseline.metrics
         return {
-            name: effort(metrics[name], most, borrowed=borrowed)
+            name: effort(metrics[name], most, borrowed=self._borrowed(name))
             for name, most in allowed.items()
             if name in metrics
         }
@@ -279,8 +280,11 @@ class BaselineJudge:
             "first_look": min(places, self.minimum) if places else self.minimum,
             "max_repetitions": places or self.maximum,
             "metrics": self.gate_options.metrics,
-            "borrowed": self.gate_options.borrowed,
+            "borrowed": self._borrowed(name),
         }
+
+    def _borrowed(self, name: str) -> Borrowed | None:
+        return self.gate_options.borrowed if borrows(self.workload, name) else None
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""

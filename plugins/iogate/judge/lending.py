@@ -32,6 +32,14 @@ def lend(baselines: Mapping[str, Mapping[str, Baseline]]) -> Borrowed:
     )
 
 
+def borrows(workload: Workload, name: str) -> bool:
+    """Return whether a metric of a workload may differ as those do that are lent. A rate that is limited
+    does not: what lends of such a workload is its latency, which tells nothing of how steady the limit is.
+    """
+    lending = engines.load(workload.engine).gating(workload)
+    return metric(name).direction == "lower" or any(metric(one).direction == "higher" for one in lending)
+
+
 def _values(suite: str, baseline: Baseline) -> Iterator[Values]:
     for name in () if baseline.published else _gating(suite, baseline):
         values = baseline.metrics.get(name)

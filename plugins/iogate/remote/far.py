@@ -149,7 +149,9 @@ class Far:
             self._end()
 
     def _end(self) -> None:
-        """Clean up, and be gone. What cannot be removed now, the guard or the next run removes."""
+        """Clean up, and be gone. What cannot be removed now, the guard or the next run removes; until then
+        the guard needs what is in the folder.
+        """
         if self._client:
             with contextlib.suppress(IogateError):
                 self._client.give_up()
@@ -157,7 +159,7 @@ class Far:
             if self._bench:
                 self._bench.close()
             self._guard("done")
-        shutil.rmtree(self._folder, ignore_errors=True)
+            shutil.rmtree(self._folder, ignore_errors=True)
         self._post.send("gone")
         self._post.close()
 

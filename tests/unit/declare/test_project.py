@@ -128,12 +128,20 @@ def test_a_suite_is_called_as_its_path_below_the_suites(tmp_path, file, name):
         (("suites",), "test_x.py", "suites/test_x.yaml"),
         (("suites",), "svc/a/suites/s.yaml", "svc/a/suites/s.yml"),
         (("suites",), "suites/a/suites/s.yaml", "a/suites/s.yaml"),
+        (("suites",), "suites/test_x.py", "test_x.py"),
+        (("suites",), "test_x.py", "suites/test_x.py"),
+        (("services", "tools"), "services/a/tests/test_x.py", "tools/a/tests/test_x.py"),
     ],
 )
 def test_two_files_of_one_name_are_refused(tmp_path, folders, first, second):
     made(tmp_path, first, second)
     with pytest.raises(InputError, match="and would share a baseline"):
         Project(tmp_path, folders).name(tmp_path / first)
+
+
+def test_a_module_that_is_no_test_is_no_rival_of_a_suite(tmp_path):
+    made(tmp_path, "suites/quick.yaml", "quick.py")
+    assert Project(tmp_path).name(tmp_path / "suites/quick.yaml") == "quick"
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from iogate.errors import InputError, TargetError
 from iogate.host.openers import FAR, process_text
 from iogate.remote.connection import Connection, _argv, _Process, specification
 from iogate.remote.frames import Frames
+from iogate.remote.guard import own_folder, remove, remove_abandoned
 from iogate.remote.post import Lost
-from iogate.remote.start import own_folder, remove_abandoned
 from iogate.remote.trouble import explained
 from waiting import eventually
 
@@ -149,21 +149,62 @@ def test_what_programs_on_the_way_say_is_told(said, words):
     assert explained(f"a note\n{said}\n", 7)[0].startswith(words)
 
 
+def abandoned(around):
+    held, path = own_folder(str(around))
+    os.close(held)
+    return Path(path)
+
+
 def test_what_a_power_cut_left_is_removed_and_nothing_else(tmp_path):
-    left, others = tmp_path / f"iogate-{'0' * 16}", tmp_path / f"iogate-{'1' * 16}-mine"
-    (left / "results").mkdir(parents=True)
+    left, others = abandoned(tmp_path), tmp_path / f"iogate-{'1' * 16}-mine"
+    (left / "results/empty").mkdir(parents=True)
     others.mkdir()
+    (others / "kept").write_text("")
+    (left / "results/link").symlink_to(others)
+    (left / "results/file").write_text("")
     link = tmp_path / f"iogate-{'2' * 16}"
     link.symlink_to(others)
-    used = tmp_path / f"iogate-{'3' * 16}"
-    held = own_folder(str(tmp_path / "unnamed"), str(used))
+    before = tmp_path / f".iogate-{'4' * 16}"  # killed before it had its mark
+    before.mkdir(mode=0o700)
+    os.utime(before, (0, 0))
+    held, used = own_folder(str(tmp_path))
     try:
         remove_abandoned(str(tmp_path))
-        assert sorted(tmp_path.iterdir()) == sorted([others, link, used])
+        assert sorted(tmp_path.iterdir()) == sorted([others, link, Path(used)])
     finally:
         os.close(held)
     remove_abandoned(str(tmp_path))
-    assert sorted(tmp_path.iterdir()) == sorted([others, link])
+    assert sorted(tmp_path.iterdir()) == sorted([others, link]) and list(others.iterdir())
+
+
+@pytest.mark.parametrize("way", ["without a mark", "open to others", "a mark that is a link", "being made"])
+def test_a_folder_that_somebody_moved_where_far_sides_have_theirs_stays(tmp_path, way):
+    """Whoever may write to where a folder of root's lies could have root remove it by such a name."""
+    folder = abandoned(tmp_path)
+    (mark,) = folder.iterdir()
+    if way == "open to others":
+        folder.chmod(0o1777)
+    else:
+        mark.unlink()
+    if way == "a mark that is a link":
+        mark.symlink_to(tmp_path)
+    if way == "without a mark":
+        (folder / "file").write_text("")
+    remove_abandoned(str(tmp_path))
+    assert folder.exists()
+
+
+def test_what_has_the_name_of_a_removed_folder_is_left_alone(tmp_path):
+    held, path = own_folder(str(tmp_path))
+    (Path(path) / "results").mkdir()
+    Path(path).rename(tmp_path / "moved")
+    Path(path).mkdir()
+    (Path(path) / "file").write_text("")
+    try:
+        remove(held, path)
+    finally:
+        os.close(held)
+    assert not list((tmp_path / "moved").iterdir()) and list(Path(path).iterdir())
 
 
 @pytest.mark.parametrize("way", ["open to all", "of another user", "below one of another user", "a link"])

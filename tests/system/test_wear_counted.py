@@ -84,3 +84,21 @@ workloads:
     assert "1 of 2 workloads are decided" in result.text
     assert result.verdicts == {"first": "recorded", "second": "invalid"}, result.text
     assert "the device lab may be written 350.0 MiB a session" in result.text
+
+
+@pytest.mark.parametrize("workload", ["writes by time", "is preconditioned"])
+def test_what_writes_by_time_is_ended_at_the_limit(limited, workload):
+    """Preconditioning wrote five times what a profile allowed, and a random writer thirty times."""
+    project, written = limited
+    limit = 512 * MIB
+    profile = project.path / "baselines/lab/device.yaml"
+    profile.write_text(profile.read_text().replace("900G/day", f"{{session: {limit}}}"))
+    suite = WRITING.replace("RAMP", "0").replace("SECONDS", "50")
+    if workload == "is preconditioned":
+        suite = "workloads: {reading: {rw: randread, size: 16M, runtime: 60, precondition: true}}\n"
+    project.suite(suite)
+    before = written()
+    result = project.run("suites", "--device=lab")
+    assert set(result.verdicts.values()) == {"invalid"}, result.text
+    assert "may be written 512.0 MiB a session: that is reached, and what writes by time" in result.text
+    assert 0.9 * limit < written() - before < 4 * limit

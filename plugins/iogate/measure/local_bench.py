@@ -6,7 +6,7 @@ import contextlib
 import errno
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -226,7 +226,7 @@ class LocalBench:
                 run.command.argv,
                 folder=run.held,
                 timeout=run.command.timeout,
-                tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
+                tick=self._ticking([run], [before], meter),
                 goes_on=lambda elapsed: meter.goes_on(elapsed, run.command.longest),
             )
             output = self._read(run, completed)
@@ -234,6 +234,17 @@ class LocalBench:
         findings = self._audit(run, output, completed.seconds, before, run.look())
         repetition = Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
         return replace(repetition, **run.call)
+
+    def _ticking(
+        self, runs: Sequence[Invocation], before: Sequence[Snapshot], meter: Meter
+    ) -> Callable[[float], None]:
+        """Return what is called as engines go on, and raises TargetError (`wear`) where they may not."""
+
+        def tick(elapsed: float) -> None:
+            self._wear.watch(runs, before)
+            self._watcher.tick(elapsed, meter.tick())
+
+        return tick
 
     def _read(self, run: Invocation, completed: Completed) -> Output:
         """Return what an engine says. Raises TargetError or OutputError."""
@@ -315,7 +326,7 @@ class LocalBench:
                 (calls[0], calls[1]),
                 self._turns,
                 pair.seed,
-                tick=lambda elapsed: self._watcher.tick(elapsed, meter.tick()),
+                tick=self._ticking(runs, before, meter),
             )
             outputs.extend(self._read(run, each) for run, each in zip(runs, done.completed, strict=True))
         numbers = [run.site.target.number for run in runs]

@@ -55,6 +55,14 @@ class WearAccount:
         with self._reserved(planned, lambda: self._worn(runs, before, outputs)):
             yield outputs
 
+    def watch(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> None:
+        """Raise TargetError (`wear`) if engines that write by time alone, of which no more is known before,
+        have reached a limit since these readings.
+        """
+        if self._wear.limited and any(run.needs.written is None for run in runs):
+            planned = sum(run.needs.written or 0 for run in runs)
+            self._wear.require_left(self._worn(runs, before, []) - planned)
+
     def driven(self, output: Output, counted: int) -> None:
         """Count what a repetition wrote that somebody else drove, as its engine claims, or as the device was
         given in that time if that is more.

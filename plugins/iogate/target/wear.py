@@ -53,19 +53,32 @@ class Wear:
         could not be counted; None (an unknown number) is refused only when nothing of a limit would be left
         for it.
         """
-        for period, limit in self._limits.items():
-            written = self._today(self._days()) if period == "day" else self._so_far()
-            more_bytes = laid_out + (planned or 0)
+        more_bytes = laid_out + (planned or 0)
+        for period, limit, written in self._counted():
             if written + more_bytes > limit or (planned is None and written + laid_out >= limit):
-                more = f" and {format_quantity(more_bytes, 'B')} more" if more_bytes else ""
-                raise TargetError(
-                    f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: "
-                    f"{format_quantity(written, 'B')} are written{more} would be too much",
-                    rule="wear",
-                    remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
-                )
+                more = f" and {format_quantity(more_bytes, 'B')} more would be too much" if more_bytes else ""
+                raise self._refusal(period, limit, f"{format_quantity(written, 'B')} are written{more}")
         if planned is None or planned + laid_out > 0:
             self._count(0, _date())
+
+    def require_left(self, more: int) -> None:
+        """Raise TargetError (`wear`) if what was written now, beside what is counted, reaches a limit."""
+        for period, limit, written in self._counted():
+            if written + more >= limit:
+                said = "that is reached, and what writes by time alone was ended"
+                raise self._refusal(period, limit, said)
+
+    def _counted(self) -> Iterator[tuple[str, int, int]]:
+        """Yield each limit with its period and what is counted for it. Raises TargetError as `_days` does."""
+        for period, limit in self._limits.items():
+            yield period, limit, self._today(self._days()) if period == "day" else self._so_far()
+
+    def _refusal(self, period: str, limit: int, said: str) -> TargetError:
+        return TargetError(
+            f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: {said}",
+            rule="wear",
+            remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
+        )
 
     def record(self, written: int, day: str = "") -> str:
         """Count bytes that were written, and return the day that has them; fewer than none take back what a

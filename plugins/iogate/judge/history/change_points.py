@@ -18,7 +18,13 @@ from iogate.judge.history.fit import PRICE, best_edges, noise_of, price_to_descr
 from iogate.judge.history.levels import Levels, best_place, levels_between, noise_around
 from iogate.judge.history.scan import SHORTEST, Array, Stretch
 from iogate.judge.history.several import chance_of_several
-from iogate.judge.history.spikes import FLOOR, scale_of, spike_limit, without_spikes
+from iogate.judge.history.spikes import (
+    FLOOR,
+    scale_of,
+    spike_limit,
+    without_spikes,
+    without_spikes_of_levels,
+)
 from iogate.judge.history.trend import has_trend
 
 CHANCE = 1 / 4000
@@ -61,17 +67,21 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
     points = _change_points(calm[::turn], weights[::turn], noise, allowed, edges)
     if turn < 0:
         points = {len(calm) - place: points[place] for place in sorted(points, reverse=True)}
-    around = calm + centre, weights
     trend = not points and has_trend(calm[::turn], weights[::turn], allowed)
     described = _described(calm[::turn], weights[::turn], scale)[::turn] if points or trend else []
     described = [place if turn > 0 else len(calm) - place for place in described]
-    spread = noise_around(calm, weights, described if trend else list(points))
+    within, of_described = (
+        without_spikes_of_levels(plain, calm, inner, limit) for inner in (list(points), described)
+    )
+    spread = noise_around(*((of_described, weights, described) if trend else (within, weights, list(points))))
     return Levels(
-        levels_between(*around, points, spread, noise.correlation),
-        levels_between(*around, dict.fromkeys(described, 1.0), spread, noise.correlation),
+        levels_between(within + centre, weights, points, spread, noise.correlation),
+        levels_between(
+            of_described + centre, weights, dict.fromkeys(described, 1.0), spread, noise.correlation
+        ),
         spread,
         noise.correlation,
-        tuple(int(index) for index in np.flatnonzero(calm != plain)),
+        tuple(int(index) for index in np.flatnonzero(within != plain)),
         trend,
     )
 

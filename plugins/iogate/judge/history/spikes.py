@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -45,6 +47,19 @@ def without_spikes(values: Array, limit: float) -> Array:
         if (calm == before).all():
             break
     return calm
+
+
+def without_spikes_of_levels(values: Array, calm: Array, points: Sequence[int], limit: float) -> Array:
+    """Return the values of a series, of which those are drawn in, as in `calm`, that stand out within their
+    level, too; these begin at `points`. Of three sessions that are a level two are no spikes, though they
+    lie beyond the third.
+    """
+    found: Array = calm.copy()
+    for start, stop in itertools.pairwise([0, *points, len(values)]):
+        level = values[start:stop]
+        usual = np.abs(level - np.median(level)) <= limit
+        found[start:stop][usual] = level[usual]
+    return found
 
 
 def _drawn_in(values: Array, limit: float) -> Array:

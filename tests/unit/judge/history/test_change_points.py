@@ -168,6 +168,16 @@ def test_what_lasts_is_a_change_also_where_single_sessions_were_as_slow(slow):
     assert not find_levels(values[:35]).change_points  # three of them may be chance
 
 
+def test_a_level_of_three_sessions_is_their_mean_however_they_scatter():
+    """It was the best of the three, and the other two were said to stand out alone."""
+    values = noise(4, 14, 0.004)
+    dip = np.log([1113 / 1453, 1130 / 1453, 1233 / 1453])
+    values[7:10] = dip
+    found = find_levels(values)
+    assert found.change_points == (7, 10) and not found.spikes
+    assert found.levels[1].mean == pytest.approx(dip.mean(), abs=1e-6)
+
+
 def test_a_level_that_was_there_before_is_no_session_that_stands_out_alone():
     values = noise(6, 60, 0.003)
     values[10:20] -= 0.08

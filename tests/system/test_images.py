@@ -166,6 +166,17 @@ def test_a_disk_of_4k_sectors_and_a_partition_that_is_badly_aligned(folder, tmp_
         assert device_of(slots.folders[1]).attribute("loop/offset") == "0"
 
 
+def test_more_partitions_than_a_disk_has_are_not_all_looked_at(folder, tmp_path, pair):
+    """Each took 20 ms, and all of them stood in one message."""
+    disk = tmp_path / "disk.img"
+    disk.touch()
+    os.truncate(disk, 8 * MIB)
+    lines = [f"start={2048 + number}, size=1" for number in range(150)]
+    write_table(disk, "label: gpt", "table-length: 256", *lines)
+    with pytest.raises(TargetError, match="has 150 partitions, and more than 128"):
+        open_slots(folder, Image(disk, 1), pair[1]).__enter__()
+
+
 def test_qcow2_is_made_raw(folder, tmp_path, pair):
     need("qemu-img")
     disk = disk_image(tmp_path / "disk.img", pair[0].path)

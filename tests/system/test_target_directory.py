@@ -17,6 +17,7 @@ from iogate.host import fiemap
 from iogate.host.mounts import block_number
 from iogate.model import Device, Needs, Output, Traffic
 from iogate.target import layout, leftovers, open_target, refusals, resolve
+from iogate.target.resolve import check_unchanged
 from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 from workloads import declared
 
@@ -47,6 +48,17 @@ def cached(file):
 
 
 # ------------------------------------------------------------ file systems
+
+
+def test_a_file_system_that_has_shut_itself_down_is_not_said_to_be_unmounted(made):
+    need("mkfs.xfs", "xfs_io")
+    _, point = made.formatted("xfs", 400 * MIB)
+    target = resolve(Device("d", str(point)), point)
+    check_unchanged(target)
+    run("xfs_io", "-x", "-c", "shutdown", point)
+    with pytest.raises(TargetError, match="cannot be looked at any more: Input/output error") as caught:
+        check_unchanged(target)
+    assert caught.value.rule == "changed"
 
 
 @pytest.mark.parametrize("kind", KINDS)

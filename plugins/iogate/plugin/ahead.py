@@ -128,8 +128,8 @@ def _moved(bench: Bench, *, here: bool) -> TargetError | None:
     if not (changed or (here and leads_elsewhere(bench.target))):
         return None
     return TargetError(
-        f"{printable(str(bench.target.path))} was mounted, unmounted or replaced since it was measured, "
-        "which comes ahead of fixtures of a single test or class",
+        f"{printable(str(bench.target.path))} was mounted, unmounted or replaced since it was measured",
         rule="changed",
-        remedy='mount it by a fixture of the session: scope="session", autouse=True',
+        remedy="find out who did it; a fixture of a single test or class comes too late: mount it by one of "
+        'the session (scope="session", autouse=True)',
     )

@@ -112,7 +112,7 @@ OPTIONS = (
     _Option("--io-beta", "rate of losses that pass (default: 5%%)", "5%", _rate),
     _Option(
         "--io-max-repetitions",
-        "the most repetitions of a workload (default: 12; 48 of noisy ones)",
+        "the most repetitions of a workload (default: 12; 48 of noisy ones); of pairs see --io-max-blocks",
         "N",
         _repetitions,
     ),

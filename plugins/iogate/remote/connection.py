@@ -184,7 +184,8 @@ class Connection:
         self.end(0 if isinstance(error, AssertionError) else _ENDING)
         said = self._process.said
         if isinstance(error, AssertionError) or not (said or self._process.popen.returncode):
-            remedy = "what is said at the beginning of a session (.bashrc, a banner) must go to stderr"
+            remedy = "what is said at the beginning of a session (.bashrc, a banner) must go to stderr, and "
+            remedy += "no terminal may be asked for (RequestTTY)"
             return self._trouble("it said something else than Python would", remedy)
         version = self._version() if "Traceback" in said else ""
         missing = re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", said)

@@ -328,7 +328,8 @@ def _check_openers(plan: WritePlan) -> Iterator[TargetError]:
     numbers = plan.numbers | {plan.device.whole.number}
     devices = (BlockDevice(number, plan.device.sys) for number in numbers)
     files = {device.backing_file for device in devices} - {""}
-    asked: list[tuple[str, Callable[[], list[int]]]] = [("it", lambda: openers_of(numbers, plan.proc))]
+    itself = "it" if plan.device.whole.number in plan.numbers else "it, or the disk that it is part of,"
+    asked: list[tuple[str, Callable[[], list[int]]]] = [(itself, lambda: openers_of(numbers, plan.proc))]
     asked += [(f"its file {file}", partial(_openers_of_file, file, plan.proc)) for file in sorted(files)]
     deadline = time.monotonic() + _PATIENCE
     for what, openers in asked:

@@ -65,8 +65,13 @@ def resolve(device: Device, root: Path, override: str | None = None) -> Target:
 
 
 def check_unchanged(target: Target) -> None:
-    """Return whether the path still leads to what it led to. Raises TargetError (`changed`)."""
-    if _identity(target.path) != target.identity:
+    """Raise TargetError (`changed`) if the path does not lead to what it led to any more, or fails."""
+    try:
+        found = _identity(target.path)
+    except OSError as error:  # a file system that has shut itself down
+        message = f"{target.path} cannot be looked at any more: {os.strerror(error.errno or errno.EIO)}"
+        raise TargetError(message, rule="changed", remedy="see what the kernel says: dmesg") from error
+    if found != target.identity:
         raise changed_error(target.path)
 
 
@@ -123,7 +128,9 @@ def _directory_target(path: Path, status: os.stat_result) -> Target:
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         status = path.lstat()
-    except OSError:
+    except OSError as error:
+        if error.errno == errno.EIO:
+            raise
         return None
     return (status.st_rdev, 0) if stat.S_ISBLK(status.st_mode) else (status.st_dev, status.st_ino)
 

@@ -20,6 +20,7 @@ MOUNTABLE = ("btrfs", "ext2", "ext3", "ext4", "xfs")
 _SECTORS = (512, 4096)
 _TABLE_UNIT = 512  # bytes: libblkid's, whatever the sectors of the table
 _EXTENDED = {"0x5", "0xf", "0x85"}  # partitions of MBR that hold others
+_MOST = 128  # partitions
 _AMBIGUOUS = 8  # exit status of blkid: signs of several things that exclude one another
 _ESCAPE = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _CONTAINERS = {
@@ -64,13 +65,24 @@ def file_system_in(image: Image, raw: Path) -> FileSystem:
         if not found.get("ID_FS_TYPE"):
             _refuse_disk(image, raw)
         return FileSystem(*_mountable(image, found), 0, size, _SECTORS[0])
-    sector, partitions = read_table(raw)
+    sector, partitions = _partitions(image, raw)
     chosen = _choose(image, raw, partitions)
     if chosen.start + chosen.length > size:
         message = f"{image} ends behind the image's end: it was cut off"
         raise TargetError(message, rule="partition", remedy="copy the image again")
     found = _probe(raw, chosen.start, chosen.length)
     return FileSystem(*_mountable(image, found), chosen.start, chosen.length, sector)
+
+
+def _partitions(image: Image, raw: Path) -> tuple[int, list[Partition]]:
+    """Return what `read_table` does. Raises TargetError for more partitions than a table of GPT has as a
+    rule, each of which takes a while to look at.
+    """
+    sector, partitions = read_table(raw)
+    if len(partitions) > _MOST:
+        message = f"{image.path} has {len(partitions)} partitions, and more than {_MOST} are none of a disk"
+        raise TargetError(printable(message), rule="partition")
+    return sector, partitions
 
 
 def read_table(raw: Path) -> tuple[int, list[Partition]]:
@@ -140,7 +152,7 @@ def _mountable(image: Image, found: dict[str, str]) -> tuple[str, str]:
 
 def _refuse_disk(image: Image, raw: Path) -> None:
     """Refuse a disk image without the name of a partition; return if it is none."""
-    _, partitions = read_table(raw)
+    _, partitions = _partitions(image, raw)
     if partitions:
         first = partitions[0].number
         raise TargetError(

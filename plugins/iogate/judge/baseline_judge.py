@@ -284,7 +284,8 @@ class BaselineJudge:
         }
 
     def _borrowed(self, name: str) -> Borrowed | None:
-        return self.gate_options.borrowed if borrows(self.workload, name) else None
+        borrowed = self.gate_options.borrowed
+        return borrowed if borrowed and borrows(self.workload, name) else None
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""

@@ -36,8 +36,8 @@ def borrows(workload: Workload, name: str) -> bool:
     """Return whether a metric of a workload may differ as those do that are lent. A rate that is limited
     does not: what lends of such a workload is its latency, which tells nothing of how steady the limit is.
     """
-    lending = engines.load(workload.engine).gating(workload)
-    return metric(name).direction == "lower" or any(metric(one).direction == "higher" for one in lending)
+    lending = [metric(one).direction for one in _lending(workload)]
+    return not lending or metric(name).direction in ("lower", *lending)
 
 
 def _values(suite: str, baseline: Baseline) -> Iterator[Values]:
@@ -52,8 +52,14 @@ def _values(suite: str, baseline: Baseline) -> Iterator[Values]:
 def _gating(suite: str, baseline: Baseline) -> tuple[str, ...]:
     options = dict(baseline.definition)
     engine = str(options.pop("engine", ""))
+    return _lending(Workload(baseline.workload, suite, engine, options, Position(suite)))
+
+
+def _lending(workload: Workload) -> tuple[str, ...]:
+    """Return the metrics that speak for a workload; none for one of an engine that is not here, or of other
+    versions' options, which says nothing.
+    """
     try:
-        workload = Workload(baseline.workload, suite, engine, options, Position(suite))
-        return engines.load(engine).gating(workload)
+        return engines.load(workload.engine).gating(workload)
     except (IogateError, KeyError, TypeError, ValueError):
-        return ()  # of an engine that is not here, or of other versions' options: it says nothing
+        return ()

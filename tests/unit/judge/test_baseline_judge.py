@@ -10,6 +10,7 @@ import pytest
 from iogate import engines
 from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.borrowed import Borrowed
 from iogate.judge.judge import GateOptions
 from iogate.judge.likeness import unlike_places
 from iogate.model import Baseline, Output, Repetition, Tolerance
@@ -447,3 +448,31 @@ def test_whole_microseconds_are_known_to_be_so_where_they_never_differ():
         verdicts.append(decided(one, repetitions(**{name: session(microseconds * 1.05, 12)}))[0].verdict)
     assert sum(verdict in ("pass", "drift") for verdict in verdicts) <= 20
     assert verdicts.count("invalid") == 0
+
+
+LIMITED = {
+    "rw": "randread",
+    "bs": "4k",
+    "size": "1M",
+    "runtime": 10,
+    "time_based": True,
+    "fio": {"rate_iops": 800},
+}
+LATENCIES = Borrowed(session=0.02, session_degrees=4.0, doubted_degrees=4.0, evidence=8.0, repetition=0.2,
+                     repetition_degrees=12.0, workloads=3, sessions=3)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdicts"), [(True, ["pass", "regressed"]), (False, ["inconclusive"] * 2)]
+)
+def test_a_limited_rate_borrows_nothing_of_how_latencies_differ(limit, verdicts):
+    """What lends of a limited workload is its latency; its rate is as steady as the limit."""
+    given = LIMITED if limit else {**LIMITED, "fio": {}}
+    limited = workload("fio", options=engines.load("fio").options(given), gate={IOPS: Tolerance(0.05)})
+    known = Baseline("w", {}, {IOPS: QUIET}, sessions=("a", "b", "c"))
+    found = []
+    for change in (1.0, 0.86):
+        one = BaselineJudge(limited, known, (IOPS,), GateOptions(borrowed=LATENCIES))
+        measured = repetitions(**{IOPS: [value * change for value in QUIET[0]] * 4})
+        found.append(decided(one, measured)[0].verdict)
+    assert found == verdicts

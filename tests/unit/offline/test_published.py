@@ -330,7 +330,7 @@ class TestForms:
         ],
         ids=["blank", "#", "group", ",", "blank #", "# with commas", "blank group"],
     )
-    @pytest.mark.parametrize("separator", [",", ";"])
+    @pytest.mark.parametrize("separator", [",", ";", "\t"], ids=[",", ";", "tab"])
     def test_a_table_goes_on_behind_what_is_none_of_its_rows(self, between, separator):
         """All behind it was left out without a word, and what was left stood."""
         rows = ["bs,qd,IOPS,BW MB/s,latency us", "4k,32,100k,409.6,320", between, "8k,32,100k,81.92,320"]

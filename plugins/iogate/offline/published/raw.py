@@ -51,23 +51,27 @@ class RawTable:
 
 
 def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
-    """Yield the tables in a text's lines; a blank line separates tables."""
+    """Yield the tables in a text's lines. A blank line separates tables, where no rows go on behind it."""
     lines = [line.translate(_FRAMES) for line in lines]
     current: RawTable | None = None
-    title, beyond, crossed = "", 0, 0
+    title, beyond, crossed, gap, before, of_jira = "", 0, 0, False, "", False
     for number, line in enumerate(lines, 1):
         if number <= beyond or (not line and not current):
             continue
         if _CROSSED_RULE.fullmatch(line):
-            if current and crossed == number - 1:  # the end of a frame, and the begin of the next one
-                yield current
-                current = None
+            gap = gap or crossed == number - 1  # the end of a frame, and the begin of the next one
             crossed = number
             continue
-        if _JIRA.fullmatch(line.strip()):
+        if jira := _JIRA.fullmatch(line.strip()) is not None:
             line = line.replace("||", "|")
+        elif of_jira and line.lstrip().startswith("||"):  # a heading of a row
+            line = line.replace("||", "|", 1)
+        of_jira = jira or (of_jira and line.count("|") >= 2)
         kind = "|" if line.count("|") >= 2 else "\t" if "\t" in line.rstrip("\n") and line.strip() else ""
         if not kind:
+            if current and (not line.strip() or _is_aside(line, before)):
+                gap = True
+                continue
             if current:
                 yield current
             current = None
@@ -80,12 +84,20 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
             elif re.match(r"\W*\w", line):
                 title = line.strip()
             continue
+        framed = line.strip().removeprefix("|").removesuffix("|")
+        cells = _cells(framed if kind == "|" else line.rstrip(), kind)
+        is_rule = _is_rule(line, kind)
+        if current and gap and not is_rule:
+            headed = number < len(lines) and _is_rule(lines[number], kind)
+            if kind != before or headed or not _goes_on(cells, current):
+                yield current
+                current = None
+        gap = False
         if current is None:
             current = RawTable(number, title)
             title = ""  # it belongs to this table only
-        framed = line.strip().removeprefix("|").removesuffix("|")
-        cells = _cells(framed if kind == "|" else line.rstrip(), kind)
-        if kind == "|" and "--" in line and _RULE.issuperset(line.strip()):
+        before = kind
+        if is_rule:
             continue
         if (kind == "|" and not current.header) or (
             kind == "\t" and not current.rows and not any(map(starts_number, cells[1:]))
@@ -95,6 +107,23 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
             current.rows.append((number, cells))
     if current:
         yield current
+
+
+def _is_rule(line: str, kind: str) -> bool:
+    return kind == "|" and "--" in line and _RULE.issuperset(line.strip())
+
+
+def _is_aside(line: str, kind: str) -> bool:
+    """Return whether a line is a comment amid a table, of Markdown or with tabs."""
+    text = line.strip()
+    return (text.startswith("<!--") and text.endswith("-->")) or (kind == "\t" and _is_comment(text))
+
+
+def _goes_on(cells: Sequence[str], table: RawTable) -> bool:
+    """Return whether a table goes on behind a gap: with figures, or the name of a group, as wide as it is."""
+    width = max(map(len, table.header), default=0)
+    named = bool(cells[0]) and len([cell for cell in cells if cell]) == 1
+    return len(cells) <= width and (named or (len(cells) == width and any(map(starts_number, cells[1:]))))
 
 
 def are_double(headings: Sequence[str]) -> bool:

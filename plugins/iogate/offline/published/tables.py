@@ -19,7 +19,7 @@ from iogate.offline.published.cells import (
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.double_cells import taken_apart
-from iogate.offline.published.raw import LONGEST_CELL, RawTable, raw_tables
+from iogate.offline.published.raw import RawTable, raw_tables
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
@@ -41,14 +41,25 @@ _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are 
     r"|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
     re.IGNORECASE,
 )
-_TRAILING_SIZE = re.compile(
-    r"(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*|rand\w*|rnd|reads?|writes?|rw|mix\w*)[ ,_-]*"
-    r"(?:\((\d+ ?k(?:i?b)?)\)|(\d+ ?k(?:i?b)?))",
+_SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
+    r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:100% *)?"
+    r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
+    r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
+    r"(?:\((\d+ ?[km](?:i?b)?)\)|(\d+ ?[km](?:i?b)?))"
+    r"(?:[ ,_-]*(?:q(?:d|ueue)?|t|threads?|jobs?|iodepth)[ =:]?\d+)*",
     re.IGNORECASE,
 )
+_A_SIZE = re.compile(r"(?<![\d.])\d+ ?[km](?:i?b)?(?![^\W_])", re.IGNORECASE)
+_OF_TESTS = re.compile(
+    r"(?:tests?|workloads?|jobs?|names?|patterns?|benchmarks?|cases?|access\w*|operations?|types?|mode|rw"
+    r"|i/?o(?: *(?:type|pattern))?)?",
+    re.IGNORECASE,
+)
+_NO_BLOCK = re.compile(r"cache|buffer|stripe|chunk|files?\b|journal|extent|object", re.IGNORECASE)
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
+_LARGEST_OF_A_TEST = 16 * 2**20  # more is what is read or written in all
 _LONGEST_NAME = 60  # characters of a row that nobody can read
 _MOST_LABELS = 24  # cells of a row that its findings begin with
 
@@ -181,16 +192,29 @@ def _is_impossible(rows: Sequence[Row]) -> bool:
 
 
 def _block_of(title: str) -> int | None:
-    """Return the block size that a title, or a row's label, begins with, or ends with behind what is done in
-    such blocks; None if it is the size of something else, or none.
+    """Return the block size that a title begins with; None if it is the size of something else, or none."""
+    found = _LEADING_SIZE.match(title)
+    return _block(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+
+
+def _block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None:
+    """Return the block size that a row's name of its test has, as `4k randread` and `Random read (64k)` do;
+    None if it has none, or the row more than one size.
     """
-    found = _LEADING_SIZE.match(title) or _TRAILING_SIZE.fullmatch(title[:LONGEST_CELL])
-    if found is None:
+    words = [(cell, one.header) for cell, one in zip(cells, columns, strict=False) if not one.kind]
+    sized = [(cell, header) for cell, header in words if _A_SIZE.search(cell)]
+    if len(sized) != 1:
         return None
-    place = found.lastindex or 0
-    others = title[: found.start(place)] + " " + title[found.end(place) :]
-    size = None if _ANOTHER_SIZE.search(others) else size_of(found[place])
-    return size if size and size <= _LARGEST_BLOCK else None
+    ((cell, header),) = sized
+    found = _SIZE_OF_A_TEST.fullmatch(cell) if _OF_TESTS.fullmatch(header.strip()) else None
+    if found is None or _NO_BLOCK.search(cell) or len(_A_SIZE.findall(cell)) > 1:
+        return None
+    return _block(next(filter(None, found.groups())), _LARGEST_OF_A_TEST)
+
+
+def _block(text: str, most: int = _LARGEST_BLOCK) -> int | None:
+    size = size_of(text)
+    return size if size and size <= most else None
 
 
 @dataclass(frozen=True)
@@ -257,10 +281,7 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     is_test = any(column.kind in ("block", "depth") for column in columns)
-    words = [cell for cell, column in zip(cells, columns, strict=False) if not column.kind]
-    sized = [cell for cell in words if _ANOTHER_SIZE.search(cell)]
-    named = _block_of(sized[0]) if len(sized) == 1 and size_of(sized[0]) is None else None
-    return _Said(", ".join(labels[:_MOST_LABELS]), named, stated, is_test)
+    return _Said(", ".join(labels[:_MOST_LABELS]), _block_of_test(cells, columns), stated, is_test)
 
 
 def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: _Form) -> Row | None:

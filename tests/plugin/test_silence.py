@@ -132,6 +132,31 @@ def test_suites_that_were_moved_away_are_missed_where_other_tests_run(lab, paral
     refused(result, "perf/demo.yaml looks like a suite and is none of", status=1 if parallel else 4)
 
 
+@pytest.mark.parametrize("way", ["skipped", "taken out", "gone"])
+def test_what_processes_of_xdist_alone_see_to_be_left_out_is_told_and_refused_strictly(tested, way):
+    """They told nobody, and the run was green."""
+    pytest.importorskip("xdist")
+    module = tested.path / "test_disk.py"
+    option, words = "--benchmark-disable", "stored baselines that no test in Python measures: test_mine"
+    if way == "skipped":
+        module.write_text(MEASURES.replace("test_mine(measure)", "test_mine(measure, benchmark)"))
+        option, words = "--benchmark-skip", "skips what measures: test_disk.py::test_mine"
+    elif way == "taken out":
+        takes = "items[:] = [item for item in items if 'measure' not in item.fixturenames]"
+        (tested.path / "conftest.py").write_text(f"def pytest_collection_modifyitems(items): {takes}\n")
+        words = "test_disk.py::test_mine"
+    else:
+        module.write_text("def test_plain(): pass\n")
+    result = tested.run_apart("test_disk.py", "-k", "mine or plain", "-n", "2", "--device=lab", option)
+    told = " ".join(result.stdout.str().split())
+    assert ("warning: " in told and words in told) == (way != "gone")
+    result = tested.run_apart(
+        "test_disk.py", "-k", "mine or plain", "-n", "2", "--device=lab", option, "--io-strict"
+    )
+    assert result.ret == 4
+    assert words in " ".join(result.stdout.str().split())
+
+
 def test_suites_that_are_all_left_out_are_missed(lab):
     lab.pytester.makepyfile(test_plain="def test_plain(): pass")
     lab.device("lab", LAB + "suites: [acceptance]\n")

@@ -238,6 +238,9 @@ def test_a_module_whose_baseline_another_one_would_have_is_refused_where_it_meas
         assert "are both called 'a/test_io', and would share" in " ".join(result.stdout.str().split())
     project.run("libraries").assert_outcomes(passed=1)
     assert not stored(project)
+    (project.path / "tools/a/test_io.py").unlink()  # the others measure nothing
+    project.run("services", "--update-baselines").assert_outcomes(passed=1)
+    assert stored(project) == ["local/a/test_io.yaml"]
 
 
 def test_a_clash_of_names_is_refused_at_collection(project):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
 
 
+_HARMLESS = 0.5
+"""The part of its tolerance that a metric may gain without hiding a later loss of the tolerance."""
 _ANEW = "if that stays so, begin anew: --update-baselines"
 
 
@@ -82,14 +84,14 @@ class Learner:
         return Verdict("recorded", reason, metrics, keep=True)
 
     def _known_gains(self, found: Verdict) -> str:
-        """Return which metrics are better beyond doubt, and by more than their tolerance, where it is known
-        how sessions differ, with a verb. Where that is a guess, a gain may be a lesson; less hides no loss.
+        """Return which metrics are better beyond doubt, and by more than a harmless part of their tolerance,
+        where it is known how sessions differ, with a verb. Where that is a guess, a gain may be a lesson.
         """
         expected = self._judge.expectations()
         names = [
             item.metric.name
             for item in _gains(found)
-            if abs(item.change or 0.0) > (item.tolerance or 0.0)
+            if abs(item.change or 0.0) > _HARMLESS * (item.tolerance or 0.0)
             and (known := expected[item.metric.name].sensitivity)
             and not known.assumed
         ]

@@ -174,6 +174,10 @@ class LocalBench:
         self._wear.driven(output, (counted or 0) - others)
         return self._audit(run, output, seconds, *between, **beside)
 
+    def watch(self, run: Invocation, before: Snapshot) -> None:
+        """Raise TargetError (`wear`) if a repetition that somebody else drives may not go on writing."""
+        self._wear.watch([run], [before])
+
     def give_up(self, run: Invocation, before: Snapshot | None) -> None:
         """Count what a repetition that somebody else drove has written since a reading (None: it was not
         begun), where nobody says how much. Raises TargetError.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
-from iogate.audit.snapshot import Snapshot, written_between
+from iogate.audit.snapshot import Snapshot, given_since, written_between
 from iogate.errors import IogateError
 from iogate.measure.invocation import Invocation
 from iogate.measure.sites import Site, Sites
@@ -61,7 +61,9 @@ class WearAccount:
         """
         if self._wear.limited and any(run.needs.written is None for run in runs):
             planned = sum(run.needs.written or 0 for run in runs)
-            self._wear.require_left(self._worn(runs, before, []) - planned)
+            disks = {run.site.target.number: earlier.disk for run, earlier in zip(runs, before, strict=True)}
+            given = sum(given_since(disk, number) or 0 for number, disk in disks.items())
+            self._wear.require_left(given - planned)
 
     def driven(self, output: Output, counted: int) -> None:
         """Count what a repetition wrote that somebody else drove, as its engine claims, or as the device was

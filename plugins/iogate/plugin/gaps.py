@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from iogate.errors import IogateError
 from iogate.model import Device, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.items import SuiteModule, is_suite
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from iogate.judge.appointment import BaselineJudges
     from iogate.measure.settings import Settings
 
+_OUTPUT = "iogate_gaps"
+"""What a process of xdist tells is told by this name."""
 _LAST_FAILED = "lfplugin-collskip"
 """What pytest registers as soon as `--lf` collects a test that failed last, and passes over all others."""
 
@@ -44,6 +48,7 @@ class Gaps:
         self._project = project
         self._python_tests = python_tests
         self._taken_out = False
+        self._of_workers = False
         self._ignored: set[Path] = set()
         self._hidden: set[Path] = set()
         self._told: set[Path] = set()
@@ -51,7 +56,25 @@ class Gaps:
     @property
     def concern(self) -> bool:
         """Whether suites, or what measures, are left out, though nothing else may be known of any."""
-        return self.left_out or self._taken_out or bool(self._told)
+        return self.left_out or self._taken_out or bool(self._told) or self._of_workers
+
+    @property
+    def refused_of_workers(self) -> bool:
+        """Whether processes of xdist found what a strict run refuses; the run is at its end by then."""
+        return self._of_workers and self._settings.strict
+
+    def tell_of_worker(self, find: Callable[..., None]) -> None:
+        """Tell the process that began this one, of xdist, what is left out; a strict run looks for all."""
+        if self._settings.strict:
+            with contextlib.suppress(IogateError):  # told where suites are collected
+                find(measures=False)
+        self._config.workeroutput[_OUTPUT] = list(self.found)  # type: ignore[attr-defined]
+
+    def note_of_worker(self, found: Sequence[str]) -> None:
+        """Note what a process of xdist has told; each finds the same."""
+        new = [text for text in found if text not in self.found]
+        self.found += new
+        self._of_workers = self._of_workers or bool(new)
 
     @property
     def implicit(self) -> list[str]:
@@ -220,6 +243,17 @@ class Gaps:
         asked = bool(self._settings.update or self._settings.missing == "record")
         count = sum(_is_new(result) for result in results)
         return [*self.found, *(coverage.recorded_text(count) if count and not asked else ())]
+
+
+class WorkersGaps:
+    """Hears what processes of xdist have found to be left out, of what they alone collect."""
+
+    def __init__(self, gaps: Gaps) -> None:
+        self._gaps = gaps
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._gaps.note_of_worker(getattr(node, "workeroutput", {}).get(_OUTPUT, ()))
 
 
 def _is_new(result: WorkloadResult) -> bool:

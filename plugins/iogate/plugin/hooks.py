@@ -24,6 +24,7 @@ from iogate.plugin.coverage import (
 )
 from iogate.plugin.devices.names import device_names
 from iogate.plugin.devices.parent import end_with_parent
+from iogate.plugin.gaps import WorkersGaps
 from iogate.plugin.items import (
     LIE,
     SuiteModule,
@@ -73,6 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(run.python_tests, "iogate.python_tests")
     config.pluginmanager.register(run.machine, "iogate.machine")
     config.pluginmanager.register(run.junit, "iogate.junit")
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.register(WorkersGaps(run.gaps), "iogate.workers_gaps")
     if len(device_names(config)) == 1:
         try:
             _ = run.subject.device
@@ -211,8 +214,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run.python_tests.expect(session.items)
     run.gaps.note_taken_out(run.taken_out.from_run(session.items))
     run.gaps.note_skipped_as_benchmarks()
-    strict = run.settings.strict and not is_worker(session.config)
-    if run.selected.modules or strict or leaves_out_unchanged(session.config):
+    if is_worker(session.config):
+        run.gaps.tell_of_worker(run.find_gaps)
+    elif run.selected.modules or run.settings.strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
 
 
@@ -377,6 +381,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             if session.exitstatus == pytest.ExitCode.OK:  # a status that says more stays
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         session.exitstatus = run.status.of(session)
+        if run.gaps.refused_of_workers and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         run.junit.describe(run.results)
     return (yield)
 
@@ -402,6 +408,8 @@ def pytest_terminal_summary(
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
     concerned = run.selected.modules or run.gaps.concern or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
+    if run.gaps.refused_of_workers:
+        terminalreporter.write_line(f"\nERROR: {refusal_text(run.gaps.found)}")
     gaps = [warnings_text(silent)] if silent else []
     for text in (*run.changes, *gaps, *run.gaps.deselected):
         terminalreporter.write_line("")

@@ -121,7 +121,7 @@ class FarClient:
                 flow.run(lambda: connected(folder, _SOCKET), awaited=True)
                 self._await_socket(folder, server)
                 self._post.send("serving")
-                self._await_end(server)
+                self._await_end(server, partial(self._bench.watch, self._run, before))
                 self._note(before, begun)
         finally:
             flow.close()
@@ -151,9 +151,14 @@ class FarClient:
             before, begun = self._look(run), time.monotonic()
             calls = [(self._engine.server(_SOCKET), inner), (command.argv, folder)]
             with process.start(calls) as (_, conductor):
+
+                def ticking(elapsed: float) -> None:
+                    self._bench.watch(run, before)
+                    tick(elapsed, meter.tick())
+
                 conductor.wait(
                     command.timeout,
-                    lambda elapsed: tick(elapsed, meter.tick()),
+                    ticking,
                     lambda elapsed: meter.goes_on(elapsed, command.longest),
                 )
                 self._note(before, begun)
@@ -192,9 +197,10 @@ class FarClient:
                 raise EngineError(f"its server does not listen{_said(folder)}")
             time.sleep(0.005)
 
-    def _await_end(self, server: Program) -> None:
-        """Wait until it is over. Raises EngineError if the server ends before."""
+    def _await_end(self, server: Program, watch: Callable[[], None]) -> None:
+        """Wait until it is over. Raises EngineError if the server ends before, and what `watch` does."""
         while True:
+            watch()
             try:
                 if self._post.receive(_TICK)[0] == "over":
                     return

@@ -135,6 +135,7 @@ def test_a_suite_is_called_as_its_path_below_the_suites(tmp_path, file, name):
 )
 def test_two_files_of_one_name_are_refused(tmp_path, folders, first, second):
     made(tmp_path, first, second)
+    (tmp_path / second).write_text("def test_it(measure): ...\n")
     with pytest.raises(InputError, match="and would share a baseline"):
         Project(tmp_path, folders).name(tmp_path / first)
 

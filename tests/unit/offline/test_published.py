@@ -807,6 +807,14 @@ GROWING = {
     "columns": lambda size: table(
         "| 4k" + " | 71k" * (size // 12) + " |", head="| bs" + " | IOPS" * (size // 12) + " |"
     ),
+    "a line of crosses": lambda size: "--" + "+" * size + "x\n" + COLUMNS,
+    "frames": lambda size: large("┌──┬──┐\n│bs│IOPS│\n", size) + COLUMNS,
+    "comments behind headings": lambda size: large("bs,IOPS,lat\n# one, two\n# a, b, c\n", size) + CSV,
+    "titles behind headings": lambda size: CSV + large("Title\n4k,32,100k,409.6,320\n", size),
+    "names of tests": lambda size: table(
+        *[f"| {'rand_' * 30}4k | 71k |"] * (size // 170), head="| Test | IOPS |"
+    ),
+    "tabs and blank lines": lambda size: "bs\tIOPS\tlat\n" + large("\n4k\t71k\t1 ms\n", size),
     "a cell of blanks": lambda size: table(f"| 4k | 1{' ' * size}! |", SOUND.format(depth=32), head=DEPTH),
 }  # fmt: skip
 

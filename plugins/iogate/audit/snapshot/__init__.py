@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iogate.audit.snapshot.health import Health, controller_of, health_of
@@ -60,6 +60,16 @@ def written_between(before: Disk | None, after: Disk | None) -> int | None:
     if after.lumped:
         return after.whole.written - before.whole.written
     return after.target.written - before.target.written
+
+
+def given_since(before: Disk | None, number: str | None) -> int | None:
+    """Return the bytes that a target of this device number was given to write since a reading, as
+    `written_between` does, without all else that a reading has: this may be asked several times a second.
+    """
+    if before is None or number is None:
+        return None
+    now = _counted(number, Path("/"))
+    return written_between(before, now) if now else None
 
 
 @dataclass(frozen=True)
@@ -136,20 +146,14 @@ def _unwritten_bytes(path: Path) -> int | None:
 
 
 def _disk(number: str, root: Path) -> Disk | None:
-    link = root / "sys/dev/block" / number
-    if not re.fullmatch(r"\d+:\d+", number) or not link.exists():
+    found = _counted(number, root)
+    if found is None:
         return None
-    target = Path(os.path.realpath(link))
-    whole = target.parent if (target / "partition").exists() else target
+    whole = _whole(_folder(number, root))
     queue, member = whole / "queue", _only_member(whole)
-    own = _counters(target)
     chosen = re.search(r"\[([\w-]+)\]", sysfs.text(queue / "scheduler"))
-    return Disk(
-        name=target.name,
-        target=own,
-        whole=_counters(member),
-        lumped=target != whole and own == Counters(0, 0) and _is_multipath_head(whole),
-        counted=sysfs.text(queue / "iostats") != "0",
+    return replace(
+        found,
         cached=sysfs.text(whole / "loop/dio") == "0",
         rotational=sysfs.text(queue / "rotational") == "1",
         scheduler=chosen[1] if chosen else "",
@@ -157,6 +161,29 @@ def _disk(number: str, root: Path) -> Disk | None:
         link=link_of(member),
         health=health_of(member, root),
     )
+
+
+def _counted(number: str, root: Path) -> Disk | None:
+    """Return a disk with nothing but its counters; None if there is no such."""
+    target = _folder(number, root)
+    if not re.fullmatch(r"\d+:\d+", number) or not target.exists():
+        return None
+    whole, own = _whole(target), _counters(target)
+    return Disk(
+        name=target.name,
+        target=own,
+        whole=_counters(_only_member(whole)),
+        lumped=target != whole and own == Counters(0, 0) and _is_multipath_head(whole),
+        counted=sysfs.text(whole / "queue/iostats") != "0",
+    )
+
+
+def _folder(number: str, root: Path) -> Path:
+    return Path(os.path.realpath(root / "sys/dev/block" / number))
+
+
+def _whole(target: Path) -> Path:
+    return target.parent if (target / "partition").exists() else target
 
 
 def all_disks(root: Path) -> Counters | None:

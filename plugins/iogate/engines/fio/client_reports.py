@@ -41,12 +41,13 @@ def _job(entry: Mapping[str, Any]) -> str:
 
 
 def _last(entries: Sequence[Mapping[str, Any]], common: object) -> Sequence[Mapping[str, Any]]:
-    """Return the last of several reports of the `numjobs` jobs of one name; all entries if they are one. Jobs
-    that are ramped up begin to count anew after that. What their own options do not say, `common` ones may.
+    """Return the last of several reports of the `numjobs` jobs of one name (of a group: of all together); all
+    entries if they are one. Jobs that are ramped up begin to count anew after that. What their own options do
+    not say, `common` ones may.
     """
     own = entries[0].get("job options")
     options = {**(common if isinstance(common, dict) else {}), **(own if isinstance(own, dict) else {})}
-    stated = str(options.get("numjobs", "1")).strip()
+    stated = "1" if "group_reporting" in options else str(options.get("numjobs", "1")).strip()
     jobs = int(stated) if stated.isdecimal() and int(stated[:9]) > 0 else 1
     if len(entries) <= jobs or len(entries) % jobs:
         return entries

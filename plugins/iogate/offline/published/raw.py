@@ -28,7 +28,7 @@ _FRAMES = {
     **dict.fromkeys(map(ord, "─━┄┅┈┉╌╍═╴╶╸╺"), "-"),
     **dict.fromkeys(map(ord, "│┃┆┇┊┋╎╏║╵╷╹╻"), "|"),
 }
-_CROSSED_RULE = re.compile(r"(?=.*(?:--|==).*)[ +=|:-]*\+[ +=|:-]*")
+_CROSSED_RULE = frozenset(" +=|:-")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
 _JIRA = re.compile(r"\|\|(?:[^|]+\|\|)+")
 """A line of headings, as Jira and Confluence have it."""
@@ -58,7 +58,7 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     for number, line in enumerate(lines, 1):
         if number <= beyond or (not line and not current):
             continue
-        if _CROSSED_RULE.fullmatch(line):
+        if "+" in line and ("--" in line or "==" in line) and _CROSSED_RULE.issuperset(line):
             gap = gap or crossed == number - 1  # the end of a frame, and the begin of the next one
             crossed = number
             continue

@@ -297,6 +297,17 @@ def test_ramped_jobs_of_a_client_that_all_are_alike_are_no_reports_of_one():
     assert len(last_reports(document)["client_stats"]) == 4
 
 
+@pytest.mark.parametrize("where", ["job options", "global options"])
+def test_a_group_of_a_client_has_one_report_for_each_interval(where):
+    """Of four jobs that are told together, four reports were added up, as if they were one of each."""
+    document = last_document("fio-3.33.client_status_interval.json")
+    early, late = document["client_stats"]
+    for entry in (early, late) if where == "job options" else (document,):
+        entry[where].update({"numjobs": "4", "group_reporting": "1"})
+    document["client_stats"] = [early, early, early, late]
+    assert last_reports(document)["client_stats"] == [late]
+
+
 def sum_of(entry, jobs):
     """The sum over all clients, which fio writes once, amid the reports."""
     summed = {**copy.deepcopy(entry), "jobname": "All clients"}

@@ -99,7 +99,8 @@ class Ahead:
         for trial in lost:
             error = MeasurementError(
                 "the set-up of its test failed, or skipped it, once it was measured",
-                remedy="skip by a marker (skipif), or by a fixture of the session: both are seen before",
+                remedy="skip by a marker that a conftest.py adds, or by a fixture of the session: "
+                "both are seen before",
             )
             self._kept.amend(self._session().distrust(trial, error))
         if lost:

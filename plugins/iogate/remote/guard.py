@@ -34,8 +34,12 @@ def own_folder(around: str) -> tuple[int, str]:
     held = os.open(unnamed, os.O_RDONLY | os.O_DIRECTORY)
     with contextlib.suppress(OSError):  # a file system without locks
         fcntl.flock(held, fcntl.LOCK_EX)
-    os.close(os.open(_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=held))
-    os.rename(unnamed, path)
+    try:
+        os.close(os.open(_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=held))
+        os.rename(unnamed, path)
+    except OSError:
+        remove(held, unnamed)
+        raise
     return held, path
 
 

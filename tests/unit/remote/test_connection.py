@@ -1,6 +1,7 @@
 """The way to a host: what is one, and what is wrong with those that cannot be had."""
 
 import contextlib
+import errno
 import os
 import re
 import shlex
@@ -175,6 +176,16 @@ def test_what_a_power_cut_left_is_removed_and_nothing_else(tmp_path):
         os.close(held)
     remove_abandoned(str(tmp_path))
     assert sorted(tmp_path.iterdir()) == sorted([others, link]) and list(others.iterdir())
+
+
+def test_a_folder_that_cannot_be_marked_does_not_stay(tmp_path, monkeypatch):
+    def full(*arguments, **more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(OSError, match="No space"):
+        own_folder(str(tmp_path))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("way", ["without a mark", "open to others", "a mark that is a link", "being made"])

@@ -314,6 +314,21 @@ def test_modules_of_one_name_do_not_share_a_baseline(project):
     result = project.run(
         "test_mine.py", "suites/test_mine.py", "--import-mode=importlib", "--io-json=out.json"
     )
+    refused(result, "are both called 'test_mine', and would share a baseline", status=1)
+    result.assert_outcomes(failed=2)
+    assert not list(project.path.glob("baselines/*/*"))
+
+
+def test_modules_of_one_name_that_measure_by_a_fixture_of_a_conftest_py(project):
+    """Nothing in them says that they measure."""
+    (project.path / "conftest.py").write_text(
+        f"import pytest\n@pytest.fixture\ndef bench(measure): return lambda: measure({FAKE})\n"
+    )
+    for name in ("test_mine", "suites/test_mine"):
+        module(project, "def test_it(bench): bench()\n", name=name)
+    result = project.run(
+        "test_mine.py", "suites/test_mine.py", "--import-mode=importlib", "--io-json=out.json"
+    )
     refused(
         result, "test_mine.py:1:1: test_mine: test_it is also what suites/test_mine.py::test_it", status=1
     )

@@ -147,11 +147,11 @@ def test_what_processes_of_xdist_alone_see_to_be_left_out_is_told_and_refused_st
         words = "test_disk.py::test_mine"
     else:
         module.write_text("def test_plain(): pass\n")
-    result = tested.run_apart("test_disk.py", "-k", "mine or plain", "-n", "2", "--device=lab", option)
+    result = tested.run_apart("test_disk.py", "-k", "mine or plain", "-n", "1", "--device=lab", option)
     told = " ".join(result.stdout.str().split())
     assert ("warning: " in told and words in told) == (way != "gone")
     result = tested.run_apart(
-        "test_disk.py", "-k", "mine or plain", "-n", "2", "--device=lab", option, "--io-strict"
+        "test_disk.py", "-k", "mine or plain", "-n", "1", "--device=lab", option, "--io-strict"
     )
     assert result.ret == 4
     assert words in " ".join(result.stdout.str().split())

@@ -68,7 +68,7 @@ class Gaps:
         if self._settings.strict:
             with contextlib.suppress(IogateError):  # told where suites are collected
                 find(measures=False)
-        self._config.workeroutput[_OUTPUT] = list(self.found)  # type: ignore[attr-defined]
+        getattr(self._config, "workeroutput", {})[_OUTPUT] = list(self.found)
 
     def note_of_worker(self, found: Sequence[str]) -> None:
         """Note what a process of xdist has told; each finds the same."""

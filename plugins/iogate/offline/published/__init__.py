@@ -1,7 +1,7 @@
 """`iogate audit FILE...`: what stands of figures that exist already.
 
-A file may be an engine's output, or prose with such outputs and tables in it, in Markdown, HTML, CSV or
-columns of blanks. Little is known of the machine, so the figures are held against each other and against
+A file may be an engine's output, or prose with such outputs and tables in it, in Markdown, HTML, CSV, frames
+or columns of blanks. Little is known of the machine, so the figures are held against each other and against
 nature.
 """
 
@@ -76,7 +76,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
         raise OutputError(
             f"{name}: has no figures that can be audited",
             remedy=f"known are outputs of {', '.join(engines.names())}, and tables of IOPS, bandwidth or "
-            "latency: in Markdown, HTML, CSV, or columns of blanks",
+            "latency: in Markdown, HTML, CSV, frames, or columns of blanks",
         )
     return sorted(found, key=lambda piece: piece.line)
 

@@ -161,6 +161,14 @@ def test_benchmarks_that_are_skipped_are_told_and_refused_strictly(project):
     assert refused.ret == 4 and "skips all workloads" in refused.stderr.str()
 
 
+def test_a_fixture_of_the_project_that_is_called_measure_is_its_own(project):
+    (project.path / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef measure(): return len\n")
+    (project.path / "test_own.py").write_text("def test_own(measure): assert measure('a') == 1\n")
+    result = project.run("test_own.py", "--benchmark-only")
+    result.assert_outcomes(skipped=1)
+    assert "skips what measures" not in result.stdout.str()
+
+
 @pytest.mark.parametrize(("option", "skipped"), [("--benchmark-only", "one"), ("--benchmark-skip", "timed")])
 def test_tests_in_python_that_are_skipped_are_told_and_refused_strictly(project, option, skipped):
     project.device("lab", "target: .\n")

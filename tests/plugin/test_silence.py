@@ -1,6 +1,7 @@
 """What a run would leave out, or make up, in silence: warnings in its summary, errors with --io-strict."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -155,6 +156,17 @@ def test_what_processes_of_xdist_alone_see_to_be_left_out_is_told_and_refused_st
     )
     assert result.ret == 4
     assert words in " ".join(result.stdout.str().split())
+
+
+def test_processes_of_xdist_tell_a_project_without_suites_nothing_whatever_its_files_are_called(pytester):
+    """What cannot be sent, as a name in Latin 1, let them crash."""
+    pytest.importorskip("xdist")
+    pytester.makepyfile(test_plain="def test_plain(): pass")
+    with open(os.fsencode(pytester.path) + b"/gr\xfcn.yaml", "w") as stream:
+        stream.write("workloads:\n  - web\n")
+    result = pytester.runpytest_subprocess("-p", "iogate.plugin", "-n", "1", ".")
+    result.assert_outcomes(passed=1)
+    assert "looks like a suite" not in result.stdout.str() and "node down" not in result.stdout.str()
 
 
 def test_suites_that_are_all_left_out_are_missed(lab):

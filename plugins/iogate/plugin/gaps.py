@@ -58,17 +58,22 @@ class Gaps:
         """Whether suites, or what measures, are left out, though nothing else may be known of any."""
         return self.left_out or self._taken_out or bool(self._told) or self._of_workers
 
+    def find_in_worker(self, find: Callable[..., None]) -> None:
+        """Look for all that is left out in a process of xdist, if the run is strict."""
+        if self._settings.strict:
+            with contextlib.suppress(IogateError):  # told where suites are collected
+                find(measures=False)
+
     @property
     def refused_of_workers(self) -> bool:
         """Whether processes of xdist found what a strict run refuses; the run is at its end by then."""
         return self._of_workers and self._settings.strict
 
-    def tell_of_worker(self, find: Callable[..., None]) -> None:
-        """Tell the process that began this one, of xdist, what is left out; a strict run looks for all."""
-        if self._settings.strict:
-            with contextlib.suppress(IogateError):  # told where suites are collected
-                find(measures=False)
-        getattr(self._config, "workeroutput", {})[_OUTPUT] = list(self.found)
+    def tell_of_worker(self) -> None:
+        """Tell the process that began this one, of xdist, what is left out, as text that can be sent."""
+        concerned = self.concern or self._settings.strict
+        output = getattr(self._config, "workeroutput", {})
+        output[_OUTPUT] = list(map(printable, self.found)) if concerned else []
 
     def note_of_worker(self, found: Sequence[str]) -> None:
         """Note what a process of xdist has told; each finds the same."""

@@ -74,8 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(run.python_tests, "iogate.python_tests")
     config.pluginmanager.register(run.machine, "iogate.machine")
     config.pluginmanager.register(run.junit, "iogate.junit")
-    if config.pluginmanager.hasplugin("xdist"):
-        config.pluginmanager.register(WorkersGaps(run.gaps), "iogate.workers_gaps")
+    config.pluginmanager.register(WorkersGaps(run.gaps), "iogate.workers_gaps")
     if len(device_names(config)) == 1:
         try:
             _ = run.subject.device
@@ -215,7 +214,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run.gaps.note_taken_out(run.taken_out.from_run(session.items))
     run.gaps.note_skipped_as_benchmarks()
     if is_worker(session.config):
-        run.gaps.tell_of_worker(run.find_gaps)
+        run.gaps.find_in_worker(run.find_gaps)
     elif run.selected.modules or run.settings.strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
 
@@ -381,6 +380,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             if session.exitstatus == pytest.ExitCode.OK:  # a status that says more stays
                 session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         session.exitstatus = run.status.of(session)
+        if is_worker(session.config):
+            run.gaps.tell_of_worker()
         if run.gaps.refused_of_workers and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         run.junit.describe(run.results)

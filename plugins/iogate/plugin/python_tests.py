@@ -205,8 +205,18 @@ def position_of(item: pytest.Item) -> Position:
 
 
 def takes_measure(item: pytest.Item) -> bool:
-    """Return whether a test takes `measure`."""
-    return "measure" in getattr(item, "fixturenames", ())
+    """Return whether a test takes iogate's `measure`, and not a fixture of its project that is called so."""
+    return "measure" in getattr(item, "fixturenames", ()) and _is_ours(item)
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    for fixture in reversed(known.get("measure", ())):
+        if fixture.func.__module__.startswith("iogate."):
+            break
+        if "measure" not in fixture.argnames:  # it does not extend the one before
+            return False
+    return True
 
 
 def may_measure(item: pytest.Item) -> bool:

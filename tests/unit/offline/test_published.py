@@ -358,6 +358,25 @@ class TestForms:
         }
         assert told == {line}
 
+    @pytest.mark.parametrize(
+        ("text", "line", "rows"),
+        [
+            ("Test\tRead MB/s\tWrite MB/s\nfio\t195\t150\n# IOPS\nfio\t90000\t40000\n", 4, [2]),
+            ("Test,Read MB/s,Write MB/s\nfio,195,150\n# IOPS\nfio,90000,40000\n", 4, [2]),
+            ("| Test | Read MB/s |\n|---|---|\n| a | 195 |\n\n| IOPS | |\n| fio | 90000 |\n", 6, [2]),
+            ("Threads\tread MB/s\twrite MB/s\n1\t500\t400\n\nIOPS\t4k\t64k\nread\t80000\t12000\n", 0, [1]),
+            ("# Latency in ms\nJobs\tRead\n1\t0.1\n\n# Bandwidth in MB/s\nJobs\tRead\n4\t700\n", 0, [1, 1]),
+            ("jobs,read_iops\n# NVMe, no cache\n1,50000\n4,90000\n", 0, [2]),
+            ("Test,IOPS,MB/s\na,50000,204.8\n\nJob   MB/s\nx     900\n", 0, [1, 1]),
+        ],
+        ids=["tabs", "commas", "pipes", "headings", "titles", "a comment", "another form"],
+    )
+    def test_figures_below_a_title_of_their_own_are_not_read_in_the_unit_above(self, text, line, rows):
+        found = pieces(text, "report.md")
+        assert [piece.rows for piece in found] == rows
+        told = [(one.check, one.line) for piece in found for one in piece.findings]
+        assert told == ([("unreadable", line)] if line else [])
+
     def test_what_stands_below_a_table_is_none_of_its_rows(self):
         below = "\nIn all, 12 disks were tried.\n\nbs,qd,IOPS,BW MiB/s\n4k,32,100k,390.6\n"
         pipes = "\n| bs, rw | IOPS, k | BW, MiB/s |\n|---|---|---|\n| 4k | 1,000 | 3,906 |\n"

@@ -47,7 +47,8 @@ def _last(entries: Sequence[Mapping[str, Any]], common: object) -> Sequence[Mapp
     """
     own = entries[0].get("job options")
     options = {**(common if isinstance(common, dict) else {}), **(own if isinstance(own, dict) else {})}
-    stated = "1" if "group_reporting" in options else str(options.get("numjobs", "1")).strip()
+    grouped, ramped = (_is_said(options.get(name)) for name in ("group_reporting", "ramp_time"))
+    stated = "1" if grouped else str(options.get("numjobs", "1")).strip()
     jobs = int(stated) if stated.isdecimal() and int(stated[:9]) > 0 else 1
     if len(entries) <= jobs or len(entries) % jobs:
         return entries
@@ -55,9 +56,13 @@ def _last(entries: Sequence[Mapping[str, Any]], common: object) -> Sequence[Mapp
         each = entries[number::jobs]
         anew = sum(not _is_later(one, other) for one, other in pairwise(each))
         seconds = [_seconds(entry) for entry in each]
-        if anew > ("ramp_time" in options) or max(seconds) < _GREW * min(seconds):
+        if anew > ramped or (not ramped and max(seconds) < _GREW * min(seconds)):
             return entries
     return entries[-jobs:]
+
+
+def _is_said(value: object) -> bool:
+    return value is not None and str(value).strip() != "0"
 
 
 def _is_later(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

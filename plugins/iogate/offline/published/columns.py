@@ -268,3 +268,8 @@ def heads_figures(cells: list[str]) -> bool:
     if any(cell[:1].isdigit() for cell in cells):
         return False
     return any(found.kind in MEASURED or found.direction for found in (column_of(cell, {}) for cell in cells))
+
+
+def names_figures(title: str) -> bool:
+    """Return whether a title, or a heading, says of what figures are, or in what unit."""
+    return column_of(title.lstrip("#/<!-* "), {}).kind in MEASURED or unit_in(title) is not None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from iogate.offline.published.columns import heads_figures
+from iogate.offline.published.columns import heads_figures, names_figures
 
 LONGEST_CELL = 200
 MOST_CELLS = 256
@@ -54,7 +54,8 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
     """Yield the tables in a text's lines. A blank line separates tables, where no rows go on behind it."""
     lines = [line.translate(_FRAMES) for line in lines]
     current: RawTable | None = None
-    title, beyond, crossed, gap, before, of_jira = "", 0, 0, False, "", False
+    title, beyond, crossed, gap, before, of_jira, aside = "", 0, 0, False, "", False, ""
+    other = False  # whether rows are below a title of their own
     for number, line in enumerate(lines, 1):
         if number <= beyond or (not line and not current):
             continue
@@ -70,7 +71,7 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
         kind = "|" if line.count("|") >= 2 else "\t" if "\t" in line.rstrip("\n") and line.strip() else ""
         if not kind:
             if current and (not line.strip() or _is_aside(line, before)):
-                gap = True
+                gap, aside = True, line.strip() or aside
                 continue
             if current:
                 yield current
@@ -88,23 +89,37 @@ def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
         cells = _cells(framed if kind == "|" else line.rstrip(), kind)
         is_rule = _is_rule(line, kind)
         if current and gap and not is_rule:
-            headed = number < len(lines) and _is_rule(lines[number], kind)
-            if kind != before or headed or not _goes_on(cells, current):
+            headed = jira or (number < len(lines) and _is_rule(lines[number], kind))
+            if kind != before or headed or not _goes_on(cells, current, kind):
                 yield current
-                current = None
-        gap = False
+                current, title = None, aside
+            else:
+                other = other or names_figures(aside)
+        gap, aside = False, ""
         if current is None:
             current = RawTable(number, title)
-            title = ""  # it belongs to this table only
+            title, other = "", False  # it belongs to this table only
         before = kind
         if is_rule:
             continue
+        if (
+            kind == "|"
+            and not current.rows
+            and [len(one) for one in current.header] == [1]
+            and len(cells) > 1
+        ):
+            ((current.title,),), current.header = current.header, []  # of a frame
         if (kind == "|" and not current.header) or (
             kind == "\t" and not current.rows and not any(map(starts_number, cells[1:]))
         ):
             current.header.append(cells)
         elif kind == "\t" or not _repeats(cells, current.header[0]) or are_double(cells):
-            current.rows.append((number, cells))
+            if _is_group(cells, kind):
+                other = names_figures(cells[0])
+            if other and any(map(starts_number, cells[1:])):
+                current.odd.append((number, line))
+            else:
+                current.rows.append((number, cells))
     if current:
         yield current
 
@@ -119,11 +134,20 @@ def _is_aside(line: str, kind: str) -> bool:
     return (text.startswith("<!--") and text.endswith("-->")) or (kind == "\t" and _is_comment(text))
 
 
-def _goes_on(cells: Sequence[str], table: RawTable) -> bool:
-    """Return whether a table goes on behind a gap: with figures, or the name of a group, as wide as it is."""
-    width = max(map(len, table.header), default=0)
-    named = bool(cells[0]) and len([cell for cell in cells if cell]) == 1
-    return len(cells) <= width and (named or (len(cells) == width and any(map(starts_number, cells[1:]))))
+def _goes_on(cells: Sequence[str], table: RawTable, kind: str) -> bool:
+    """Return whether a table goes on behind a gap: with figures, or the name of a group, as wide as it is,
+    and no headings.
+    """
+    if len(cells) > max(map(len, table.header), default=0):
+        return False
+    if _is_group(cells, kind):
+        return True
+    return any(map(starts_number, cells[1:])) and not names_figures(cells[0])
+
+
+def _is_group(cells: Sequence[str], kind: str) -> bool:
+    """Return whether a row is the name of those below it; between pipes one cell alone is a frame's title."""
+    return (len(cells) > 1 or kind == "\t") and bool(cells[0]) and not any(cells[1:])
 
 
 def are_double(headings: Sequence[str]) -> bool:
@@ -207,14 +231,23 @@ def _rows(
         elif len(cells) >= width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0:
             yield index + 1, line, []
         elif _is_comment(line) and not _headings(line, split):
-            titled |= len(cells) == width  # they may be headings
-        elif len(cells) >= max(2, width / 2) and sum(map(bool, cells)) > 1:
+            titled |= (len(cells) == width > 2) or names_figures(line)  # they may be headings
+        elif _heads_another(line, cells, split, width):
             return
-        elif len(cells) != width:
+        elif len(cells) == width:
+            titled |= names_figures(cells[0])
+        else:
             titled, prose = True, prose + 1
             if prose == _PROSE:
                 return
         blank = False
+
+
+def _heads_another(line: str, cells: Sequence[str], split: _Split, width: int) -> bool:
+    """Return whether a line without figures heads another table, in whatever form."""
+    if "\t" in line or (len(cells) >= max(2, width / 2) and sum(map(bool, cells)) > 1):
+        return True
+    return any(_headings(line, another) for another in _SPLITS if another is not split)
 
 
 def _is_comment(line: str) -> bool:

@@ -55,7 +55,10 @@ _OF_TESTS = re.compile(
     r"|i/?o(?: *(?:type|pattern))?)?",
     re.IGNORECASE,
 )
-_NO_BLOCK = re.compile(r"cache|buffer|stripe|chunk|files?\b|journal|extent|object", re.IGNORECASE)
+_NO_BLOCK = re.compile(
+    r"cache|buffer|stripe|chunk|files?\b|journal|extent|object|read-?ahead|rpm", re.IGNORECASE
+)
+_COUNTED = re.compile(r"reads\b|writes\b", re.IGNORECASE)
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 _LARGEST_BLOCK = 128 * 2**20
@@ -209,7 +212,12 @@ def _block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | Non
     found = _SIZE_OF_A_TEST.fullmatch(cell) if _OF_TESTS.fullmatch(header.strip()) else None
     if found is None or _NO_BLOCK.search(cell) or len(_A_SIZE.findall(cell)) > 1:
         return None
-    return _block(next(filter(None, found.groups())), _LARGEST_OF_A_TEST)
+    text = next(filter(None, found.groups()))
+    size = _block(text, _LARGEST_OF_A_TEST)
+    counts = text[-1] in "kKmM" and (
+        _COUNTED.search(cell) or (text[-1] in "mM" and "seq" not in cell.lower())
+    )
+    return size if size and not size & (size - 1) and not counts else None
 
 
 def _block(text: str, most: int = _LARGEST_BLOCK) -> int | None:

@@ -343,7 +343,7 @@ class TestForms:
         [
             ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n4k,100k,409.6\n4k,32,100k,409.6\n", 3, 3),
             ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n4k,32,100k,409.6,7\n", 3, 2),
-            ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n\nWrites\n\n4k,32,100k,819.2\n", 6, 2),
+            ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n\nWrites after TRIM\n\n4k,32,100k,819.2\n", 6, 2),
             ("bs,qd,IOPS,BW MB/s\n4k,32,100k,409.6\n# bs,qd,p50,p99\n4k,32,100,819.2\n", 4, 2),
             (COLUMNS.replace("8k           32", "/dev/nvme0n1 8k"), 6, 2),
             (COLUMNS.replace("8k           32", "a second one 32"), 6, 2),

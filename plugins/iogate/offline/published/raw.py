@@ -244,10 +244,10 @@ def _rows(
 
 
 def _heads_another(line: str, cells: Sequence[str], split: _Split, width: int) -> bool:
-    """Return whether a line without figures heads another table, in whatever form."""
+    """Return whether a line without figures heads another table, in whatever form; mere words are a title."""
     if "\t" in line or (len(cells) >= max(2, width / 2) and sum(map(bool, cells)) > 1):
         return True
-    return any(_headings(line, another) for another in _SPLITS if another is not split)
+    return any(_headings(line, another) for another in _SPLITS if another not in (split, _spaced))
 
 
 def _is_comment(line: str) -> bool:

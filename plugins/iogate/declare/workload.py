@@ -119,7 +119,7 @@ def _check_marker(value: Any) -> Any:
     if name in _PYTESTS_OWN:
         raise ValueError(
             f"{name!r} means something to pytest, and a workload's markers are for people, and for -m: "
-            f"leave a workload out with another one, as in -m 'not quarantined', with -k or --deselect"
+            "leave a workload out with another one, as in -m 'not quarantined', with -k or --deselect"
         )
     return name
 

@@ -17,6 +17,7 @@ import re
 import stat
 import sys
 import time
+from collections.abc import Callable
 
 _MARK = "of-a-far-side"
 _NAME = re.compile(r"\.?iogate-[0-9a-f]{16}")
@@ -39,6 +40,7 @@ def own_folder(around: str) -> tuple[int, str]:
         os.rename(unnamed, path)
     except OSError:
         remove(held, unnamed)
+        os.close(held)
         raise
     return held, path
 
@@ -66,9 +68,9 @@ def _lies_at(path: str, held: int) -> bool:
         return False
 
 
-def _suppressed(act: object, name: str, within: int) -> bool:
+def _suppressed(act: Callable[..., object], name: str, within: int) -> bool:
     try:
-        act(name, dir_fd=within)  # type: ignore[operator]
+        act(name, dir_fd=within)
     except OSError:
         return False
     return True

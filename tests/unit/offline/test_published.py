@@ -1,6 +1,7 @@
 """`iogate audit` finds what is wrong in published reports, and leaves alone what stands."""
 
 import contextlib
+from collections.abc import Callable
 
 import pytest
 import yaml
@@ -753,6 +754,61 @@ class TestForms:
     def test_prose_is_no_table(self, text):
         with pytest.raises(IogateError, match="no figures that can be audited"):
             pieces(text, "report.md")
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "commas": lambda row: row,
+    "semicolons": lambda row: row.replace(",", ";"),
+    "tabs": lambda row: row.replace(",", "\t"),
+    "pipes": lambda row: f"| {row.replace(',', ' | ')} |",
+    "columns": lambda row: "   ".join(cell.ljust(8) for cell in row.split(",")),
+    "blanks": lambda row: " ".join(cell.replace(" ", "_") for cell in row.split(",")),
+}
+BETWEEN = [
+    *(
+        "",
+        "# another",
+        "<!-- x -->",
+        "---",
+        "```",
+        "Words",
+        "Words\nand more\nof them\nand on",
+        "Then, it ran, too",
+    ),
+    *("> a quote", "IOPS", "# IOPS", "# a,b,c,d,e", "Random writes (MiB/s):", "Total: 5", "x | y"),
+    *(
+        "| x | IOPS |\n|---|---|\n| a | 5k |",
+        "| x | y |\n|---|---|\n| a | 5 |",
+        "x,IOPS\na,5k",
+        "x;IOPS;w\na;5k;8",
+    ),
+    *("a  IOPS\nb  5k", "Job\tIOPS\n1\t2", "Job\tWords\n1\t2"),
+]
+OF_ITS_FORM = ["8k,,,,", "8k,n/a,n/a,~,-", "8k,100k,1"]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(sorted(FORMS)),
+    st.lists(
+        st.lists(st.sampled_from(BETWEEN) | st.sampled_from(OF_ITS_FORM), max_size=3), min_size=3, max_size=3
+    ),
+    st.booleans(),
+)
+def test_no_row_is_lost_without_a_word_whatever_is_between(form, between, quoted):
+    """And none is read below headings that are not its own."""
+    formed = FORMS[form]
+    lines = [formed("bs,iodepth,iops,bw MB/s,lat us"), *["|---|---|---|---|---|"] * (form == "pipes")]
+    rows = ["4k,32,100k,409.6,320", "8k,32,50k,409.6,640", "16k,32,25k,409.6,1280", "64k,32,6250,409.6,5120"]
+    numbers = []
+    for row, texts in zip(rows, [[], *between], strict=True):
+        for words in texts:
+            lines += (formed(words) if words in OF_ITS_FORM else words).split("\n")
+        lines.append(formed(row))
+        numbers.append(len(lines))
+    found = pieces("\n".join(f"> {line}" if quoted else line for line in lines), "report.md")
+    assert {number for piece in found for number in piece.unheld} >= {*numbers}
+    assert not [one for piece in found for one in piece.findings if one.severity == "invalid"]
 
 
 @settings(deadline=None)

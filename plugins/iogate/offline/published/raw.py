@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iogate.offline.published.columns import heads_figures, names_figures
@@ -14,7 +14,6 @@ from iogate.offline.published.columns import heads_figures, names_figures
 LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
-_PROSE = 3  # lines in a row that are no rows, behind which a table has ended
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
@@ -22,7 +21,10 @@ _EMPHASIS = re.compile(  # not between words, where a star multiplies
 DOUBLE = re.compile(r"(\d+ ?[km]i?b?)\s*\(IOPS\)", re.IGNORECASE)
 """A block size, below which bandwidth and IOPS stand in one cell."""
 _FIGURE = re.compile(r"\d[\d.,]*\s?[^\s\d]\S{0,7}|\d[\d.,]*")
+_ABSENT = re.compile(r"|n/?a|none|nil|[-–—~?.*x ]+", re.IGNORECASE)
+_TABLES_ABOVE = 4  # in each form: of which what is not read may be a row
 _RULE = frozenset(" \t:|>=-+")
+_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FRAMES = {
     **dict.fromkeys(range(0x2500, 0x2580), "+"),  # Unicode's block "Box Drawing": corners, where lines cross
     **dict.fromkeys(map(ord, "─━┄┅┈┉╌╍═╴╶╸╺"), "-"),
@@ -33,121 +35,312 @@ _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(",
 _JIRA = re.compile(r"\|\|(?:[^|]+\|\|)+")
 """A line of headings, as Jira and Confluence have it."""
 
-_Split = Callable[[str], list[str]]
+
+@dataclass(frozen=True)
+class Form:
+    """How the cells of a line are separated. Where a separator is `sure`, as pipes and tabs are, any line of
+    it is one of a table; other lines may be prose.
+    """
+
+    name: str
+    split: Callable[[str], list[str]] = field(repr=False)
+    sure: bool = False
 
 
 @dataclass
 class RawTable:
-    """A table as it stands: header lines and rows of cells, each row with its line number; and the lines of
-    figures among them that have more or fewer cells, or a title of their own, so that nobody can tell what
-    is below which heading.
+    """A table as it stands: header lines and rows of cells, each row with its line number; `form` is None
+    where tags, and no lines, say what its cells are.
     """
 
     line: int
     title: str
+    form: Form | None = None
     header: list[list[str]] = field(default_factory=list)
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
-    odd: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        """The cells of its longest header line, or of its first row."""
+        return max(map(len, self.header), default=len(self.rows[0][1]) if self.rows else 0)
 
 
-def raw_tables(lines: Sequence[str]) -> Iterator[RawTable]:
-    """Yield the tables in a text's lines. A blank line separates tables, where no rows go on behind it."""
-    lines = [line.translate(_FRAMES) for line in lines]
-    current: RawTable | None = None
-    title, beyond, crossed, gap, before, of_jira, aside = "", 0, 0, False, "", False, ""
-    other = False  # whether rows are below a title of their own
-    for number, line in enumerate(lines, 1):
-        if number <= beyond or (not line and not current):
-            continue
-        if "+" in line and ("--" in line or "==" in line) and _CROSSED_RULE.issuperset(line):
-            gap = gap or crossed == number - 1  # the end of a frame, and the begin of the next one
-            crossed = number
-            continue
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a text, with frames as pipes and without marks of quotes, and the numbers of those that
+    are marked as headings, by a rule below them or by their pipes.
+    """
+
+    texts: Sequence[str]
+    heads: frozenset[int]
+
+
+def plain(texts: Sequence[str]) -> Lines:
+    """Return lines as they are read."""
+    lines: list[str] = []
+    heads: set[int] = set()
+    block: list[int] = []
+    of_jira = False
+    for number, text in enumerate(texts, 1):
+        line = text.translate(_FRAMES)
+        if found := _QUOTE.match(line):
+            line = line[found.end() :]
         if jira := _JIRA.fullmatch(line.strip()) is not None:
             line = line.replace("||", "|")
+            heads.add(number)
         elif of_jira and line.lstrip().startswith("||"):  # a heading of a row
             line = line.replace("||", "|", 1)
-        of_jira = jira or (of_jira and line.count("|") >= 2)
-        kind = "|" if line.count("|") >= 2 else "\t" if "\t" in line.rstrip("\n") and line.strip() else ""
-        if not kind:
-            if current and (not line.strip() or _is_aside(line, before)):
-                gap, aside = True, line.strip() or aside
-                continue
-            if current:
-                yield current
-            current = None
-            if found := _separated(lines, number, title):
-                beyond = max(line for line, _ in (*found.rows, *found.odd))
-                title = ""
-                yield found
-            elif line.lstrip().startswith("```"):
-                title = ""  # what stands within a fence is no title
-            elif re.match(r"\W*\w", line):
-                title = line.strip()
+        if _is_rule(line):
+            if len(block) == 1 and ("|" in line or "+" in line):  # in a grid there are rules below rows, too
+                heads.update(block)
+            if lines and _is_rule(lines[-1]):  # the end of a frame, and the begin of the next one
+                block = []
+        elif line.count("|") >= 2:
+            block.append(number)
+        else:
+            block = []
+        of_jira = jira or (of_jira and bool(block))
+        lines.append(line)
+    return Lines(lines, frozenset(heads))
+
+
+def raw_tables(lines: Lines) -> Iterator[RawTable]:
+    """Yield the tables in a text's lines, in their order."""
+    above: dict[Form, RawTable] = {}
+    title, number = "", 1
+    while number <= len(lines.texts):
+        line = lines.texts[number - 1]
+        if found := _begun(lines, number, title, above):
+            table, number = found
+            if table.form:
+                above[table.form] = table
+            yield table
+            title = ""  # it belongs to this table only
             continue
-        framed = line.strip().removeprefix("|").removesuffix("|")
-        cells = _cells(framed if kind == "|" else line.rstrip(), kind)
-        is_rule = _is_rule(line, kind)
-        if current and gap and not is_rule:
-            headed = jira or (number < len(lines) and _is_rule(lines[number], kind))
-            if kind != before or headed or not _goes_on(cells, current, kind):
-                yield current
-                current, title = None, aside
-            else:
-                other = other or names_figures(aside)
-        gap, aside = False, ""
-        if current is None:
-            current = RawTable(number, title)
-            title, other = "", False  # it belongs to this table only
-        before = kind
-        if is_rule:
-            continue
-        if (
-            kind == "|"
-            and not current.rows
-            and [len(one) for one in current.header] == [1]
-            and len(cells) > 1
-        ):
-            ((current.title,),), current.header = current.header, []  # of a frame
-        if (kind == "|" and not current.header) or (
-            kind == "\t" and not current.rows and not any(map(starts_number, cells[1:]))
-        ):
-            current.header.append(cells)
-        elif kind == "\t" or not _repeats(cells, current.header[0]) or are_double(cells):
-            if _is_group(cells, kind):
-                other = names_figures(cells[0])
-            if other and any(map(starts_number, cells[1:])):
-                current.odd.append((number, line))
-            else:
-                current.rows.append((number, cells))
-    if current:
-        yield current
+        if line.lstrip().startswith("```"):
+            title = ""  # what stands within a fence is no title
+        elif not _sure_form(line) and re.match(r"\W*\w", line):
+            title = line.strip()
+        number += 1
 
 
-def _is_rule(line: str, kind: str) -> bool:
-    return kind == "|" and "--" in line and _RULE.issuperset(line.strip())
+def left_out(lines: Lines, tables: Sequence[RawTable]) -> Iterator[tuple[RawTable, int, str]]:
+    """Yield the lines that look like rows of a table above and are none of its rows, nor of another one of
+    these tables, each with its number: they have more or fewer cells, or something else is between.
 
-
-def _is_aside(line: str, kind: str) -> bool:
-    """Return whether a line is a comment amid a table, of Markdown or with tabs."""
-    text = line.strip()
-    return (text.startswith("<!--") and text.endswith("-->")) or (kind == "\t" and _is_comment(text))
-
-
-def _goes_on(cells: Sequence[str], table: RawTable, kind: str) -> bool:
-    """Return whether a table goes on behind a gap: with figures, or the name of a group, as wide as it is,
-    and no headings.
+    It knows nothing of how rows are found, so that whatever is not read is told.
     """
-    if len(cells) > max(map(len, table.header), default=0):
+    begun = {table.line: table for table in tables}
+    read = {number for table in tables for number, _ in table.rows}
+    above: dict[Form, list[RawTable]] = {}
+    others: dict[Form, int] = {}  # the cells of a row of something else below them
+    for number, line in enumerate(lines.texts, 1):
+        if (table := begun.get(number)) and table.form:
+            above[table.form] = [table, *above.get(table.form, ())][:_TABLES_ABOVE]
+            others.pop(table.form, None)
+        elif line.strip() and number not in read and not _is_rule(line):
+            sure = _sure_form(line)
+            for form in [sure] if sure else _UNSURE:
+                cells = form.split(line)
+                near = above.get(form, ())
+                if near and _heads_others(lines, number, cells, near[0]):
+                    others[form] = len(cells)
+                    continue
+                found = next((one for one in near if _is_like_rows(cells, one)), None)
+                if found and len(cells) != others.get(form):
+                    yield found, number, line
+                    break
+
+
+def _heads_others(lines: Lines, number: int, cells: Sequence[str], table: RawTable) -> bool:
+    """Return whether a line heads rows of something else: by its marks, or as it stands above figures."""
+    if number in lines.heads or len(cells) < 2:
+        return number in lines.heads
+    if table.line in lines.heads or not table.form or _is_comment(lines.texts[number - 1], table.form):
         return False
-    if _is_group(cells, kind):
+    if any(map(_is_figure, cells[1:])) and not names_figures(cells[0]):
+        return False
+    if sum(not _ABSENT.fullmatch(cell) for cell in cells) < 2 or _repeats(cells, table.header):
+        return False
+    below = (line for line in lines.texts[number : number + 8] if line.strip() and not _is_rule(line))
+    found = table.form.split(next(below, "")[:_LONGEST_LINE])
+    return len(found) == len(cells) and any(map(_is_figure, found[1:]))
+
+
+def _is_like_rows(cells: Sequence[str], table: RawTable) -> bool:
+    """Return whether cells are those of a row of figures, give or take some; words may be prose."""
+    cells = _cut([*cells], table.width)
+    figures = sum(map(_is_figure, cells[1:]))
+    if not figures or not table.form or _repeats(cells, table.header):
+        return False
+    if table.form.sure:
         return True
-    return any(map(starts_number, cells[1:])) and not names_figures(cells[0])
+    if table.form is SPACED:
+        known = sum(map(_is_known, cells[1:])) == len(cells) - 1
+        return len(cells) == table.width and known and (len(cells) > 2 or starts_number(cells[0]))
+    if len(cells) == table.width:
+        return figures >= (len(cells) - 1) / 2
+    return _is_nearly_row(cells, table)
 
 
-def _is_group(cells: Sequence[str], kind: str) -> bool:
-    """Return whether a row is the name of those below it; between pipes one cell alone is a frame's title."""
-    return (len(cells) > 1 or kind == "\t") and bool(cells[0]) and not any(cells[1:])
+def _is_nearly_row(cells: Sequence[str], table: RawTable) -> bool:
+    return len(cells) >= table.width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0
+
+
+def _begun(
+    lines: Lines, number: int, title: str, above: Mapping[Form, RawTable]
+) -> tuple[RawTable, int] | None:
+    """Return the table that begins in this line, with the number of the first line behind it; None if none
+    does.
+    """
+    line = lines.texts[number - 1]
+    if not line.strip() or _is_rule(line):
+        return None
+    if form := _sure_form(line):
+        table = RawTable(number, title, form)
+        if _may_go_on(lines, number, form.split(line), above.get(form)):
+            return None
+        return table, _read_rows(lines, _read_header(lines, table, form), table)
+    if len(line) > _LONGEST_LINE or not _HEADING.search(line):
+        return None
+    for form in _UNSURE:
+        if header := _headings(line, form):
+            table = RawTable(number, title, form, [header])
+            behind = _read_rows(lines, number + 1, table)
+            if table.rows:
+                return table, behind
+    return None
+
+
+def _may_go_on(lines: Lines, number: int, cells: Sequence[str], above: RawTable | None) -> bool:
+    """Return whether a line with pipes, or tabs, may be a row of the table above, so that it begins none."""
+    if above is None or number in lines.heads or _repeats(cells, above.header):
+        return False
+    if len(cells) > above.width and not starts_number(cells[0]):
+        return False
+    return _is_group(cells) or (any(map(starts_number, cells[1:])) and not names_figures(cells[0]))
+
+
+def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
+    """Read the headings of a table with pipes, which are one line, or with tabs, which are those without
+    figures; return the number of the line behind them.
+    """
+    number = table.line
+    while number <= len(lines.texts) and _sure_form(lines.texts[number - 1]) is form:
+        cells = form.split(lines.texts[number - 1])
+        if form is TABS and any(map(starts_number, cells[1:])):
+            break
+        number += 1
+        if len(cells) == 1 and form is PIPES and not table.header:
+            table.title = cells[0]  # of a frame
+            number += number <= len(lines.texts) and _is_rule(lines.texts[number - 1])
+            continue
+        table.header.append(cells)
+        if form is PIPES:
+            break
+    return number
+
+
+def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
+    """Read the rows of a table from a line on, and return the number of the one behind the last.
+
+    Blank lines, rules, comments and names of groups among them are passed over, and what else is like a row;
+    anything else ends a table, and so does whatever says of what figures are: those below may be of
+    something else.
+    """
+    gap, behind = False, number
+    assert table.form
+    for index in range(number, len(lines.texts) + 1):
+        line = lines.texts[index - 1]
+        if not line.strip():
+            gap = True
+        elif _is_rule(line):
+            gap = gap or _is_rule(lines.texts[index - 2])
+        elif _sure_form(line) is not (table.form if table.form.sure else None):
+            if not (_is_comment(line, table.form) and _is_aside(line, table)):
+                break
+            gap = True
+        else:
+            cells = _cut(table.form.split(line), table.width)
+            role = (_role_when_sure if table.form.sure else _role)(lines, index, cells, table, gap)
+            if role == "end":
+                break
+            if role == "row":
+                table.rows.append((index, cells))
+            if role == "row" or table.form.sure:
+                gap, behind = False, index + 1
+    return behind
+
+
+def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap: bool) -> str:
+    """Return what a line with pipes, or tabs, is to the table above: a `row`, the `end`, or nothing."""
+    if are_double(cells) and not gap:
+        return "row"
+    if _repeats(cells, table.header):
+        return "end" if gap and number in lines.heads else ""
+    if _is_group(cells):
+        return "end" if names_figures(cells[0]) else ""
+    if table.header and cells[0] == table.header[0][0] and not any(map(starts_number, cells)):
+        return "end"  # other headings
+    if not gap:
+        return "row"
+    if number in lines.heads or len(cells) > table.width:
+        return "end"
+    if any(map(starts_number, cells[1:])):
+        return "end" if names_figures(cells[0]) else "row"
+    return "" if all(map(_ABSENT.fullmatch, cells[1:])) else "end"
+
+
+def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap: bool) -> str:
+    """Return what a line without pipes and tabs is to the table above: a `row`, the `end`, or nothing."""
+    line = lines.texts[number - 1]
+    width, figures = table.width, sum(map(starts_number, cells[1:]))
+    if table.form is SPACED:
+        return "row" if len(cells) == width and figures >= width / 2 and not gap else "end"
+    if len(cells) == width and figures:
+        return "row"
+    if _is_nearly_row(cells, table):
+        return ""
+    if _is_comment(line, table.form):
+        return "" if _is_aside(line, table) else "end"
+    named = len(cells) == width and all(map(_ABSENT.fullmatch, cells[1:])) and not names_figures(cells[0])
+    return "" if named else "end"
+
+
+def _headings(line: str, form: Form) -> list[str]:
+    """Return the cells of a line of headings of figures; none if it is something else, as YAML or prose."""
+    cells = _cut(form.split(line), 0)
+    if any(cell.endswith(":") for cell in cells):
+        return []
+    return cells if 2 <= len(cells) <= MOST_CELLS and heads_figures(cells) else []
+
+
+def _sure_form(line: str) -> Form | None:
+    return PIPES if line.count("|") >= 2 else TABS if "\t" in line.rstrip("\n") and line.strip() else None
+
+
+def _is_rule(line: str) -> bool:
+    return ("--" in line or "==" in line) and _RULE.issuperset(line)
+
+
+def _is_comment(line: str, form: Form | None) -> bool:
+    """Return whether a line is a comment amid a table; between pipes `#` begins a heading of Markdown."""
+    text = line.strip()
+    if text.startswith("<!--") and text.endswith("-->"):
+        return True
+    return form is not PIPES and text.startswith(("#", "//"))
+
+
+def _is_aside(line: str, table: RawTable) -> bool:
+    """Return whether a comment says nothing of what figures are, and heads none."""
+    assert table.form
+    cells = table.form.split(line)
+    return not (len(cells) == table.width > 2 or names_figures(line) or _headings(line, table.form))
+
+
+def _is_group(cells: Sequence[str]) -> bool:
+    """Return whether a row is the name of those below it."""
+    return bool(cells[0]) and not any(cells[1:])
 
 
 def are_double(headings: Sequence[str]) -> bool:
@@ -162,111 +355,46 @@ def _is_figure(cell: str) -> bool:
     return _FIGURE.fullmatch(cell) is not None
 
 
+def _is_known(cell: str) -> bool:
+    """Return whether a cell is a figure, or says that there is none."""
+    return _is_figure(cell) or _ABSENT.fullmatch(cell) is not None
+
+
 def starts_number(cell: str) -> bool:
     """Return whether a cell begins as a figure does."""
     return cell[:1].isdigit()
 
 
-def _separated(lines: Sequence[str], number: int, title: str) -> RawTable | None:
-    """Return the table whose headings are in this line, separated by commas, semicolons or blanks, with rows
-    of as many cells below; None if there is none.
-    """
-    line = lines[number - 1]
-    if not _may_head(line):
-        return None
-    for split in _SPLITS:
-        if header := _headings(line, split):
-            found = RawTable(number, title, [header])
-            for index, text, cells in _rows(lines, number, split, len(header)):
-                if cells:
-                    found.rows.append((index, cells))
-                else:
-                    found.odd.append((index, text))
-            if found.rows:
-                return found
-    return None
+def _repeats(cells: Sequence[str], header: Sequence[Sequence[str]]) -> bool:
+    """Return whether cells are headings that are repeated among the rows, in full or with marks for some."""
+    if not header or len(cells) != len(header[0]) or not any(cells):
+        return False
+    return all(
+        cell.lower() == heading.lower() or (index and _ABSENT.fullmatch(cell))
+        for index, (cell, heading) in enumerate(zip(cells, header[0], strict=True))
+    )
 
 
-def _may_head(line: str) -> bool:
-    return len(line) <= _LONGEST_LINE and _HEADING.search(line) is not None
-
-
-def _headings(line: str, split: _Split) -> list[str]:
-    """Return the cells of a line of headings of figures; none if it is something else, as YAML or prose."""
-    cells = split(line)
-    while cells and not cells[-1]:
+def _cut(cells: list[str], width: int) -> list[str]:
+    """Return cells without empty ones at the end that are beyond a width."""
+    while len(cells) > width and not cells[-1]:
         cells.pop()
-    if any(cell.endswith(":") for cell in cells):
-        return []
-    return cells if 2 <= len(cells) <= MOST_CELLS and heads_figures(cells) else []
-
-
-def _rows(
-    lines: Sequence[str], number: int, split: _Split, width: int
-) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield the lines of figures below one of headings, each with its number and its cells: as many as there
-    are headings, else none. What stands between them and heads no other table is passed over: rules, blank
-    lines, comments, and names of groups. Rows below a title of their own may be of something else.
-    """
-    blank, titled, prose = False, False, 0
-    for index in range(number, len(lines)):
-        line = lines[index]
-        if not line.strip():
-            blank = True
-            continue
-        if _RULE.issuperset(line.strip()):
-            continue
-        if line.count("|") >= 2:  # of a table with pipes
-            return
-        cells = split(line) if len(line) <= _LONGEST_LINE else []
-        while len(cells) > width and not cells[-1]:
-            cells.pop()
-        figures = sum(map(starts_number, cells[1:]))
-        words = split is _spaced
-        if len(cells) == width and figures and not (words and (blank or figures < width / 2)):
-            yield index + 1, line, [] if titled else cells
-            prose = 0
-        elif words:
-            return
-        elif len(cells) >= width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0:
-            yield index + 1, line, []
-        elif _is_comment(line) and not _headings(line, split):
-            titled |= (len(cells) == width > 2) or names_figures(line)  # they may be headings
-        elif _heads_another(line, cells, split, width):
-            return
-        elif len(cells) == width:
-            titled |= names_figures(cells[0])
-        else:
-            titled, prose = True, prose + 1
-            if prose == _PROSE:
-                return
-        blank = False
-
-
-def _heads_another(line: str, cells: Sequence[str], split: _Split, width: int) -> bool:
-    """Return whether a line without figures heads another table, in whatever form; mere words are a title."""
-    if "\t" in line or (len(cells) >= max(2, width / 2) and sum(map(bool, cells)) > 1):
-        return True
-    return any(_headings(line, another) for another in _SPLITS if another not in (split, _spaced))
-
-
-def _is_comment(line: str) -> bool:
-    return line.lstrip().startswith(("#", "//"))
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    """Return the cells of a line, without Markdown's emphasis between pipes; one that is too long to be a
-    figure or a name is cut.
-    """
-    cells = [cell.strip()[:LONGEST_CELL] for cell in line.split(separator)]
-    if separator == "|":
-        cells = [_EMPHASIS.sub("", _LINK.sub(r"\1", cell)).strip() for cell in cells]
     return cells
 
 
-def _comma_separated(delimiter: str) -> _Split:
+def _with_pipes(line: str) -> list[str]:
+    """Return what stands between pipes, without Markdown's emphasis."""
+    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return [_EMPHASIS.sub("", _LINK.sub(r"\1", cell.strip()[:LONGEST_CELL])).strip() for cell in cells]
+
+
+def _with_tabs(line: str) -> list[str]:
+    return [cell.strip()[:LONGEST_CELL] for cell in line.rstrip().split("\t")]
+
+
+def _separated_by(delimiter: str) -> Callable[[str], list[str]]:
     def split(line: str) -> list[str]:
-        if delimiter not in line:
+        if delimiter not in line or len(line) > _LONGEST_LINE:
             return []
         try:
             found = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
@@ -279,18 +407,21 @@ def _comma_separated(delimiter: str) -> _Split:
 
 def _aligned(line: str) -> list[str]:
     """Return what stands between two blanks or more."""
+    if len(line) > _LONGEST_LINE:
+        return []
     return [cell[:LONGEST_CELL] for cell in re.split(r"(?<=\S) {2,}(?=\S)", line.strip())]
 
 
-def _spaced(line: str) -> list[str]:
-    """Return words."""
-    return [cell[:LONGEST_CELL] for cell in line.split()]
+def _words(line: str) -> list[str]:
+    return [cell[:LONGEST_CELL] for cell in line.split()] if len(line) <= _LONGEST_LINE else []
 
 
-_SPLITS: tuple[_Split, ...] = (_comma_separated(","), _comma_separated(";"), _aligned, _spaced)
-
-
-def _repeats(cells: Sequence[str], headings: Sequence[str]) -> bool:
-    """Return whether cells are headings that are repeated among the rows, known by the first of them."""
-    first = cells[0] if cells else ""
-    return bool(first) and not starts_number(first) and first.lower() == headings[0].lower()
+PIPES = Form("pipes", _with_pipes, sure=True)
+TABS = Form("tabs", _with_tabs, sure=True)
+SPACED = Form("blanks", _words)
+_UNSURE = (
+    Form("commas", _separated_by(",")),
+    Form("semicolons", _separated_by(";")),
+    Form("columns", _aligned),
+    SPACED,
+)

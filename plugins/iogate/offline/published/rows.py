@@ -262,7 +262,7 @@ def _bandwidth(row: Row, direction: str) -> float | None:
 
 def unreadable(row: Row, context: Context) -> FigureFindings:
     """Find cells of measured columns that hold no figure, rows with more or fewer cells than there are
-    headings, and outputs with figures missing.
+    headings or apart from these, and outputs with figures missing.
 
     `suspect`: what could not be read was not audited. An output of iozone that is cut is noted by this name.
 
@@ -272,8 +272,8 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
     if row.odd:
         why = (
-            "this row has more or fewer cells than there are headings, or a title of its own, "
-            "so that none of its figures was read"
+            "this row has more or fewer cells than there are headings, or something else is between it and "
+            "them, so that none of its figures was read"
         )
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), why)
 

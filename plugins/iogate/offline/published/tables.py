@@ -19,7 +19,7 @@ from iogate.offline.published.cells import (
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.double_cells import taken_apart
-from iogate.offline.published.raw import RawTable, raw_tables
+from iogate.offline.published.raw import RawTable, left_out, plain, raw_tables
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
@@ -76,8 +76,8 @@ class Row:
     are those of them with a link each.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
-    An `odd` row has more or fewer cells than there are headings, or a title of its own, and none of its
-    figures can be read.
+    An `odd` row has more or fewer cells than there are headings, or something else is between it and them,
+    and none of its figures can be read.
     """
 
     line: int
@@ -136,17 +136,31 @@ class Table:
 
 
 def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
-    """Return all tables with figures of storage in a text's lines, where a blank line separates tables, and
-    of `more` that were found otherwise.
+    """Return all tables with figures of storage in a text's lines, and of `more` that were found otherwise,
+    with what is like their rows and could not be read.
     """
-    raws = [part for raw in (*raw_tables(lines), *more) for part in taken_apart(raw)]
+    text = plain(lines)
+    raws = [*raw_tables(text), *more]
     legend: dict[str, str] = {}
     for raw in raws:
         for _, cells in raw.rows:
             unit = cells[-1] if cells else ""
             if unit and any(unit_factor(kind, unit) for kind in ("bandwidth", "lat")):
                 legend[cells[0].lower()] = unit
-    return [table for raw in raws if (table := _table(raw, legend))]
+    found = [(raw, [table for part in taken_apart(raw) if (table := _table(part, legend))]) for raw in raws]
+    odd: dict[int, list[Row]] = {}
+    for raw, number, line in left_out(text, [raw for raw, parts in found if parts]):
+        odd.setdefault(id(raw), []).append(Row(number, line.strip()[:_LONGEST_NAME], odd=True))
+    return [
+        _with_odd(table, odd.get(id(raw), ()) if table is parts[-1] else ())
+        for raw, parts in found
+        for table in parts
+    ]
+
+
+def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
+    rows = sorted((*table.rows, *odd), key=lambda row: row.line)
+    return replace(table, rows=tuple(rows), count=table.count + len(odd))
 
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
@@ -179,9 +193,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     rows = tuple(row for rows in found for row in rows)
     if not rows:
         return None
-    odd = tuple(Row(line, text.strip()[:_LONGEST_NAME], odd=True) for line, text in raw.odd)
-    rows = tuple(sorted((*rows, *odd), key=lambda row: row.line))
-    return Table(raw.line, raw.title, tuple(columns), rows, len(found) + len(odd))
+    return Table(raw.line, raw.title, tuple(columns), rows, len(found))
 
 
 def _read(raw: RawTable, form: _Form) -> list[list[Row]]:

@@ -11,11 +11,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
-_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(?:i?b)?\s*", re.IGNORECASE)
-_RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)(b)(?:\s*/\s*s|ps)\s*", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(?:i?b)?", re.IGNORECASE)
+_RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)(b)(?:\s*/\s*s|ps)", re.IGNORECASE)
 _DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
-_DURATION = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|)\s*", re.IGNORECASE)
-_FRACTION = re.compile(r"\s*([-+]?[0-9]+(?:\.[0-9]+)?)\s*(%?)\s*")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|)", re.IGNORECASE)
+_FRACTION = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*(%?)")
 _COMMAND = re.compile(r"(?<!\S)::")
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|#(?=#[A-Za-z]*\\[)"
@@ -36,7 +36,7 @@ def parse_size(text: str | int) -> int:
 @lru_cache(maxsize=1024)
 def _bytes(text: str) -> int:
     """Return the bytes of a size; the few of a matrix occur thousands of times."""
-    match = _SIZE.fullmatch(text)
+    match = _SIZE.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is not a size such as 4k, 1M or 16G")
     value = Fraction(match[1]) * _BINARY[match[2].lower()]
@@ -53,9 +53,9 @@ def parse_rate(text: str | float) -> float:
     Raises ValueError, also for a number without its unit: nobody means bytes by 7.88. A small `b` is bits to
     some, as in SATA's 6 Gb/s, and bytes to others: it is refused, too.
     """
-    match = _RATE.fullmatch(str(text))
+    match = _RATE.fullmatch(str(text).strip())
     if not match:
-        if _FRACTION.fullmatch(str(text)):
+        if _FRACTION.fullmatch(str(text).strip()):
             raise ValueError(f"{text} has no unit: write it as {text} GB/s or {text} MiB/s")
         raise ValueError(f"{text!r} is not a rate such as 7.88 GB/s or 3700 MiB/s")
     number, letter, binary, byte = match.groups()
@@ -71,7 +71,7 @@ def parse_duration(text: str | float) -> float:
     """Return seconds of `60`, `90s`, `10m`, `500ms` or `2h`. Raises ValueError."""
     if isinstance(text, bool):
         raise ValueError(f"{text!r} is not a duration")
-    match = _DURATION.fullmatch(str(text))
+    match = _DURATION.fullmatch(str(text).strip())
     if not match:
         raise ValueError(f"{text!r} is not a duration such as 60, 90s or 10m")
     return float(match[1]) * _DURATIONS[match[2].lower()]
@@ -82,7 +82,7 @@ def parse_fraction(text: str | float) -> float:
 
     A bare number of 1 or more is refused: `5` could mean 5% or 500%.
     """
-    match = None if isinstance(text, bool) else _FRACTION.fullmatch(str(text))
+    match = None if isinstance(text, bool) else _FRACTION.fullmatch(str(text).strip())
     if not match:
         raise ValueError(f"{text!r} is not a tolerance such as 5% or 0.05")
     value = float(match[1])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from iogate.units import (
     format_change,
     format_duration,
@@ -39,6 +40,16 @@ def test_sizes_follow_fio(text, expected):
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError, match=r"size|whole number|device holds"):
         parse_size(text)
+
+
+@pytest.mark.parametrize("parse", [parse_size, parse_rate, parse_duration, parse_fraction])
+def test_blanks_take_time_in_proportion_to_their_number(parse):
+    def read(blanks):
+        for text in (f"1{' ' * blanks}x", f"{' ' * blanks}1{' ' * blanks}x"):
+            with pytest.raises(ValueError, match="is not"):
+                parse(text)
+
+    assert growth(lambda: read(5_000), lambda: read(20_000)) < LINEAR
 
 
 @given(st.integers(0, 2**62))

@@ -889,6 +889,8 @@ GROWING = {
     "names of tests": lambda size: table(
         *[f"| {'rand_' * 30}4k | 71k |"] * (size // 170), head="| Test | IOPS |"
     ),
+    "a comment of digits": lambda size: CSV + f"# iops {'1' * size}a\n5,6,7,8,9\n",
+    "a title of slashes": lambda size: f"iops {'/' * size}\n" + table(SOUND.format(depth=32), head=DEPTH),
     "tabs and blank lines": lambda size: "bs\tIOPS\tlat\n" + large("\n4k\t71k\t1 ms\n", size),
     "a cell of blanks": lambda size: table(f"| 4k | 1{' ' * size}! |", SOUND.format(depth=32), head=DEPTH),
 }  # fmt: skip
@@ -898,6 +900,10 @@ GROWING = {
 def test_the_time_grows_with_the_text_and_no_faster(kind):
     small, four = (GROWING[kind](size) for size in (15_000, 60_000))
     assert growth(lambda: pieces(small, "report.md"), lambda: pieces(four, "report.md")) < LINEAR
+
+
+def test_a_character_of_thousands_of_digits_is_none():
+    assert only(HTML.replace("Fast", f"Fast &#{'1' * 5000};")).rows == 2
 
 
 def test_spans_make_no_more_cells_than_a_text_could_hold():

@@ -5,12 +5,14 @@ each job stands for each interval, and its sum over all clients amid them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from iogate.engines.fio.jobs import ALL_CLIENTS, SIDES
+from iogate.engines.fio.jobs import ALL_CLIENTS, SIDES, stated_count
 
+_MOST = 2**64  # of fio's counters
 _GREW = 1.05
 """By how much the last of several reports of one job runs longer than the first, at least: several jobs of
 one name and of the same options, which run side by side, do not differ by that.
@@ -48,8 +50,7 @@ def _last(entries: Sequence[Mapping[str, Any]], common: object) -> Sequence[Mapp
     own = entries[0].get("job options")
     options = {**(common if isinstance(common, dict) else {}), **(own if isinstance(own, dict) else {})}
     grouped, ramped = (_is_said(options.get(name)) for name in ("group_reporting", "ramp_time"))
-    stated = "1" if grouped else str(options.get("numjobs", "1")).strip()
-    jobs = int(stated) if stated.isdecimal() and int(stated[:9]) > 0 else 1
+    jobs = 1 if grouped else stated_count(str(options.get("numjobs", "1")).strip()) or 1
     if len(entries) <= jobs or len(entries) % jobs:
         return entries
     for number in range(jobs):
@@ -81,4 +82,6 @@ def _seconds(entry: Mapping[str, Any]) -> float:
 def _figure(entry: Mapping[str, Any], side: str, key: str) -> float:
     of_side = entry.get(side)
     value = of_side.get(key) if isinstance(of_side, dict) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    if not isinstance(value, int | float):
+        return 0.0
+    return float(value) if abs(value) < _MOST else math.inf

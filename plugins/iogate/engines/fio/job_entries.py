@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iogate.engines.fio.jobs import ALL_CLIENTS, SIDES
+from iogate.engines.fio.jobs import ALL_CLIENTS, SIDES, stated_count
 from iogate.engines.fio.json_reader import FioReport
 from iogate.engines.fio.json_values import number, whole_number
 from iogate.engines.fio.said import messages
@@ -117,8 +117,7 @@ def _stated_count(report: FioReport, jobs: Sequence[Job]) -> int:
     """
     if len(jobs) > 1 or not jobs[0].alone:
         return len(jobs)
-    stated = str(_stated(report, jobs).get("numjobs", ""))
-    return int(stated) if stated.isdecimal() and 0 < int(stated) < 2**31 else 1
+    return stated_count(str(_stated(report, jobs).get("numjobs", ""))) or 1
 
 
 def count_of(report: FioReport, jobs: Sequence[Job]) -> int:

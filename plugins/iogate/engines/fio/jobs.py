@@ -34,7 +34,13 @@ _REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 _WHERE = frozenset({"name", "filename", "nrfiles", "directory", "offset", "fileoffset", "offset_increment"})
 _NO_PART = re.compile(r"[^A-Za-z0-9_-]")
+_DIGITS = 9  # of a count that fio has, at the most
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
+
+
+def stated_count(text: str) -> int | None:
+    """Return a count that options state; None if they state none, or more than there can be."""
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS and int(text) else None
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,8 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})\b([^<>]*)>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "head", "template"})
+_LONG_NUMBER = re.compile(r"&#\d{8,};?")
+"""A character that there is none of; Python reads no number of thousands of digits."""
 _BREAKS = re.compile(r"\s+")
 _LEAST_ROOM = 4096
 _SHORTEST_CELL = len("<td>1")
@@ -119,7 +121,7 @@ class _HtmlReader:
         if self._hidden or self._table:
             self.outside.append("\n" * text.count("\n"))
         else:
-            shown = html.unescape(text) if self.page else text
+            shown = _unescaped(text) if self.page else text
             self.outside.append(shown)
             last = shown.strip().rpartition("\n")[2].strip()
             if last and not last.startswith("|"):
@@ -127,7 +129,11 @@ class _HtmlReader:
         if self._cell and not self._hidden and len(self._cell.text) < LONGEST_CELL:
             self._cell.text += text[:LONGEST_CELL]
         elif self._table and not self._table.rows and text.strip():
-            self._table.title = html.unescape(text).strip()[:LONGEST_CELL]  # its caption
+            self._table.title = _unescaped(text).strip()[:LONGEST_CELL]  # its caption
+
+
+def _unescaped(text: str) -> str:
+    return html.unescape(_LONG_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def _raw(table: _Table, room: _Room) -> RawTable | None:
@@ -162,7 +168,7 @@ def _spread(table: _Table, room: _Room) -> Iterator[tuple[list[_Cell], list[str]
                     below[column] = left - 1, text
                 continue
             cell = waiting.pop(0)
-            text = _BREAKS.sub(" ", html.unescape(cell.text)).strip()[:LONGEST_CELL]
+            text = _BREAKS.sub(" ", _unescaped(cell.text)).strip()[:LONGEST_CELL]
             columns = min(max(cell.columns, 1), MOST_CELLS - column, 1 + max(0, room.left))
             room.left -= columns - 1
             for offset in range(columns):

@@ -120,7 +120,7 @@ def raw_tables(lines: Lines) -> Iterator[RawTable]:
         if line.lstrip().startswith("```"):
             title = ""  # what stands within a fence is no title
         elif not _sure_form(line) and re.match(r"\W*\w", line):
-            title = line.strip()
+            title = line.strip()[:LONGEST_CELL]
         number += 1
 
 
@@ -335,7 +335,9 @@ def _is_aside(line: str, table: RawTable) -> bool:
     """Return whether a comment says nothing of what figures are, and heads none."""
     assert table.form
     cells = table.form.split(line)
-    return not (len(cells) == table.width > 2 or names_figures(line) or _headings(line, table.form))
+    return not (
+        len(cells) == table.width > 2 or names_figures(line[:LONGEST_CELL]) or _headings(line, table.form)
+    )
 
 
 def _is_group(cells: Sequence[str]) -> bool:

@@ -670,3 +670,13 @@ def test_unified_reporting_is_told_as_mixed(binned):
     job = binned["jobs"][0]
     job["mixed"] = job.pop("read")
     assert "mixed.iops" in parse(binned).metrics
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("numjobs", "1" * 5000), ("io_bytes", 10**400)], ids=["digits", "bytes"]
+)
+def test_reports_of_a_client_with_more_than_there_can_be_are_left_as_they_are(key, value):
+    document = last_document("fio-3.33.client_status_interval.json")
+    entry = document["client_stats"][0]
+    (entry["job options"] if key == "numjobs" else entry["read"])[key] = value
+    assert len(last_reports(document)["client_stats"]) == 2

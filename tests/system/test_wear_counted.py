@@ -2,7 +2,9 @@
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
 import json
+import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -102,3 +104,23 @@ def test_what_writes_by_time_is_ended_at_the_limit(limited, workload):
     assert set(result.verdicts.values()) == {"invalid"}, result.text
     assert "may be written 512.0 MiB a session: that is reached, and what writes by time" in result.text
     assert 0.9 * limit < written() - before < 4 * limit
+
+
+@pytest.fixture
+def uncounted(limited):
+    """The project with a device whose counters are off; a loop device keeps that for whoever has it next."""
+    project, _ = limited
+    profile = project.path / "baselines/lab/device.yaml"
+    number = os.stat(profile.read_text().split()[1]).st_dev
+    switch = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue/iostats")
+    switch.write_text("0")
+    yield project
+    switch.write_text("1")
+
+
+def test_what_writes_by_time_is_refused_where_the_kernel_does_not_count(uncounted):
+    uncounted.suite(WRITING.replace("RAMP", "0").replace("SECONDS", "5"))
+    result = uncounted.run("suites", "--device=lab")
+    assert set(result.verdicts.values()) == {"invalid"}, result.text
+    assert "nobody counts what is written to" in result.text
+    assert counted(uncounted) <= 8 * MIB  # the data that are laid out first

@@ -51,19 +51,31 @@ class WearAccount:
         the list that is handed out.
         """
         outputs: list[Output] = []
+        self.watch(runs, before)
         planned = sum(run.needs.written or 0 for run in runs)
         with self._reserved(planned, lambda: self._worn(runs, before, outputs)):
             yield outputs
 
     def watch(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> None:
         """Raise TargetError (`wear`) if engines that write by time alone, of which no more is known before,
-        have reached a limit since these readings.
+        have reached a limit since these readings, or would not be ended there, as nobody counts.
         """
         if self._wear.limited and any(run.needs.written is None for run in runs):
             planned = sum(run.needs.written or 0 for run in runs)
-            disks = {run.site.target.number: earlier.disk for run, earlier in zip(runs, before, strict=True)}
-            given = sum(given_since(disk, number) or 0 for number, disk in disks.items())
-            self._wear.require_left(given - planned)
+            self._wear.require_left(self._given_since(runs, before) - planned)
+
+    def _given_since(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> int:
+        """Return the bytes that the targets were given to write since these readings. Raises TargetError
+        (`wear`) where nobody counts what is written by time alone.
+        """
+        given: dict[str | None, int] = {}
+        for run, earlier in zip(runs, before, strict=True):
+            target = run.site.target
+            counted = given_since(earlier.disk, target.number)
+            if counted is None and run.needs.written is None:
+                raise self._wear.uncounted(target.path)
+            given[target.number] = counted or 0
+        return sum(given.values())
 
     def driven(self, output: Output, counted: int) -> None:
         """Count what a repetition wrote that somebody else drove, as its engine claims, or as the device was

@@ -68,6 +68,17 @@ class Wear:
                 said = "that is reached, and what writes by time alone was ended"
                 raise self._refusal(period, limit, said)
 
+    def uncounted(self, path: Path) -> TargetError:
+        """Return why what writes by time alone must not, where no counters tell how much it has written."""
+        period, limit = next(iter(self._limits.items()))
+        return TargetError(
+            f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: nobody counts "
+            f"what is written to {path}, so that what writes by time alone could not be ended there",
+            rule="wear",
+            remedy="let a size end it (io_size, or no time_based), let the kernel count (echo 1 > "
+            "/sys/block/DISK/queue/iostats), or take wear out of its profile",
+        )
+
     def _counted(self) -> Iterator[tuple[str, int, int]]:
         """Yield each limit with its period and what is counted for it. Raises TargetError as `_days` does."""
         for period, limit in self._limits.items():

@@ -2,6 +2,8 @@
 
 import json
 import types
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -45,7 +47,7 @@ def account(sites, **limits):
 
 
 def invocation(needs):
-    target = types.SimpleNamespace(number="7:0")
+    target = types.SimpleNamespace(number="7:0", path=Path("/mnt"))
     look = types.SimpleNamespace(disk=None)
     return types.SimpleNamespace(needs=needs, site=types.SimpleNamespace(target=target), look=lambda: look)
 
@@ -117,3 +119,14 @@ def test_what_writes_nothing_runs_when_wear_is_used_up(sites, counted):
     unknown = Needs(size=16 * MIB, writes=True, written=None)
     with pytest.raises(TargetError, match=r"16\.00 MiB are written"), kept.laid_out(unknown, sites, 0):
         pass
+
+
+def test_what_writes_by_time_is_refused_where_nobody_counts(sites, counted):
+    """It was ended nowhere: 416 MiB were written where 100 MiB may be."""
+    by_time = invocation(replace(WRITES, written=None))
+    before = types.SimpleNamespace(disk=None)
+    refused = pytest.raises(TargetError, match="nobody counts what is written to /mnt")
+    with refused, account(sites).written([by_time], [before]):
+        pytest.fail("nothing may be written")
+    with account(sites).written([invocation(WRITES)], [before]):
+        assert counted() == 4 * MIB

@@ -92,6 +92,7 @@ class BaselineJudges:
                 self._with_loan(),
                 unlike=self._likeness.unlike(workload, baseline),
                 shortened=self._likeness.shortened,
+                hot=self._likeness.hot,
             )
             expected = judge.expectations().values() if self._learn else ()
             return (

@@ -49,7 +49,8 @@ class BaselineJudge:
 
     `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.likeness`).
     `shortened` are the workloads of this session whose speed depends on places, and that were not measured as
-    often as in their baseline: what begins behind them is at other places, too.
+    often as in their baseline: what begins behind them is at other places, too. On a device that gets `hot`
+    what has no course of its own is measured as often as in its baseline, too, as others come behind it.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class BaselineJudge:
         *,
         unlike: str = "",
         shortened: list[str] | None = None,
+        hot: bool = False,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
@@ -68,6 +70,7 @@ class BaselineJudge:
         self.gate_options = gate_options
         self.unlike = unlike
         self._shortened = [] if shortened is None else shortened
+        self._hot = hot
         self._begun = False
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
@@ -124,6 +127,11 @@ class BaselineJudge:
             return (
                 "repetitions differ for their place in a session: each of "
                 f"{self.maximum} is held against those of its place (steady_state waits for a device at rest)"
+            )
+        if self._heating:
+            return (
+                f"other workloads make this device hot, or fill its cache: {self._heating} repetitions, as "
+                "sessions of the baseline have"
             )
         if self.maximum == self._usual_maximum:
             return ""
@@ -207,7 +215,9 @@ class BaselineJudge:
         nothing of how fast the device is once it is hot, or its cache is full; and what is measured behind
         would find it less hot at the same places.
         """
-        return 0 if self.unlike else self._places.count
+        if self.unlike:
+            return 0
+        return self._places.count or (min(self._places.usual, self.maximum) if self._hot else 0)
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""
@@ -289,7 +299,8 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
-        if len(repetitions) < self._places.whole and (cut_short or self.maximum < self._places.whole):
+        whole = self._places.whole
+        if len(repetitions) < (whole or self._heating) and (cut_short or self.maximum < whole):
             self._shortened.append(self.workload.name)
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from iogate.judge.baseline import Exists
+from iogate.judge.places import gets_hot
 from iogate.model import Baseline, Workload
 from iogate.units import plural
 
@@ -54,6 +55,11 @@ class Likeness:
         found = (known.get(suite, {}).get(name) for suite, name in self._beside(workload))
         others = (other for other in found if other and other.since and own.isdisjoint(other.sessions))
         return sum(sum(name >= other.since for name in baseline.dated) > half for other in others)
+
+    @cached_property
+    def hot(self) -> bool:
+        """Whether the device gets hot, or its cache fills, as its baselines tell."""
+        return gets_hot(baseline for entries in self._known().values() for baseline in entries.values())
 
     @cached_property
     def _idle(self) -> list[tuple[str, ...]]:

@@ -5,15 +5,30 @@ speed depends on a repetition's place in its session (`iogate.judge.gate.course`
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Course
     from iogate.judge.gate.values import BaselineValues
+    from iogate.model import Baseline
 
+_CHANCE = 0.01  # of a device that is told to get hot, and does not
+_HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
+
+
+def gets_hot(baselines: Iterable[Baseline]) -> bool:
+    """Return whether a device is another one after some repetitions than before, as one is that gets hot or
+    whose cache fills: sessions of any of its baselines have a course, beyond what chance makes of so many
+    metrics. What has none of its own is then measured at the speed that those before it brought about.
+    """
+    from iogate.judge.gate import course_of
+
+    known = [rows for one in baselines for rows in one.metrics.values() if isinstance(rows, tuple)]
+    found = (course_of(rows, statistics.median_low(map(len, rows)), _CHANCE / len(known)) for rows in known)
+    return any(course is not None and course.span >= _HOT for course in found)
 
 
 class Places:
@@ -36,16 +51,21 @@ class Places:
         """
         from iogate.judge.gate import SMALLEST_TOLERANCE, course_of
 
-        known = {
-            name: rows for name in self._tolerances if isinstance(rows := self._metrics.get(name), tuple)
-        }
-        usual = min((statistics.median_low(map(len, rows)) for rows in known.values()), default=0)
-        found = {name: course_of(rows, usual) for name, rows in known.items()}
+        found = {name: course_of(rows, self.usual) for name, rows in self._known.items()}
         return {
             name: course
             for name, course in found.items()
             if course and course.span >= _MATTERS * (self._tolerances[name] or SMALLEST_TOLERANCE)
         }
+
+    @property
+    def _known(self) -> Mapping[str, tuple[tuple[float, ...], ...]]:
+        return {name: rows for name in self._tolerances if isinstance(rows := self._metrics.get(name), tuple)}
+
+    @cached_property
+    def usual(self) -> int:
+        """How many repetitions most sessions of the baseline have; 0: nobody knows."""
+        return min((statistics.median_low(map(len, rows)) for rows in self._known.values()), default=0)
 
     @property
     def count(self) -> int:

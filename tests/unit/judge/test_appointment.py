@@ -49,6 +49,19 @@ def test_a_workload_with_a_baseline_is_held_against_it(folder):
     assert judge.expectations()[READ].typical == 1000.0
 
 
+def test_what_has_no_course_is_measured_as_often_where_another_workload_has_one(folder):
+    other = reads("b")
+    for session in range(3):
+        name = f"2026-01-0{session + 1}T00:00:00Z-aaaa"
+        store(folder, A, values=[1000.0 + session, 1001.0, 999.0, 1000.0, 1002.0], session=name)
+        if session == 2:
+            assert judges(folder).appoint(A, (READ,)).minimum == 2
+        store(folder, other, values=[1000.0 + session, 998.0, 805.0, 800.0, 801.0], session=name)
+    judge = judges(folder).appoint(A, (READ,))
+    assert (judge.minimum, judge.usual) == (5, 5)
+    assert "other workloads make this device hot, or fill its cache" in judge.effort
+
+
 def test_a_workload_without_a_baseline_has_a_verdict_at_once(folder):
     assert judges(folder).appoint(A, (READ,)) == Verdict(
         "no_baseline",

@@ -18,7 +18,7 @@ from iogate.judge.gate.distributions import variance_ratio_bound
 from iogate.judge.gate.noise import NOISE_FLOOR, YOUNG
 from iogate.judge.gate.values import BaselineValues, Unusable, read_sessions
 
-_BEYOND_CHANCE = 0.99
+_CHANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Course:
         return tuple(value / math.exp(step) for value, step in zip(values, self.steps, strict=False))
 
 
-def course_of(baseline: BaselineValues, most: int) -> Course | None:
+def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> Course | None:
     """Return the course of the first `most` repetitions, or of fewer, which half of the sessions have; None
-    where sessions show none, or are too few to show one.
+    where sessions show none, which chance does in a part of `chance`, or are too few to show one.
     """
     try:
         sessions = read_sessions(baseline)
@@ -62,7 +62,7 @@ def course_of(baseline: BaselineValues, most: int) -> Course | None:
     degrees, known = places - 1, (places - 1) * (count - 1)
     between = count * math.fsum(step**2 for step in steps) / degrees
     noise = max(rest / known, NOISE_FLOOR**2)
-    beyond = between > noise * variance_ratio_bound(degrees, known, _BEYOND_CHANCE)
+    beyond = between > noise * variance_ratio_bound(degrees, known, 1 - chance)
     return Course(tuple(steps)) if beyond else None
 
 

@@ -68,7 +68,8 @@ def test_each_is_measured_and_has_its_own_session_and_files_and_one_that_cannot_
     assert verdicts(devices.path / "r-b.json") == {"alpha": "recorded", "beta": "recorded"}
     for name in "ab":
         assert (devices.path / "baselines" / name / "demo.yaml").is_file()
-        assert xml.etree.ElementTree.parse(devices.path / f"j-{name}.xml").getroot() is not None
+        tests = xml.etree.ElementTree.parse(devices.path / f"j-{name}.xml").getroot().iter("testcase")
+        assert {test.get("classname") for test in tests} == {f"{name}.suites.demo.yaml"}
     assert not (devices.path / "r.json").exists()
 
 

@@ -108,6 +108,8 @@ def _own_files(config: pytest.Config, name: str) -> Iterator[str]:
         value = config.getoption(destination, None) or _ini_value(config, destination)
         if value:
             yield f"{flag}={of_device(Path(str(value)), name)}"
+    if config.getoption("xmlpath", None):  # of two tests of one name GitLab shows the first
+        yield f"--junit-prefix={'.'.join(filter(None, (config.getoption('junitprefix', None), name)))}"
     if config.getoption("basetemp", None):
         yield f"--basetemp={config.getoption('basetemp')}-{name}"
     if config.getoption("json_report", None) and config.getoption("json_report_file", None):

@@ -16,6 +16,7 @@ from iogate.units import parse_size
 Findings: TypeAlias = Iterator[Finding]
 PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
 """The name of a metric that is a percentile."""
+_CLOCK = 0.0015  # s: engines round times to milliseconds
 _BLOCK_OPTIONS = ("bs", "blocksize", "bsrange", "blocksize_range", "bssplit")
 
 
@@ -187,6 +188,21 @@ class Evidence:
                 return None
             total += rate * latency / 1e9
         return total if self.traffic else None
+
+    @property
+    def may_read_back(self) -> bool:
+        """Whether reads may be those of a `verify` that the output does not state, as fio's text never does:
+        there are some in a job that writes, directions ran for different times, or are not told apart. Then
+        fewer may have been in flight.
+        """
+        if self.declared or self.output.complete:
+            return False
+        mode = str(self.options.get("rw", ""))
+        if "mixed" in self.traffic:
+            return mode not in ("read", "randread")
+        times = [traffic.seconds for traffic in self.traffic.values()]
+        differ = max(times, default=0.0) > min(times, default=0.0) * 1.01 + _CLOCK
+        return differ or (mode in ("write", "randwrite") and "read" in self.traffic)
 
     def latency(self, direction: str) -> float | None:
         """Return the mean total latency of a direction in ns: fio's `lat`, other engines' `latency`."""

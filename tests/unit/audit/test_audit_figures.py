@@ -20,6 +20,8 @@ SOUND = sorted(
     path.name for path in DATA.glob("*.json") if not path.name.split(".")[-2].startswith(("sigint", "enospc"))
 )
 SECONDS = 10.003
+RATE = {"iops": 10_000.0, "lat.mean": 3.2e6}
+"""32 I/Os in flight."""
 
 
 def output(*, iops=10_000.0, latency=3.2e6, operations=100_000, seconds=SECONDS, block=4096, **changes):
@@ -295,6 +297,38 @@ def test_reading_back_to_verify_is_not_added_to_writing():
     )
     assert [severity for severity, _ in said(figures.little_law, run(both))] == ["invalid"]
     assert said(figures.little_law, run(both, options={"verify": "crc32c"})) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "direction", "seconds", "severities"),
+    [
+        ("randwrite", "read", SECONDS, []),
+        ("randrw", "read", 2 * SECONDS, []),
+        ("randwrite", "mixed", SECONDS, []),
+        ("randrw", "read", SECONDS, ["invalid"]),
+        ("randread", "mixed", SECONDS, ["invalid"]),
+    ],
+)
+def test_reads_that_may_verify_are_not_added_where_the_output_does_not_state_its_options(
+    mode, direction, seconds, severities
+):
+    """Both directions have the whole depth in their own time: 64 of 32 together."""
+    done = Traffic(100_000 * 4096, 100_000, SECONDS)
+    metrics = {f"{one}.{name}": value for one in (direction, "write") for name, value in RATE.items()}
+    traffic = {direction: replace(done, seconds=seconds), "write": done}
+    subject = run(Output(metrics=metrics, traffic=traffic), options={"rw": mode}, declared=False)
+    assert [severity for severity, _ in said(figures.little_law, subject)] == severities
+    stated = replace(subject, output=replace(subject.output, complete=True))
+    assert [severity for severity, _ in said(figures.little_law, stated)] == ["invalid"]
+
+
+@pytest.mark.parametrize("name", ["verify_written", "verify_mixed"])
+def test_no_real_text_of_a_run_that_verifies_is_called_invalid(name):
+    path = places.DATA / f"fio_text/fio-3.33.{name}.txt"
+    found = engines.load("fio").parse(path.read_text(), name=name)
+    evidence = Evidence(found, found.options, Needs(reads=True, writes=True), declared=False)
+    assert evidence.in_flight > 1.1 * evidence.possible
+    assert [finding.check for finding in audit(evidence) if finding.severity == "invalid"] == []
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,9 @@ def little_law(evidence: Evidence) -> Findings:
     depth was ignored, or the processor could not fill the queue. The second is not asked of workloads with a
     limited rate or pauses, of buffered writes whose time includes their flush, nor of fewer I/Os than ten
     times the depth. Of several clients it is asked one by one: the rates of all are those of the time when
-    all ran, and their latencies are not.
+    all ran, and their latencies are not. The first is not asked where reads may verify what was written
+    before: in fio's text, which does not state `verify`, where a job that writes has read as well, or its
+    directions ran for different times.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.
@@ -76,7 +78,8 @@ def little_law(evidence: Evidence) -> Findings:
     queued_outside = evidence.given("io_submit_mode") and evidence.given("rate*")
     seen, asked = evidence.in_flight, evidence.possible
     figures = f"{seen:.1f} I/Os were in flight by Little's law, {asked:.0f} were asked for"
-    if evidence.in_flight > evidence.possible * 1.1 * edge and not queued_outside:
+    apart = queued_outside or evidence.may_read_back
+    if evidence.in_flight > evidence.possible * 1.1 * edge and not apart:
         yield finding(
             "invalid",
             f"more than possible: {figures}",

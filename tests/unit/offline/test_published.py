@@ -957,6 +957,13 @@ class TestTablesOfOthers:
         assert {kind for kinds in piece.unheld.values() for kind in kinds} >= {"iops"}
         assert "    stands" not in text("report.md", [piece])
 
+    @pytest.mark.parametrize("row", ["| fio | x | 4k | 71060 | 291.1 |", "| `a|b` | 4k | 71060 | 291.1 |"])
+    @pytest.mark.parametrize("more", [[], ["| b | 4k | 71060 | 291.1 |"]])
+    def test_a_row_between_pipes_with_more_cells_than_headings_is_told_and_not_read(self, row, more):
+        piece = only(table("\n".join([row, *more]), head="| test | bs | IOPS | MB/s |"))
+        assert by_check(piece, "suspect") == {"unreadable": {piece.line + 2}}
+        assert dict(piece.rows_of) == ({"iops": 1, "bandwidth": 1} if more else {})
+
     @pytest.mark.parametrize("form", sorted({*tabulate_formats} - OTHER_LANGUAGES))
     def test_frames_and_forms_of_tables(self, form):
         rows = [["randread", "4k", 1, 9800, 38.3], ["randread", "4k", 4, 38000, 1480]]

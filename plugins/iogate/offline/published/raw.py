@@ -15,6 +15,9 @@ LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_LINK_OF_JIRA = re.compile(r"\[([^\[\]|]*)\|(?:[a-z]+:|[#^~/])[^\[\]|\s]*\]", re.IGNORECASE)
+_QUOTED = re.compile(r'(?:^|[,;]) ?"[^"]*"(?= ?(?:[,;]|$))')  # cells of CSV
+_PIPE = re.compile(r"(?<!\\)\|")  # none that is escaped, as Markdown and Jira have it
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
 )
@@ -32,7 +35,7 @@ _FRAMES = {
 }
 _CROSSED_RULE = frozenset(" +=|:-")
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
-_JIRA = re.compile(r"\|\|(?:[^|]+\|\|)+")
+_JIRA = re.compile(r"\|\|(?:(?:[^|\\]|\\.)+\|\|)+")
 """A line of headings, as Jira and Confluence have it."""
 
 
@@ -283,7 +286,7 @@ def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawT
     if table.header and cells[0] == table.header[0][0] and not any(map(starts_number, cells)):
         return "end"  # other headings
     if not gap:
-        return "row"
+        return "" if len(cells) > table.width and table.form is PIPES else "row"
     if number in lines.heads or len(cells) > table.width:
         return "end"
     if any(map(starts_number, cells[1:])):
@@ -316,7 +319,9 @@ def _headings(line: str, form: Form) -> list[str]:
 
 
 def _sure_form(line: str) -> Form | None:
-    return PIPES if line.count("|") >= 2 else TABS if "\t" in line.rstrip("\n") and line.strip() else None
+    if line.count("|") >= 2 and _QUOTED.sub("", line).count("|") >= 2:
+        return PIPES
+    return TABS if "\t" in line.rstrip("\n") and line.strip() else None
 
 
 def _is_rule(line: str) -> bool:
@@ -386,8 +391,14 @@ def _cut(cells: list[str], width: int) -> list[str]:
 
 def _with_pipes(line: str) -> list[str]:
     """Return what stands between pipes, without Markdown's emphasis."""
-    cells = line.strip().removeprefix("|").removesuffix("|").split("|")
-    return [_EMPHASIS.sub("", _LINK.sub(r"\1", cell.strip()[:LONGEST_CELL])).strip() for cell in cells]
+    cells = _PIPE.split(_LINK_OF_JIRA.sub(r"\1", line.strip().removeprefix("|")))
+    if len(cells) > 1 and not cells[-1]:
+        cells.pop()
+    return [_text(cell.strip()[:LONGEST_CELL]) for cell in cells]
+
+
+def _text(cell: str) -> str:
+    return _EMPHASIS.sub("", _LINK.sub(r"\1", cell)).strip().replace("\\|", "|")
 
 
 def _with_tabs(line: str) -> list[str]:

@@ -151,11 +151,12 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
     odd: dict[int, list[Row]] = {}
     for raw, number, line in left_out(text, [raw for raw, parts in found if parts]):
         odd.setdefault(id(raw), []).append(Row(number, line.strip()[:_LONGEST_NAME], odd=True))
-    return [
+    whole = (
         _with_odd(table, odd.get(id(raw), ()) if table is parts[-1] else ())
         for raw, parts in found
         for table in parts
-    ]
+    )
+    return [table for table in whole if table.rows]
 
 
 def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
@@ -164,7 +165,7 @@ def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
 
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
-    width = max((len(cells) for _, cells in raw.rows), default=0)
+    width = max((len(cells) for _, cells in raw.rows), default=raw.width)
     headers = [
         " ".join(cells[index] for cells in raw.header if index < len(cells)).strip() for index in range(width)
     ]
@@ -191,7 +192,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, _Form(unambiguous(columns), _block_of(raw.title), commas=True))
     rows = tuple(row for rows in found for row in rows)
-    if not rows:
+    if raw.rows and not rows:
         return None
     return Table(raw.line, raw.title, tuple(columns), rows, len(found))
 

@@ -212,7 +212,7 @@ class TestLink:
         fast = {"before": None, "after": None, "declared": False, "direct": direct}
         assert said(device.link_limit, run(read=140 * GIB, **fast)) == []
         ((severity, message),) = said(device.link_limit, run(read=170 * GIB, **fast))
-        assert severity == "suspect" and "PCIe 5.0 x4, the fastest link that a single disk has" in message
+        assert severity == "suspect" and "PCIe 5.0 x4, the fastest link that most disks have" in message
         assert severities(device.link_limit, run(read=7 * GIB, link=5e8, **fast)) == ["invalid"]
 
     def test_each_direction_has_the_link_for_itself(self):

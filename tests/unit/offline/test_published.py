@@ -58,7 +58,8 @@ class TestReports:
     def test_memory_and_ssd_the_queue_depth_was_ignored_and_no_link_is_that_fast(self):
         (jobs,) = report("memory_and_ssd_profiling.md")
         assert len(by_check(jobs, "suspect")["little_law"]) == 18
-        assert len(by_check(jobs)["link_limit"]) == 6
+        assert len(by_check(jobs)["link_limit"]) == 2
+        assert len(by_check(jobs, "suspect")["link_limit"]) == 4, "above PCIe 5.0, and below 6.0"
         assert by_check(jobs)["bandwidth_unit"] == {10}, "9.83 GB/s of job 8 are GiB/s"
         assert "it fits if the unit is GiB/s" in str([finding.message for finding in jobs.findings])
 
@@ -129,7 +130,8 @@ class TestRows:
             ("| 4k | 32 | 100k | 438 MB/s | 320 us |", "bandwidth_unit", "suspect"),
             ("| 4k | 32 | 100k | 409.6 MB/s | 10 us |", "little_law", "suspect"),
             ("| 4k | 32 | 100k | 409.6 MB/s | 500 us |", "little_law", "suspect"),
-            ("| 4M | 1 | 5k | 20.97 GB/s | 200 us |", "link_limit", "invalid"),
+            ("| 4M | 1 | 5k | 20.97 GB/s | 200 us |", "link_limit", "suspect"),
+            ("| 4M | 1 | 10k | 41.94 GB/s | 100 us |", "link_limit", "invalid"),
             ("| 4k | 1 | 2M | 8.19 GB/s | 0.5 us |", "tiny_latency", "invalid"),
             ("| 8B | 1 | 100k | 800 kB/s | 10 us |", "below_sector", "suspect"),
             ("| 4k | 32 | 100k | 409,6 MB/s | 320 us |", "decimal_comma", "note"),
@@ -956,6 +958,44 @@ class TestTablesOfOthers:
         assert not piece.findings
         assert {kind for kinds in piece.unheld.values() for kind in kinds} >= {"iops"}
         assert "    stands" not in text("report.md", [piece])
+
+    @pytest.mark.parametrize(
+        ("heading", "severity"),
+        [
+            *(("Clients", ""), ("VMs", ""), ("LUNs", ""), ("GPUs", ""), ("OSTs", ""), ("Nodes", "")),
+            *(("# of VMs", ""), ("Client count", ""), ("Drives", ""), ("Drive count", "")),
+            *(("Jobs", "invalid"), ("nfsd threads", "invalid")),
+        ],
+    )
+    def test_the_limit_of_one_disk_holds_for_one_alone(self, heading, severity):
+        piece = only(table("| 16 | 4M | 15000 | 62.9 |", head=f"| {heading} | bs | IOPS | GB/s |"))
+        assert [one.severity for one in piece.findings] == [severity] * bool(severity)
+
+    @pytest.mark.parametrize(
+        ("title", "severity"),
+        [
+            *(("RAID0 of 8 NVMe drives", ""), ("RAID0 of 2 NVMe drives", "invalid")),
+            *(
+                ("Eight drives", ""),
+                ("4 drives", "suspect"),
+                ("8 x 3.84 TB NVMe SSDs", ""),
+                ("8x PM1743", ""),
+            ),
+            *(("An array", ""), ("16 clients", ""), ("4 nodes with 2 drives each", ""), ("DGX, 8 GPUs", "")),
+            *(("Our SSDs", "invalid"), ("QD 32, NVMe drives", "invalid"), ("32 jobs on 1 drive", "invalid")),
+            *(
+                ("4 KiB random reads of a drive", "invalid"),
+                ("1 client", "invalid"),
+                ("2x 4 jobs", "invalid"),
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("where", ["title", "row"])
+    def test_words_say_how_many_disks_were_at_work(self, title, severity, where):
+        above, name = (title, "read") if where == "title" else ("", title)
+        head = f"{above}\n\n| Test | bs | IOPS | BW (GB/s) |\n|---|---|---|---|\n"
+        (piece,) = pieces(f"{head}| {name} | 4M | 15500 | 65.01 |\n", "report.md")
+        assert [one.severity for one in piece.findings] == [severity] * bool(severity)
 
     @pytest.mark.parametrize("row", ["| fio | x | 4k | 71060 | 291.1 |", "| `a|b` | 4k | 71060 | 291.1 |"])
     @pytest.mark.parametrize("more", [[], ["| b | 4k | 71060 | 291.1 |"]])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from iogate.audit.evidence import Check, Evidence, Findings, finding
 from iogate.audit.snapshot import Counters
-from iogate.audit.snapshot.link import FASTEST
+from iogate.audit.snapshot.link import USUAL
 from iogate.host.mounts import IN_MEMORY, LAYERED
 from iogate.model import Severity, Traffic
 from iogate.units import format_quantity
@@ -195,11 +195,11 @@ def others_io(evidence: Evidence) -> Findings:
 
 
 def link_limit(evidence: Evidence) -> Findings:
-    """Find figures above the link to the device, or in an existing output above any link that a disk has.
+    """Find figures above the link to the device, or in an existing output above the link of most disks.
 
     `invalid` of direct I/O and of existing outputs: something else than the device was measured, or the unit
-    is wrong. `note` of buffered I/O, which may well be faster. `suspect` where no link is known, and the
-    fastest that a single disk has is passed: it may be several disks.
+    is wrong. `note` of buffered I/O, which may well be faster. `suspect` where no link is known, and PCIe 5.0
+    x4 is passed: it may be several disks, or one of PCIe 6.0.
 
     Look for memory somewhere: page cache, a hypervisor, holes; or for a wrong unit. A device with several
     links says their sum in its profile (`link`).
@@ -208,8 +208,8 @@ def link_limit(evidence: Evidence) -> Findings:
     if limit is None or not evidence.needs.target:
         return
     severity: Severity = "invalid" if evidence.needs.direct or not evidence.declared else "note"
-    if link == FASTEST.name:
-        severity = "suspect"  # it may be several disks
+    if link == USUAL.name:
+        severity = "suspect"  # it may be several disks, or a faster one
     for name, shown in evidence.output.metrics.items():
         what, figure, point = name.partition(".bandwidth")
         statistic = point in (".min", ".max", ".mean", ".stddev", ".parent")
@@ -229,7 +229,7 @@ def _limit(evidence: Evidence) -> tuple[float | None, str]:
     disk = evidence.after.disk if evidence.after else None
     if disk and disk.link:
         return disk.link.limit, disk.link.name
-    return (None, "") if evidence.declared else (FASTEST.limit, FASTEST.name)
+    return (None, "") if evidence.declared else (USUAL.limit, USUAL.name)
 
 
 def loop_cache(evidence: Evidence) -> Findings:

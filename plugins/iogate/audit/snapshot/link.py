@@ -19,9 +19,10 @@ _PCIE_LANE = {
     "8.0": ("3.0", 8e9 * 128 / 130 / 8),
     "16.0": ("4.0", 16e9 * 128 / 130 / 8),
     "32.0": ("5.0", 32e9 * 128 / 130 / 8),
-    "64.0": ("6.0", 64e9 / 8),
+    "64.0": ("6.0", 64e9 * 236 / 256 / 8),
 }
-"""Generation and bytes/s of a lane by its GT/s: PCI Express Base Specification 6.0, section 4.2."""
+"""Generation and bytes/s of a lane by its GT/s: PCI Express Base Specification 6.0, section 4.2. Since 6.0 of
+the 256 bytes of a flit 236 are for packets."""
 _UFS_LANE = {1: 1457.6e6 / 8, 2: 2915.2e6 / 8, 3: 5830.4e6 / 8, 4: 11660.8e6 / 8, 5: 23321.6e6 / 8}
 """Bytes/s of a lane by its gear at rate B, before 8b/10b: MIPI M-PHY 5.0."""
 _MMC = {"MMC": ("eMMC HS400", 400e6), "SD": ("SD UHS-II", 312e6)}
@@ -39,8 +40,10 @@ class Link:
     best: str = ""
 
 
-FASTEST = Link(4 * _PCIE_LANE["32.0"][1], "PCIe 5.0 x4, the fastest link that a single disk has")
-"""What to hold a figure against where nothing is known of the device."""
+FASTEST = Link(4 * _PCIE_LANE["64.0"][1], "PCIe 6.0 x4, the fastest link that a single disk has")
+"""What no figure of one disk passes, where nothing is known of the device."""
+USUAL = Link(4 * _PCIE_LANE["32.0"][1], "PCIe 5.0 x4, the fastest link that most disks have")
+"""What to doubt figures above, where nothing is known of the device."""
 
 
 def link_of(disk: Path) -> Link | None:

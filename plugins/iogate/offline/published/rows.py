@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
-from iogate.audit.snapshot.link import FASTEST
+from iogate.audit.snapshot.link import FASTEST, USUAL
+from iogate.model import Severity
 from iogate.offline.published import thousands
 from iogate.offline.published.cells import RATES, Quantity
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, RowCheck, finding_of
@@ -122,24 +123,35 @@ def _as_bytes(figure: Quantity) -> tuple[float, ...]:
 def link_limit(row: Row, context: Context) -> FigureFindings:
     """Find bandwidths above the link to the device, or above any link that a disk has.
 
-    `invalid`: memory was measured, or the unit is wrong.
+    `invalid`: memory was measured, or the unit is wrong. `suspect` above PCIe 5.0 x4 where no link is known:
+    it may also be a disk of PCIe 6.0. Where a row, its headings or its title say that several disks were at
+    work, so many links are the limit; where several clients, hosts, VMs or GPUs were, or an array, it is not
+    known, and there is none.
 
     Say `--link=3.94GB/s` if the device is known; then more rows are found, or fewer.
     """
-    disks = row.disks or 1
-    limit = context.link or FASTEST.limit * disks
-    name = "the link" if context.link else FASTEST.name
-    name = f"{disks} times {name}" if disks > 1 and not context.link else name
-    for shown in row.figures:
-        if shown.kind == "bandwidth" and min(_as_bytes(shown)) > limit * 1.01:
-            yield finding_of(
-                row,
-                "link_limit",
-                "invalid",
-                ALL,
-                f"{shown.text} is faster than {name} ({limit / 1e9:.3g} GB/s): memory, not storage",
-            )
+    measured = [figure for figure in row.figures if figure.kind == "bandwidth"]
+    fastest = max(measured, key=lambda figure: min(_as_bytes(figure)), default=None)
+    if fastest is None:
+        return
+    rate = min(_as_bytes(fastest))
+    for severity, limit, name in _limits(context.link, row.disks):
+        if rate > limit * 1.01:
+            meant = "memory, not storage" if severity == "invalid" else "memory, several disks, or PCIe 6.0"
+            message = f"{fastest.text} is faster than {name} ({limit / 1e9:.3g} GB/s): {meant}"
+            yield finding_of(row, "link_limit", severity, ALL, message)
             return
+
+
+def _limits(link: float | None, disks: float) -> Sequence[tuple[Severity, float, str]]:
+    """Return how bad it is to pass which limit, and what that is called; the highest comes first."""
+    if link:
+        return [("invalid", link, "the link")]
+    times = f"{disks:g} times " if disks > 1 else ""
+    return [
+        ("invalid", FASTEST.limit * disks, times + FASTEST.name),
+        ("suspect", USUAL.limit * disks, times + USUAL.name),
+    ]
 
 
 def below_sector(row: Row, context: Context) -> FigureFindings:

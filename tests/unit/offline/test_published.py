@@ -960,6 +960,36 @@ class TestTablesOfOthers:
         assert "    stands" not in text("report.md", [piece])
 
     @pytest.mark.parametrize(
+        "heading",
+        [
+            *("recordsize", "ZFS record size", "volblocksize", "db_block_size", "Logical block size"),
+            *("LBA format block size", "VMFS block size", "image block size", "squashfs blocksize"),
+            *(
+                "Object block size",
+                "Filesystem bs",
+                "Block size of the file system",
+                "Compression block size",
+            ),
+        ],
+    )
+    def test_the_size_of_something_else_is_no_block_of_the_io(self, heading):
+        piece = only(table("| 16k | 20000 | 81.9 |", head=f"| {heading} | IOPS | MB/s |"))
+        assert not piece.findings
+        assert [*piece.unheld.values()] == [{"iops", "bandwidth"}]
+
+    @pytest.mark.parametrize(
+        "heading",
+        [
+            *("bs", "Block size", "block_size", "I/O size", "IO block size", "ioblocksize", "Record size"),
+            *("Random read block size", "randread bs", "Avg block size", "Request block size", "fio bs"),
+            *("R/W block size", "Block size of I/O", "fio block size, ext4", "1. Block size"),
+        ],
+    )
+    def test_the_size_of_the_io_is(self, heading):
+        piece = only(table("| 16k | 20000 | 81.9 |", head=f"| {heading} | IOPS | MB/s |"))
+        assert set(by_check(piece)) == {"bandwidth_unit"}
+
+    @pytest.mark.parametrize(
         ("heading", "severity"),
         [
             *(("Clients", ""), ("VMs", ""), ("LUNs", ""), ("GPUs", ""), ("OSTs", ""), ("Nodes", "")),

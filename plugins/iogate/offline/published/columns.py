@@ -10,7 +10,10 @@ from iogate.offline.published.cells import LATENCIES, unit_in
 
 _KINDS: tuple[tuple[str, str], ...] = (
     ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
-    ("block", r"(block|access|record|i/o)[ _-]*(size|length)|\bbs\b|^block$"),
+    (
+        "block",  # the recordsize of ZFS, in one word, is none of I/O
+        r"(?<![a-z])(?:i/?o)?(?:(?:block|access|i/o)[ _-]*|record[ _-]+)(?:size|length)|\bbs\b|^block$",
+    ),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
     ("slat", r"\bslat(?:ency)?[\d.]*\b|submission(?! *(?:time|rate))"),
@@ -85,10 +88,34 @@ _NEUTRAL_OF_FIGURES = frozenset(
     | {"end", "to", "round", "trip", "higher", "lower", "is", "better"}
 )
 """The same, of what is measured."""
+_OF_ACCESS = re.compile(
+    r"\b(?:seq|rand|rnd)\w*|\b(?:read|write|mix|test|transfer|request|access|job)\w*|\br/?w\b"
+)
+_NEUTRAL_OF_BLOCKS = frozenset(
+    {
+        "i",
+        "o",
+        "io",
+        "ios",
+        "data",
+        "workload",
+        "fio",
+        "iozone",
+        "iometer",
+        "vdbench",
+        "dd",
+        "xfer",
+        "operation",
+    }
+    | {"avg", "average", "mean", "min", "max", "the", "of", "in", "by", "with", "and", "for", "no", "used"}
+    | {"application", "app", "host", "client"}
+)
+"""Words before `block size` that leave it that of the I/O."""
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     "block": re.compile(
-        r"\b(?:[xz]?fs|file ?system|ext[2-4]|btrfs|physical|sector|stripe|raid|chunk)s? (?:block|record)"
+        r"\b(?:size|length) of (?:the |an? |each )?"
+        r"(?!i/?o|read|write|request|access|transfer|test|operation)\w"
     ),
     "jobs": re.compile(r"nfsd|\bcpu|server|kernel|background|io ?threads"),
     **dict.fromkeys(
@@ -158,7 +185,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     subject = _subject_in(text, kind, named[1] if named else "")
     if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = "time" if named[0] == "lat" and not _is_latency(text, named[1], subject) else named[0]
-    if kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text):
+    if kind in _OF_ANOTHER and (_OF_ANOTHER[kind].search(text) or (kind == "block" and _is_of_what(text))):
         kind = "copies" if kind == "jobs" else ""
         direction = ""
     if _SPREAD.search(text):
@@ -173,6 +200,15 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and _APART.search(text) is not None
     return Column(header, kind, _part_in(text, kind), unit, told, subject, apart)
+
+
+def _is_of_what(text: str) -> bool:
+    """Return whether a heading says before its block size of what it is, and not of the I/O: who knows what
+    has that size.
+    """
+    found = re.search(dict(_KINDS)["block"], text)
+    before = _OF_ACCESS.sub(" ", text[: found.start()]) if found else ""
+    return any(word not in _NEUTRAL_OF_BLOCKS for word in re.findall(r"[a-z]+", before))
 
 
 def _unit_beside(header: str) -> tuple[str, str] | None:

@@ -962,6 +962,50 @@ class TestTablesOfOthers:
     @pytest.mark.parametrize(
         "heading",
         [
+            *(
+                "MBs",
+                "tput",
+                "Mo/s",
+                "Débit (Mo/s)",
+                "rMB/s",
+                "ext4 MB/s",
+                "MB/s before",
+                "Old MB/s",
+                "MB s-1",
+            ),
+            *(
+                "TPS",
+                "OPS",
+                "req/s",
+                "requests/s",
+                "r/s",
+                "operations per second",
+                "IO rate",
+                "ms/op",
+                "r_await",
+            ),
+        ],
+    )
+    def test_a_column_of_figures_whose_heading_is_not_understood_is_told_once(self, heading):
+        rows = "\n".join(["| 4k | 71060 | 1.5 |"] * 3)
+        piece = only(table(rows, head=f"| bs | IOPS | {heading} |"))
+        (told,) = piece.findings
+        assert (told.check, told.severity) == ("unreadable", "note")
+        assert told.message == f"'{heading}' is not understood: this column was not audited"
+
+    @pytest.mark.parametrize(
+        ("heading", "cell"),
+        [
+            *(("IOPS change (%)", "1.5"), ("Latency stddev (us)", "1.5"), ("Latency", "good"), ("CV", "1.5")),
+            *(("Runtime (s)", "60"), ("Test", "1.5"), ("Throughput bound", "CPU"), ("MB", "256")),
+        ],
+    )
+    def test_what_names_no_figure_or_has_none_is_not_told(self, heading, cell):
+        assert not only(table(f"| 4k | 71060 | {cell} |", head=f"| bs | IOPS | {heading} |")).findings
+
+    @pytest.mark.parametrize(
+        "heading",
+        [
             *("recordsize", "ZFS record size", "volblocksize", "db_block_size", "Logical block size"),
             *("LBA format block size", "VMFS block size", "image block size", "squashfs blocksize"),
             *(

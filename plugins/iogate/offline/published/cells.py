@@ -23,7 +23,11 @@ _TIMES = {
     **dict.fromkeys(("s", "sec", "seconds"), 1e9),
 }
 _COUNTS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
-_RATE = re.compile(r"([kKMGT]?)(i?)([bB]|bits?)(?:/s|/S|/sec|ps)")
+_RATE = re.compile(
+    r"([kmgt]|kilo|mega|giga|kibi|mebi|gibi)?(i?)(b|bits?|bytes?)(?:/s(?:ec(?:ond)?)?|ps)", re.IGNORECASE
+)
+_PER = re.compile(r"[ _]per[ _]|(?<=\w)_(?=s(?:ec)?$)", re.IGNORECASE)
+"""How `/` is written in names of variables and in words."""
 _PIECE = re.compile(
     r"(?:(?P<direction>(?i:[rw]|read|write)):)?\s*(?:\w+\s*=)?\s*"
     r"(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
@@ -73,15 +77,17 @@ def unit_factor(kind: str, unit: str) -> float | None:
     """Return what one `unit` of a kind is in base units; None if it is none. `Mb/s` is taken for
     megabytes.
     """
-    unit = unit.replace(" ", "")
+    unit = _PER.sub("/", unit.strip()).replace(" ", "")
     if kind == "iops":
         return _COUNTS.get(unit)
     if kind == "bandwidth":
         match = _RATE.fullmatch(unit)
         if not match:
             return None
-        bits = 8 if match[3].startswith("bit") else 1
-        return (1024.0 if match[2] else 1000.0) ** " kmgt".index(match[1].lower() or " ") / bits
+        bits = 8 if match[3].lower().startswith("bit") else 1
+        prefix = (match[1] or " ").lower()
+        binary = match[2] or prefix.endswith("bi")
+        return (1024.0 if binary else 1000.0) ** " kmgt".index(prefix[0]) / bits
     return _TIMES.get(unit.lower())
 
 

@@ -131,6 +131,17 @@ _APART = re.compile(
     r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d)\S"
 )
 """What is said, or of a part alone, and no other column is a measure of."""
+_NAMES_FIGURES = re.compile(
+    r"(?:\b|(?<=[rw]))[kmgt]?i?(?:b|o|bits?|bytes?)s?(?: ?/ ?s| ?per s|ps\b|[ ·]s(?:ec)?\b)|\b[kmgt]i?bs\b"
+    r"|\b\w+/s(?:ec)?\b|\bper s(?:ec(?:ond)?)?\b|\b(?:ops|tps|qps|tput|d[ée]bit|latence|m?await)\b|iops"
+    r"|\b(?:i/?os?|data|transfer) rate|^(?:(?:avg|average|mean|read|write) )?speed$|\bbw\b|bandwidth"
+    r"|throughput|\b\w*lat(?:ency)?\b|(?:response|service|wait) time|\b[mnuµμ]s/\w|^(?:[mnuµμ]s|[mu]sec)$"
+)
+_NO_FIGURES = re.compile(
+    r"%|\b(?:vs|versus|per ?cent|ratio|speed-?up|gain|change|delta|diff(?:erence)?|loss|overhead|improvement"
+    r"|p-value|factor|target|sla|slo|score|samples?|count|id|name|type|test|engine|bound|limit(?:ed)?|notes?)\b"
+)
+"""Words beside them of what is no figure of the storage, or none of a rate and a time."""
 _WAITED = re.compile(  # other names of latencies
     r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*|\b(?:resp|wait|delay|access time|turnaround|rt)\b|ø"
 )
@@ -154,6 +165,7 @@ class Column:
     that its heading names (`read`, `random write`; empty: none). `subject` is what else it says: of which
     system, or run; `apart` if it is held against no other column: a limit, or a part of the whole.
 
+    What is `unknown` names a figure, and it is not understood which.
     The unit is k or M of IOPS and sizes whose numbers are of so many; of depths `total` if they are those of
     all jobs; of copies `disks` if each has a link of its own, `others` if each may have several.
     """
@@ -165,6 +177,7 @@ class Column:
     direction: str = ""
     subject: str = ""
     apart: bool = False
+    unknown: bool = False
 
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
@@ -178,6 +191,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
     if not named and (direction or kind in MEASURED):
         last = unit_in(_rate_in(header, kind) or words.replace("_", " ").rpartition(" ")[2])
+        last = last or (unit_in(header.partition(" ")[0]) if direction else None)
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header)):
@@ -185,6 +199,9 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     subject = _subject_in(text, kind, named[1] if named else "")
     if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = "time" if named[0] == "lat" and not _is_latency(text, named[1], subject) else named[0]
+    unknown = not (kind or _SPREAD.search(text) or _NO_FIGURES.search(text)) and (
+        named is not None or _NAMES_FIGURES.search(text) is not None
+    )
     if kind in _OF_ANOTHER and (_OF_ANOTHER[kind].search(text) or (kind == "block" and _is_of_what(text))):
         kind = "copies" if kind == "jobs" else ""
         direction = ""
@@ -199,7 +216,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         unit = "disks" if _DISKS.search(text) else "others" if kind_in(text) == kind else ""
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and _APART.search(text) is not None
-    return Column(header, kind, _part_in(text, kind), unit, told, subject, apart)
+    return Column(header, kind, _part_in(text, kind), unit, told, subject, apart, unknown)
 
 
 def _is_of_what(text: str) -> bool:
@@ -215,7 +232,7 @@ def _unit_beside(header: str) -> tuple[str, str] | None:
     """Return the kind and unit that a heading begins or ends with whose other words say how, and not of what:
     `Avg MB/s`, `MBps Achieved`, `p99 us`.
     """
-    words = header.split()
+    words = [word.rstrip(",;:") for word in header.split()]
     for word in (words[-1:] + words[:1]) if len(words) > 1 else ():
         named = unit_in(word) if word != "s" else None
         if named and not _subject_in(header.lower().replace("_", " "), "", named[1]):
@@ -226,7 +243,7 @@ def _unit_beside(header: str) -> tuple[str, str] | None:
 def _subject_in(text: str, kind: str, unit: str) -> str:
     """Return the words of a heading that say neither what is measured, nor how, nor in which unit."""
     text = _FOOTNOTE.sub(" ", text)
-    text = _without(_BRACKETED.sub(r" \1 ", text), unit)
+    text = _without(_BRACKETED.sub(r" \1 ", text), unit.replace("_", " "))
     statistics = () if kind in ("iops", "bandwidth") else (_OF_LATENCIES, _WAITED)
     for pattern in (
         _PERCENTILE,

@@ -161,19 +161,19 @@ def _heads_others(lines: Lines, number: int, cells: Sequence[str], table: RawTab
         return number in lines.heads
     if table.line in lines.heads or not table.form or _is_comment(lines.texts[number - 1], table.form):
         return False
-    if any(map(_is_figure, cells[1:])) and not names_figures(cells[0]):
+    if any(map(is_figure, cells[1:])) and not names_figures(cells[0]):
         return False
     if sum(not _ABSENT.fullmatch(cell) for cell in cells) < 2 or _repeats(cells, table.header):
         return False
     below = (line for line in lines.texts[number : number + 8] if line.strip() and not _is_rule(line))
     found = table.form.split(next(below, "")[:_LONGEST_LINE])
-    return len(found) == len(cells) and any(map(_is_figure, found[1:]))
+    return len(found) == len(cells) and any(map(is_figure, found[1:]))
 
 
 def _is_like_rows(cells: Sequence[str], table: RawTable) -> bool:
     """Return whether cells are those of a row of figures, give or take some; words may be prose."""
     cells = _cut([*cells], table.width)
-    figures = sum(map(_is_figure, cells[1:]))
+    figures = sum(map(is_figure, cells[1:]))
     if not figures or not table.form or _repeats(cells, table.header):
         return False
     if table.form.sure:
@@ -187,7 +187,7 @@ def _is_like_rows(cells: Sequence[str], table: RawTable) -> bool:
 
 
 def _is_nearly_row(cells: Sequence[str], table: RawTable) -> bool:
-    return len(cells) >= table.width / 2 and sum(map(_is_figure, cells)) >= len(cells) / 2 > 0
+    return len(cells) >= table.width / 2 and sum(map(is_figure, cells)) >= len(cells) / 2 > 0
 
 
 def _begun(
@@ -357,14 +357,14 @@ def are_double(headings: Sequence[str]) -> bool:
     return any(map(DOUBLE.fullmatch, headings))
 
 
-def _is_figure(cell: str) -> bool:
+def is_figure(cell: str) -> bool:
     """Return whether a cell is a figure with its unit at the most, and no words that begin with one."""
     return _FIGURE.fullmatch(cell) is not None
 
 
 def _is_known(cell: str) -> bool:
     """Return whether a cell is a figure, or says that there is none."""
-    return _is_figure(cell) or _ABSENT.fullmatch(cell) is not None
+    return is_figure(cell) or _ABSENT.fullmatch(cell) is not None
 
 
 def starts_number(cell: str) -> bool:

@@ -12,7 +12,7 @@ from iogate.model import Severity
 from iogate.offline.published import thousands
 from iogate.offline.published.cells import RATES, Quantity
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, RowCheck, finding_of
-from iogate.offline.published.findings import FigureFindings
+from iogate.offline.published.findings import FigureFinding, FigureFindings
 from iogate.offline.published.latencies import (
     are_thousands,
     description,
@@ -274,14 +274,19 @@ def _bandwidth(row: Row, direction: str) -> float | None:
 
 def unreadable(row: Row, context: Context) -> FigureFindings:
     """Find cells of measured columns that hold no figure, rows with more or fewer cells than there are
-    headings or apart from these, and outputs with figures missing.
+    headings or apart from these, columns of figures whose headings are not understood, and outputs with
+    figures missing.
 
-    `suspect`: what could not be read was not audited. An output of iozone that is cut is noted by this name.
+    `suspect`: what could not be read was not audited. `note` of a whole column; an output of iozone that is
+    cut is noted by this name, too.
 
     Look at the place that it names.
     """
     for cell in row.unread:
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
+    for heading in row.unknown:
+        message = f"{heading!r} is not understood: this column was not audited"
+        yield FigureFinding(row.line, "unreadable", "note", frozenset({"column"}), message)
     if row.odd:
         why = (
             "this row has more or fewer cells than there are headings, or something else is between it and "

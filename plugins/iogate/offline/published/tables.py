@@ -20,7 +20,7 @@ from iogate.offline.published.cells import (
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.double_cells import taken_apart
-from iogate.offline.published.raw import RawTable, left_out, plain, raw_tables
+from iogate.offline.published.raw import RawTable, is_figure, left_out, plain, raw_tables
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
@@ -31,7 +31,7 @@ from iogate.offline.published.subjects import (
 
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
-_BITS = re.compile(r"[kKMGT]i?b(?:/s|/sec|ps)")
+_BITS = re.compile(r"[kKmMgGtT]i?b(?:/s|/sec|ps)|[KMGT]BPS")
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NAMED = re.compile(r"[:=]\s*\d")
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
@@ -77,6 +77,7 @@ class Row:
     `disks` were at work, each with a link of its own: infinite if it is not known how many.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
+    `unknown` are headings of the table, told with its first row, that name figures and are not understood.
     An `odd` row has more or fewer cells than there are headings, or something else is between it and them,
     and none of its figures can be read.
     """
@@ -94,6 +95,7 @@ class Row:
     vague: bool = False
     unread: tuple[str, ...] = ()
     apart: bool = False
+    unknown: tuple[str, ...] = ()
     odd: bool = False
 
     def first(self, kind: str, part: str = "", direction: str | None = None) -> Quantity | None:
@@ -197,7 +199,18 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     rows = tuple(row for rows in found for row in rows)
     if raw.rows and not rows:
         return None
+    unknown = tuple(_unknown(raw, columns))
+    rows = (*(replace(row, unknown=unknown) for row in rows[:1]), *rows[1:])
     return Table(raw.line, raw.title, tuple(columns), rows, len(found))
+
+
+def _unknown(raw: RawTable, columns: Sequence[Column]) -> Iterator[str]:
+    """Yield the headings that name figures and are not understood, where most of what is below is one."""
+    for index, column in enumerate(columns):
+        if column.unknown and not column.kind:
+            cells = [cells[index] for _, cells in raw.rows if index < len(cells)]
+            if sum(map(is_figure, cells)) > len(cells) / 2:
+                yield column.header
 
 
 def _read(raw: RawTable, form: _Form) -> list[list[Row]]:

@@ -205,6 +205,17 @@ class TestFiles:
         assert status == 1
         assert "they did not run at the same time" in text
 
+    @pytest.mark.parametrize(
+        ("figure", "check"),
+        [("=  947178.63", "sums"), ("=  538047.56", "latency_order")],
+        ids=["sum", "order"],
+    )
+    def test_what_is_wrong_of_iozones_bandwidths_is_told_of_bandwidth(self, figure, check):
+        text = (DATA / "iozone/iozone-3.489.throughput_2_direct.txt").read_text()
+        text = "\n".join(line for line in text.split("\n") if "Child[" not in line)
+        first = pieces(text.replace(figure, "= 9471786.30"), "out.txt")[0]
+        assert {one.kinds for one in first.findings if one.check == check} == {frozenset({"bandwidth"})}
+
     def test_a_table_of_iozone_is_audited_row_by_row(self):
         text = (DATA / "iozone/iozone-3.489.auto_buffered.txt").read_text()
         (table,) = pieces(text, "out.txt")

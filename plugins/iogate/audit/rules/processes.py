@@ -10,6 +10,7 @@ _TOGETHER = 0.9
 _HARDLY_TOGETHER = 0.5
 _WHOLE = 0.995
 _ADDS_UP = 0.01
+_ABOVE = 1.05
 _LEAST_MEMORY = 2**30
 _FEWEST_STEPS = 20
 
@@ -59,23 +60,36 @@ def tail_cut(evidence: Evidence) -> Findings:
 
 
 def sums(evidence: Evidence) -> Findings:
-    """Check that the mean of the processes times their number is all of them together.
+    """Check that the mean of the processes times their number is all of them together, which no process
+    alone is faster than, nor the slowest with the others at the speed of the fastest is slower than; and that
+    the parent, whose time is that of all, saw no more.
 
-    `invalid`: they differ by more than 1%; figures of different runs are mixed, or some are missing.
+    `invalid`: the first differ by more than 1%, or the parent saw more than 5% above them; figures of
+    different runs are mixed, or some are missing.
 
     Look at the raw output, and run it again.
     """
-    for name, mean in evidence.output.metrics.items():
+    jobs = evidence.output.jobs
+    for name, parent in evidence.output.metrics.items():
         series, _, part = name.rpartition(".")
         children = evidence.metric(series)
-        if part != "mean" or not children or evidence.metric(series, "parent") is None:
+        if part != "parent" or not children:
             continue
-        if abs(mean * evidence.output.jobs / children - 1) > _ADDS_UP:
-            yield finding(
-                "invalid",
-                f"{series}: {evidence.output.jobs} x {mean:.6g} is not the {children:.6g} of all together",
-                "figures of different runs are mixed",
-            )
+        mean, least, most = (evidence.metric(series, which) for which in ("mean", "min", "max"))
+        unit = "B/s" if series.endswith("bandwidth") else "IOPS"
+        together = f"the {format_quantity(children, unit)} of all together"
+        wrong = ""
+        if mean is not None and abs(mean * jobs / children - 1) > _ADDS_UP:
+            wrong = f"{jobs} x {format_quantity(mean, unit)} is not {together}"
+        elif most is not None and most > children * (1 + _ADDS_UP):
+            wrong = f"the fastest, {format_quantity(most, unit)}, is above {together}"
+        elif most is not None and least is not None and least + (jobs - 1) * most < children * (1 - _ADDS_UP):
+            added = format_quantity(least + (jobs - 1) * most, unit)
+            wrong = f"the slowest and {jobs - 1} x the fastest are {added}, below {together}"
+        elif parent > children * _ABOVE:
+            wrong = f"the parent saw {format_quantity(parent, unit)}, more than {together}"
+        if wrong:
+            yield finding("invalid", f"{series}: {wrong}", "figures of different runs are mixed")
 
 
 def fits_in_memory(evidence: Evidence) -> Findings:

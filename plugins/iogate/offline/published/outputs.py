@@ -27,13 +27,14 @@ _FIGURES = {
 """The figures of a series that are shown: kind and unit."""
 _KINDS: Mapping[str, frozenset[str]] = {
     "few_operations": frozenset({"percentiles"}),
-    "latency_order": frozenset({"latency"}),
     "latency_sum": frozenset({"latency"}),
     "bandwidth": frozenset({"bandwidth"}),
     "synchronous_engine": frozenset({"queue depth"}),
     "engine_remarks": frozenset({"remark"}),
 }
 _ALL = frozenset({"iops", "bandwidth", "latency"})
+_OF_SERIES = {"latency_order": "latency", "sums": "bandwidth"}
+"""Checks of one series, by whose name their messages begin, and its kind where the name says none."""
 _WRONG_UNIT = re.compile(r"\d(\w*B/s) is wrong")
 
 
@@ -190,6 +191,9 @@ def _of_line(line: int, found: Iterable[Finding], label: str = "") -> Iterable[F
     """Return findings as those about a line of a file; of two that it says one is wrong in any case."""
     for finding in found:
         kinds = _KINDS.get(finding.check, _ALL)
+        if kind := _OF_SERIES.get(finding.check):
+            named = finding.message.partition(":")[0].split(".")
+            kinds = frozenset({next((one for one in ("bandwidth", "iops") if one in named), kind)})
         if finding.check == "two_units":
             wrong = _WRONG_UNIT.search(finding.message)
             kinds = frozenset({f"bandwidth in {wrong[1]}" if wrong else "bandwidth"})

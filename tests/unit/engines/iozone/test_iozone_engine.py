@@ -405,6 +405,16 @@ class TestAudit:
         text = PUBLISHED.replace("9689.98", "9089.98")
         assert ("sums", "invalid") in self.findings(text, direct=False)
 
+    @pytest.mark.parametrize(
+        ("figure", "other"),
+        [("=  947178.63", "= 9471786.30"), ("673255.62", "2673255.62"), ("538047.56", "53804.75")],
+        ids=["parent above all", "one above all", "one too slow for all"],
+    )
+    def test_figures_that_cannot_add_up(self, figure, other):
+        text = text_of("throughput_2_direct")
+        assert figure in text and ("sums", "invalid") not in self.findings(text)
+        assert ("sums", "invalid") in self.findings(text.replace(figure, other))
+
 
 @pytest.mark.parametrize("path", OUTPUTS, ids=lambda path: path.stem)
 def test_iogate_show_reads_every_output(path):

@@ -30,7 +30,8 @@ RECORDED = Path(__file__).parents[1] / "tests" / "data"
 
 MORE = {
     "--update-baselines": "Tells what changed, and how strong the baseline is now.",
-    "--update-baselines=append": "It is judged by the baseline first, and kept out if it regressed.",
+    "--update-baselines=append": "It is judged by the baseline first, and kept out if it regressed, or "
+    "gained beyond doubt.",
     "--device": "Several are parted by commas, and [measured side by side](fleet.md), a process each.",
     "--io-against": "[Pairs](paired.md) are measured and judged otherwise.",
     "--io-budget": "What cannot become whole in it is not begun; first comes what has no baseline, "

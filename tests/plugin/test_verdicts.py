@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
@@ -82,6 +83,22 @@ def test_an_appended_session_is_judged_by_those_before_it(project):
     assert [item.verdict for item in workloads] == ["pass", "pass"]
     assert all("appended as the 2nd session" in item.reason for item in workloads)
     result.stdout.fnmatch_lines(["alpha*read.iops*pass", "workload*old*session*change*new*", "*appended"])
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_a_gain_beyond_doubt_is_not_appended_but_by_force(project, quiet):
+    """It passes, and is nowhere else: the baseline would be two levels, with losses between them."""
+    for _ in range(3):
+        project.run("suites", "--update-baselines=append").assert_outcomes(passed=2)
+    before = project.baseline().read_bytes()
+    result = project.run("suites", "--update-baselines=append", *quiet, factor=1.4)
+    result.assert_outcomes(passed=2)
+    said = " ".join(result.stdout.str().split())
+    assert "2 workloads (alpha, beta): not appended: read.iops is better than the noise explains" in said
+    assert "begin anew: --update-baselines; --update-baselines=force appends it all the same" in said
+    assert project.baseline().read_bytes() == before
+    project.run("suites", "--update-baselines=force", factor=1.4).assert_outcomes(passed=2)
+    assert sessions(project) == 4
 
 
 def test_a_regressed_session_is_not_appended_but_by_force(project):

@@ -37,7 +37,9 @@ def add(commands: Commands) -> None:
         help="store the medians as published figures, from there; they are judged by tolerance alone",
     )
     take.add_argument(
-        "--append", action="store_true", help="add a session to the baseline, unless it regressed against it"
+        "--append",
+        action="store_true",
+        help="add a session to the baseline, unless it regressed against it, or gained beyond doubt",
     )
     take.add_argument("--force", action="store_true", help="add it even then")
     take.add_argument(

@@ -1,5 +1,6 @@
 """Whether a session may be added to a baseline: not if it regressed, as it would widen the baseline until the
-loss lies within. (That it is of the same machine is known before it is measured.)
+loss lies within; nor if it gained, as later losses would lie within. (That it is of the same machine is known
+before it is measured.)
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iogate.errors import MeasurementError
-from iogate.judge.baseline import foreign
+from iogate.judge.baseline import MAXIMUM_SESSIONS, foreign
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
 from iogate.model import PASSED, Baseline, Environment, MetricVerdict, Repetition, Verdict, Workload
-from iogate.units import ordinal
+from iogate.units import format_change, ordinal
 
 FORCE = "--update-baselines=force appends it all the same"
+ANEW = "if that stays so, begin anew: --update-baselines"
+_HARMLESS = 0.5
+"""The part of its tolerance that a metric may gain without hiding a later loss of the tolerance."""
 
 
 def require_same_machine(sessions: Mapping[str, Environment], environment: Environment) -> None:
@@ -46,7 +50,7 @@ def judge_session(
     judge = BaselineJudge(whole, baseline, known or gating, gate_options, unlike=unlike)
     judge.look(repetitions)
     found = judge.verdict(repetitions)
-    if len(known) in (0, len(gating)) or refusal(found):
+    if len(known) in (0, len(gating)) or refusal(found) or known_gains(found):
         return found
     lacking = ", ".join(name for name in gating if name not in known)
     return replace(found, verdict="no_baseline", reason=f"the baseline has no {lacking} yet")
@@ -75,6 +79,43 @@ def refusal(verdict: Verdict) -> str:
     return ""
 
 
+def known_gains(verdict: Verdict) -> str:
+    """Return why a session that gained must not be added to a baseline; empty if it may. It may where nothing
+    has shown how sessions differ: the gain may be a lesson.
+    """
+    names = [item.metric.name for item in _gains(verdict) if not item.assumed]
+    if not names:
+        return ""
+    be = "is" if len(names) == 1 else "are"
+    return (
+        f"{' and '.join(names)} {be} better than the noise explains that sessions have shown, "
+        "and would hide losses"
+    )
+
+
+def gains_told(verdict: Verdict) -> str:
+    """Return, as the end of a sentence, what is better beyond doubt in a session that is added."""
+    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in _gains(verdict))
+    return f"; better beyond doubt: {named}; {ANEW}" if named else ""
+
+
+def _gains(verdict: Verdict) -> list[MetricVerdict]:
+    """Return the metrics that are better beyond doubt, by more than a harmless part of their tolerance."""
+    return [
+        item
+        for item in verdict.metrics
+        if item.gating
+        and item.verdict == "improved"
+        and abs(item.change or 0.0) > _HARMLESS * (item.tolerance or 0.0)
+    ]
+
+
+def nth_session(number: int, of: str = "") -> str:
+    """Return which session it is that is added to `number` - 1 others, of which only the newest are kept."""
+    told = f"{ordinal(min(number, MAXIMUM_SESSIONS))} session{of}"
+    return told if number <= MAXIMUM_SESSIONS else f"{told}, in place of the oldest"
+
+
 def not_passed(verdict: Verdict) -> Verdict:
     """Return a verdict that is refused as what it is at the most: what passes is undecided."""
     metrics = tuple(
@@ -99,7 +140,8 @@ def _implausible(item: MetricVerdict) -> str:
 
 def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "") -> Verdict:
     """Return the verdict on a session that is to be the `number`th of a baseline, judged by those before it:
-    with what becomes of it as the last line of the reason, and `keep` if it is appended.
+    with what becomes of it as the last line of the reason, and `keep` if it is appended. One that gained too
+    much to be appended passes as what it is.
 
     Without a verdict of the gate it is `recorded`, undecided or by `force`. `other` says that it is of
     another machine, if so.
@@ -109,10 +151,14 @@ def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "")
         remedy = "" if judged.verdict == "invalid" else f"; {FORCE}"
         undecided = not_passed(judged)
         return replace(undecided, reason=f"{judged.reason}\nnot appended: {refused}{remedy}")
-    how = f"appended as the {ordinal(number)} session of the baseline"
+    gained = known_gains(judged)
+    if gained and not force:
+        return replace(judged, reason=f"{judged.reason}\nnot appended: {gained}; {ANEW}; {FORCE}")
+    how = f"appended as the {nth_session(number, ' of the baseline')}"
     if other:
         how += f", by force, although {other}"
     if judged.verdict in ("pass", "improved", "drift"):
+        how += gains_told(judged)
         return replace(judged, keep=True, reason=f"{judged.reason}\n{how}")
     why = f"by force, although {judged.verdict}" if refused else "undecided"
     return replace(judged, verdict="recorded", keep=True, reason=f"{how}, {why}: {judged.reason}")

@@ -377,6 +377,7 @@ class BaselineJudge:
             sessions=self.baseline.by_session(name),
             losing=self._hides_a_loss(name, named, values, decision),
             displaced=bool(course and self.unlike),
+            assumed=decision.assumed,
         )
 
     def _hides_a_loss(

@@ -6,20 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from iogate.judge.addition import FORCE, judge_session, not_passed, refusal, require_same_machine
+from iogate.judge.addition import (
+    ANEW,
+    FORCE,
+    gains_told,
+    judge_session,
+    known_gains,
+    not_passed,
+    nth_session,
+    refusal,
+    require_same_machine,
+)
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation
 from iogate.model import Environment, MetricVerdict, Repetition, Verdict
-from iogate.units import format_change, format_share, ordinal
+from iogate.units import format_share
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Sensitivity
-
-
-_HARMLESS = 0.5
-"""The part of its tolerance that a metric may gain without hiding a later loss of the tolerance."""
-_ANEW = "if that stays so, begin anew: --update-baselines"
 
 
 class Learner:
@@ -76,26 +81,11 @@ class Learner:
         if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
             return replace(not_passed(found), reason=found.reason + why)
-        if gains := self._known_gains(found):
-            why = f"{gains} better than the noise explains that sessions have shown, and would hide losses"
-            return replace(found, reason=f"{found.reason}\nnot recorded: {why}; {_ANEW}; {FORCE}")
+        if gained := known_gains(found):
+            return replace(found, reason=f"{found.reason}\nnot recorded: {gained}; {ANEW}; {FORCE}")
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
-        reason = self._reason(gating, repetitions) + _gains_text(found)
+        reason = self._reason(gating, repetitions) + gains_told(found)
         return Verdict("recorded", reason, metrics, keep=True)
-
-    def _known_gains(self, found: Verdict) -> str:
-        """Return which metrics are better beyond doubt, and by more than a harmless part of their tolerance,
-        where it is known how sessions differ, with a verb. Where that is a guess, a gain may be a lesson.
-        """
-        expected = self._judge.expectations()
-        names = [
-            item.metric.name
-            for item in _gains(found)
-            if abs(item.change or 0.0) > _HARMLESS * (item.tolerance or 0.0)
-            and (known := expected[item.metric.name].sensitivity)
-            and not known.assumed
-        ]
-        return " and ".join(names) + (" is" if len(names) == 1 else " are") if names else ""
 
     def _whole(self, repetitions: Sequence[Repetition]) -> Verdict:
         """Return the verdict on all that is to be kept: the gate may have passed it after two of them."""
@@ -115,7 +105,7 @@ class Learner:
         worst = max(known, key=lambda item: item.minimum_detectable / item.tolerance)
         least = worst.minimum_detectable
         resolves = f"{least:.0%}" if least < 10 else format_share(least)
-        said = f"recorded, {ordinal(sessions)} session: resolves {resolves} now"
+        said = f"recorded, {nth_session(sessions)}: resolves {resolves} now"
         if worst.remedy is None:
             return f"{said}, which is enough: from the next on it is judged"
         seconds = sum(item.seconds for item in repetitions) / len(repetitions)
@@ -126,16 +116,6 @@ class Learner:
 
     def differences(self, environment: Environment) -> Sequence[str]:
         return self._judge.differences(environment)
-
-
-def _gains(verdict: Verdict) -> list[MetricVerdict]:
-    return [item for item in verdict.metrics if item.gating and item.verdict == "improved"]
-
-
-def _gains_text(verdict: Verdict) -> str:
-    """Return what is better beyond doubt, for people, as far as is known of how sessions differ."""
-    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in _gains(verdict))
-    return f"; better beyond doubt: {named}; {_ANEW}" if named else ""
 
 
 def can_judge(known: Sequence[Sensitivity | None]) -> bool:

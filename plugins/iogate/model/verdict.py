@@ -29,7 +29,8 @@ class MetricVerdict:
     baseline's values by session. `losing` says that it is undecided, or passes by a tolerance from the data,
     and its level would have regressed if its noise were surely what is usual on the device, or that each
     repetition is far worse than the worst of the baseline, `displaced` that
-    it depends on its place in a session, which is another one than in those of the baseline. Of a pair:
+    it depends on its place in a session, which is another one than in those of the baseline, `assumed` that
+    nothing has shown how sessions differ. Of a pair:
     `place_effect` is by how much the place of arm B is better for the number than that of A (it is not in
     `change`), `noise` by how much a block scatters.
     """
@@ -53,6 +54,7 @@ class MetricVerdict:
     sessions: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     losing: bool = False
     displaced: bool = False
+    assumed: bool = False
 
 
 @dataclass(frozen=True)

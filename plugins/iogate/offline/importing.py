@@ -16,7 +16,7 @@ from iogate.declare.project import SUFFIXES, SUITES, find_project, require_withi
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, IogateError
 from iogate.formats.words import nearest
-from iogate.judge.addition import admit, judge_session, refusal
+from iogate.judge.addition import admit, judge_session, known_gains, refusal
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update
 from iogate.judge.baseline.values import round_value
@@ -206,7 +206,7 @@ def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
 
 def _judge(assigned: Assigned, suite: Suite, file: Path, session: str, *, force: bool) -> list[str]:
     """Return what the baseline says of the session that is to be added to it. Raises InputErrors for what
-    regressed, but for `force`, and for what is in another session of it already.
+    regressed, or gained, but for `force`, and for what is in another session of it already.
     """
     known = load_baselines(file, suite.name)
     _refuse_known(assigned, known, session)
@@ -223,8 +223,11 @@ def _judge(assigned: Assigned, suite: Suite, file: Path, session: str, *, force:
         text = printable(f"{workload.name}: {judged.verdict}: {judged.reason.splitlines()[0]}")
         lines.append(text)
         if not verdict.keep:
+            why = refusal(judged)
             remedy = "" if judged.verdict == "invalid" else "--force appends it all the same"
-            refused.append(InputError(f"{text}; not appended: {refusal(judged)}", remedy=remedy))
+            if not why:
+                why, remedy = known_gains(judged), f"if that stays so, begin anew: without --append; {remedy}"
+            refused.append(InputError(f"{text}; not appended: {why}", remedy=remedy))
     if refused:
         raise InputErrors(refused)
     return lines

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _KEPT = ("appended", "recorded anew", "recorded, ")
 """How the lines of a verdict begin that say what becomes of a session."""
-_LEFT = "not recorded: "
+_LEFT = ("not recorded: ", "not appended: ")
 """How the line of a verdict begins that says that nothing does; of what failed, the failure tells."""
 
 
@@ -38,7 +38,7 @@ def write_baselines(
 ) -> Iterator[str]:
     """Write what was recorded into the baseline files, and yield what each of them is now, for people; what
     the session changes in it, too, where it replaces something, or somebody updates, or `verbosity` is above
-    0; below 0 only that, and what became of sessions. What passed and is not recorded is told in any case.
+    0; below 0 only that, and what became of sessions. What passed and is not kept is told in any case.
     What could not be written is raised when all others are. Raises IogateError.
     """
     results = list(results)
@@ -52,7 +52,7 @@ def write_baselines(
         except IogateError as error:
             errors.append(error)
     passed = [result for result in results if result.verdict.passed]
-    left = [(one.workload.name, line) for one in passed for line in _lines(one, _LEFT)]
+    left = [(one.workload.name, line) for one in passed for line in _lines(one, *_LEFT)]
     yield _told(left)
     raise_together(errors)
 

@@ -24,7 +24,7 @@ def judged(*figures, workload=W, baseline=KNOWN):
 
 @pytest.mark.parametrize(
     "figure, verdict, kept",
-    [(1000.0, "pass", True), (970.0, "drift", True), (1200.0, "improved", True), (900.0, "regressed", False)],
+    [(1000.0, "pass", True), (970.0, "drift", True), (1020.0, "improved", True), (900.0, "regressed", False)],
 )
 def test_a_session_is_judged_in_one_look_and_a_regressed_one_is_refused(figure, verdict, kept):
     found = judged(figure, figure + 1, figure - 1, figure + 1, figure)
@@ -46,6 +46,45 @@ def test_force_appends_what_regressed_and_never_what_cannot_be_trusted():
     possible = reads("a", gate={READ: Tolerance(0.05, 0.1)})
     invalid = admit(judged(2000.0, 2001.0, 2002.0, workload=possible), 4, force=True)
     assert (invalid.verdict, invalid.keep) == ("invalid", False)
+
+
+def test_a_gain_beyond_doubt_is_not_appended_where_it_is_known_how_sessions_differ():
+    """It was, without a word, and losses of 17% got in behind it."""
+    gained = judged(1200.0, 1201.0, 1199.0, 1201.0, 1200.0)
+    left = admit(gained, 4)
+    assert (left.verdict, left.keep) == ("improved", False)
+    assert left.reason.splitlines()[-1] == (
+        "not appended: read.iops is better than the noise explains that sessions have shown, and would hide "
+        "losses; if that stays so, begin anew: --update-baselines; "
+        "--update-baselines=force appends it all the same"
+    )
+    forced = admit(gained, 4, force=True)
+    assert (forced.verdict, forced.keep) == ("improved", True)
+    assert "appended as the 4th session of the baseline; better beyond doubt: read.iops (+20" in forced.reason
+
+
+def test_a_gain_is_appended_and_named_where_it_is_only_assumed_how_sessions_differ():
+    young = Baseline("a", {}, {READ: QUIET[:2]}, sessions=("s1", "s2"))
+    admitted = admit(judged(1200.0, 1201.0, 1199.0, 1201.0, 1200.0, baseline=young), 3)
+    assert (admitted.verdict, admitted.keep) == ("improved", True)
+    assert admitted.reason.splitlines()[-1].startswith(
+        "appended as the 3rd session of the baseline; better beyond doubt: read.iops (+20.0%); if that stays "
+    )
+
+
+def test_a_gain_is_not_appended_either_where_the_baseline_lacks_another_metric():
+    repetitions = [Repetition(Output({READ: 1200.0, "log.read.iops": 9.0}, {}), 1.0, "folder")] * 5
+    found = judge_session(W, KNOWN, (READ, "log.read.iops"), GateOptions(), repetitions)
+    left = admit(found, 4)
+    assert (left.verdict, left.keep) == ("improved", False)
+
+
+@pytest.mark.parametrize(("number", "said"), [(20, "20th session of the baseline"), (21, "20th session")])
+def test_a_session_beyond_those_that_are_kept_takes_the_place_of_the_oldest(number, said):
+    """Each night a 21st session was told of a baseline of 20."""
+    reason = admit(judged(1000.0, 1001.0, 999.0, 1001.0, 1000.0), number).reason.splitlines()[-1]
+    assert reason.startswith(f"appended as the {said}")
+    assert reason.endswith(", in place of the oldest") == (number > 20)
 
 
 def test_an_undecided_session_is_appended():

@@ -10,8 +10,9 @@ from iogate.judge.appointment import BaselineJudges
 from iogate.judge.baseline import update
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
-from iogate.judge.learner import Learner, ordinal
+from iogate.judge.learner import Learner
 from iogate.model import Baseline, Environment, Output, Repetition, Tolerance
+from iogate.units import ordinal
 
 NOISY = [100.0, 85.0, 120.0, 90.0, 130.0]
 QUIET = [1000.0, 1002.0, 998.0, 1001.0, 999.0]

@@ -215,6 +215,23 @@ class TestWhatIsStored:
         assert "database: regressed" in said
         assert len(place.baselines["database"].sessions) == 5
 
+    def test_a_gain_beyond_doubt_needs_force(self, place):
+        """The baseline would be two levels, with losses between them."""
+        place.take(MIXED)
+        known = place.baselines["database"]
+        figures = {name: [0.8 * rows[0][0]] * 3 for name, rows in known.metrics.items()}
+        for number in range(4):
+            mode = "append" if number else "replace"
+            measured = {"database": (known.definition, figures)}
+            update(place.file, "orin", "lab", f"s{number}", Environment(), "", measured, mode)
+        before = place.file.read_bytes()
+        status, said = place.take(MIXED, "--append")
+        assert status == 2
+        assert "database: improved: read.iops is 4.589 k IOPS against 3.671 k IOPS, +25.0%" in said
+        assert "would hide losses" in said and "begin anew: without --append; --force appends it" in said
+        assert place.file.read_bytes() == before
+        assert place.take(MIXED, "--force")[0] == 0
+
     def test_without_append_it_replaces_and_leaves_other_workloads(self, place):
         place.take(MIXED, GROUPED)
         status, said = place.take(changed(MIXED, place.folder / "again.json", iops=4600.0))

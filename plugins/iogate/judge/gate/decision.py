@@ -62,7 +62,7 @@ class Decision:
     so has `mean`, the value if outliers counted in full. `outliers` of the `repetitions` lie far from the
     others; they count, but cannot decide alone. After so many repetitions it passes on the better side of
     `passes` and fails on the worse side of `fails` (None where outliers keep it from deciding). `remedy` is
-    what would help where the tolerance is not resolved.
+    what would help where the tolerance is not resolved. How sessions differ may be `assumed`.
     """
 
     verdict: DecisionVerdict
@@ -80,6 +80,7 @@ class Decision:
     passes: float | None = None
     fails: float | None = None
     remedy: Remedy | None = None
+    assumed: bool = False
 
 
 def decide(
@@ -344,6 +345,7 @@ class Case:
             passes=self._value(self.margin - self._reach(self.n)[1]) if span else None,
             fails=self._value(self._fails) if span and not self.doubtful else None,
             remedy=self._remedy if verdict == "inconclusive" else None,
+            assumed=self.noise is None or self.noise.assumed,
         )
 
     @property

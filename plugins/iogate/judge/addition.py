@@ -14,7 +14,7 @@ from iogate.judge.baseline import MAXIMUM_SESSIONS, foreign
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
 from iogate.model import PASSED, Baseline, Environment, MetricVerdict, Repetition, Verdict, Workload
-from iogate.units import format_change, ordinal
+from iogate.units import format_change, format_share, ordinal
 
 FORCE = "--update-baselines=force appends it all the same"
 ANEW = "if that stays so, begin anew: --update-baselines"
@@ -73,7 +73,8 @@ def refusal(verdict: Verdict) -> str:
             return f"{depends}: a loss would become part of the baseline"
         if item.losing:
             lost = f"{item.metric.name} has lost more than the noise that is usual here explains"
-            return f"{lost}: it would widen the baseline until the loss lies within"
+            by = f"{format_change(item.change or 0.0)}, tolerance {format_share(item.tolerance or 0.0)}"
+            return f"{lost} ({by}): it would widen the baseline until the loss lies within; measure again"
         if item.gating and (why := _implausible(item)):
             return f"{item.metric.name} {why}"
     return ""
@@ -91,6 +92,21 @@ def known_gains(verdict: Verdict) -> str:
         f"{' and '.join(names)} {be} better than the noise explains that sessions have shown, "
         "and would hide losses"
     )
+
+
+def losses_told(verdict: Verdict) -> str:
+    """Return, as the end of a sentence, what seems to have lost more than its tolerance in a session that is
+    added as nobody can tell.
+    """
+    lost = [
+        f"{item.metric.name} ({format_change(item.change)})"
+        for item in verdict.metrics
+        if item.gating
+        and item.change is not None
+        and (item.change if item.metric.direction == "lower" else -item.change) > (item.tolerance or 0.0)
+    ]
+    told = f"; lost more than the tolerance, which may be noise: {', '.join(lost)}"
+    return f"{told}; if that stays so, take it out: iogate baseline drop" if lost else ""
 
 
 def gains_told(verdict: Verdict) -> str:

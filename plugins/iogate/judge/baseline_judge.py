@@ -18,7 +18,7 @@ from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
 from iogate.judge.likeness import unlike_places
-from iogate.judge.loss import Terms, is_below_all, would_regress
+from iogate.judge.loss import Terms, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
@@ -391,8 +391,9 @@ class BaselineJudge:
         if named != "inconclusive" and not wide:
             return False
         sessions = self.baseline.by_session(name).values()
-        return is_below_all(values, sessions, terms["direction"], tolerance or 0.0) or would_regress(
-            self._places.known(name, decision.repetitions), decision, terms
+        known = self._places.known(name, decision.repetitions)
+        return is_below_all(values, sessions, terms["direction"], tolerance or 0.0) or seems_lost(
+            values, sessions, known, decision, terms
         )
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:

@@ -12,6 +12,7 @@ from iogate.judge.addition import (
     gains_told,
     judge_session,
     known_gains,
+    losses_told,
     not_passed,
     nth_session,
     refusal,
@@ -76,7 +77,7 @@ class Learner:
         gating = [item for item in found.metrics if item.gating]
         if cut_short or found.verdict == "no_baseline" or not gating:
             return found
-        if found.passed and refusal(whole := self._whole(repetitions)):
+        if not refusal(found) and refusal(whole := self._whole(repetitions)):
             found = whole
         if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
@@ -84,11 +85,13 @@ class Learner:
         if gained := known_gains(found):
             return replace(found, reason=f"{found.reason}\nnot recorded: {gained}; {ANEW}; {FORCE}")
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
-        reason = self._reason(gating, repetitions) + gains_told(found)
+        reason = self._reason(gating, repetitions) + gains_told(found) + losses_told(found)
         return Verdict("recorded", reason, metrics, keep=True)
 
     def _whole(self, repetitions: Sequence[Repetition]) -> Verdict:
-        """Return the verdict on all that is to be kept: the gate may have passed it after two of them."""
+        """Return the verdict on all that is to be kept: the gate may have passed it after two of them,
+        or seen that more would not help.
+        """
         judge = self._judge
         return judge_session(
             judge.workload,

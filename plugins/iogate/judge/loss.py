@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from iogate.judge.gate.values import BaselineValues
 
 _SEVERAL = 3  # sessions that show how sessions differ
+_FAR = 2.0  # tolerances: a loss of more is told from noise at _SEEMING where no session was ever so slow
+_SEEMING = 0.05
 
 
 class Terms(TypedDict):
@@ -54,11 +56,44 @@ def is_below_all(
     return min(values) > max(*known, (1 + tolerance) * usual)
 
 
+def seems_lost(
+    values: Sequence[float],
+    sessions: Iterable[Sequence[float]],
+    known: BaselineValues,
+    decision: Decision,
+    terms: Terms,
+) -> bool:
+    """Return whether a metric has lost beyond doubt if its noise is what is usual on the device; or, beyond
+    5%, has lost more than twice the tolerance and is slower than any of the `sessions` was. `known` are their
+    values as they were held against these.
+    """
+    if would_regress(known, decision, terms):
+        return True
+    change = decision.change or 0.0
+    lost = change if terms["direction"] == "lower" else -change
+    if lost <= _FAR * (decision.tolerance or 0.0) or not _is_below_means(
+        values, sessions, terms["direction"]
+    ):
+        return False
+    return would_regress(known, decision, {**terms, "alpha": _SEEMING})
+
+
+def _is_below_means(
+    values: Sequence[float], sessions: Iterable[Sequence[float]], direction: Direction
+) -> bool:
+    """Return whether even the best of these repetitions is worse than the mean of each session."""
+    means = [statistics.fmean(each) for each in sessions if each]
+    if not means:
+        return False
+    return max(values) < min(means) if direction == "higher" else min(values) > max(means)
+
+
 def would_regress(known: BaselineValues, decision: Decision, terms: Terms) -> bool:
     """Return whether a metric has lost beyond doubt if its noise is what is usual on the device. What its
     repetitions scatter by beyond that, as where some have lost nothing, or others so much that they are
     outliers, explains no loss; and two workloads in two sessions know so little of what is usual that
-    nothing is beyond doubt.
+    nothing is beyond doubt. Alpha is not shared with other metrics: nothing is called regressed by it, and
+    shared, the more is measured the less would be noticed.
     """
     from iogate.judge.gate import as_assumed, decide
 
@@ -67,6 +102,6 @@ def would_regress(known: BaselineValues, decision: Decision, terms: Terms) -> bo
     borrowed = terms["borrowed"]
     if borrowed and borrowed.session_degrees:
         borrowed = as_assumed(borrowed)
-    terms = {**terms, "borrowed": borrowed}
+    terms = {**terms, "borrowed": borrowed, "metrics": 1}
     levels = ([level] * decision.repetitions for level in (decision.value, decision.mean))
     return any(decide(known, level, **terms).verdict == "regressed" for level in levels)

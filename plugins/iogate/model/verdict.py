@@ -27,7 +27,7 @@ class MetricVerdict:
     `bound` is the value at which the tolerance is used up, `values` the judged repetitions. After these many
     it passes on the better side of `passes` and fails on the worse side of `fails`. `sessions` are the
     baseline's values by session. `losing` says that it is undecided, or passes by a tolerance from the data,
-    and its level would have regressed if its noise were surely what is usual on the device, or that each
+    and has lost more than the noise that is usual on the device explains (`iogate.judge.loss`), or that each
     repetition is far worse than the worst of the baseline, `displaced` that
     it depends on its place in a session, which is another one than in those of the baseline, `assumed` that
     nothing has shown how sessions differ. Of a pair:

@@ -1,6 +1,7 @@
 """A device that learns adds sessions to a baseline until that can judge."""
 
 import math
+import re
 
 import pytest
 
@@ -69,6 +70,61 @@ def test_a_loss_is_no_lesson_because_another_workload_is_noisy(tmp_path):
     assert "lost more than the noise that is usual here explains" in lost.reason
     same, _ = judged(BaselineJudges(folder, GateOptions(metrics=4), learn=True).appoint(A, (READ,)), QUIET)
     assert same.verdict == "recorded"
+
+
+@pytest.fixture
+def learning(tmp_path):
+    """Judges of four workloads, tolerance 5%, in whose two sessions nothing is beyond doubt, to be asked for
+    the first of them.
+    """
+    folder, workload = tmp_path / "orin", reads("a", gate={READ: Tolerance(0.05)})
+    sessions = [
+        [934.0, 952.0, 984.0, 994.0, 993.0],
+        [1004.0, 1001.0, 953.0, 1089.0, 1038.0],
+    ]
+    for number, values in enumerate(sessions, 1):
+        kept = {"a": (workload.definition, {READ: values})}
+        for other, shift in (("b", 0), ("c", 1), ("d", 2)):
+            steady = [value * (1 + 0.02 * (-1) ** (number + shift)) for value in values]
+            kept[other] = (reads(other).definition, {READ: steady})
+        session = SESSION.replace("01-01", f"01-0{number}")
+        update(folder / "demo.yaml", "orin", "demo", session, Environment(), "", kept, "append")
+
+    def verdict(values, metrics=4):
+        judge = BaselineJudges(folder, GateOptions(metrics=metrics), learn=True).appoint(workload, (READ,))
+        assert isinstance(judge, Learner)
+        return judged(judge, values)[0]
+
+    return verdict
+
+
+LOST = [783.0, 804.0, 762.0, 796.0, 806.0, 791.0, 770.0, 799.0, 785.0, 801.0, 777.0, 790.0]
+"""20% less than the sessions of `learning`: each lies far below all that these have seen."""
+
+
+@pytest.mark.parametrize("metrics", [1, 4, 8, 40])
+def test_a_loss_of_four_times_the_tolerance_is_no_lesson_however_much_is_measured(learning, metrics):
+    """Alpha was shared with all that is measured, and 37 to 41% of such losses were learnt, in green."""
+    lost = learning(LOST, metrics)
+    assert lost.verdict in {"inconclusive", "regressed"} and not lost.keep
+    if lost.verdict == "inconclusive":
+        assert "not recorded: read.iops has lost more than the noise that is usual here" in lost.reason
+        assert re.search(r"\(-2[01]\.\d%, tolerance 5\.0%\)", lost.reason)
+        assert lost.reason.endswith("; measure again; --update-baselines=force appends it all the same")
+
+
+def test_what_is_as_slow_as_a_session_was_is_a_lesson(learning):
+    slow = learning([934.0, 952.0, 984.0, 994.0, 993.0, 941.0, 978.0, 960.0, 989.0, 949.0, 971.0, 966.0])
+    assert (slow.verdict, slow.keep) == ("recorded", True)
+    assert "more than the tolerance" not in slow.reason
+
+
+def test_a_loss_that_is_learnt_is_named(learning):
+    """Noise explains it, and then it is part of what later sessions are held against."""
+    lost = learning([value * 0.925 for value in (934.0, 1004.0, 984.0, 1040.0, 993.0, 953.0) * 2])
+    assert (lost.verdict, lost.keep) == ("recorded", True)
+    assert "; lost more than the tolerance, which may be noise: read.iops (-9.8%)" in lost.reason
+    assert lost.reason.endswith("; if that stays so, take it out: iogate baseline drop")
 
 
 @pytest.mark.parametrize("loss", [0.25, 0.3, 0.5, 0.6, 0.7])

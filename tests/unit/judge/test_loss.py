@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from iogate.judge.loss import is_below_all
+import pytest
+
+from iogate.judge.gate import decide
+from iogate.judge.loss import Terms, is_below_all, seems_lost
 
 WARMING = tuple(100.0 + 5 * place for place in range(20))
 
@@ -41,3 +44,43 @@ def test_of_few_sessions_all_repetitions_are_what_is_known():
     assert not is_below_all([79.0], few, "higher", 0.0)
     assert is_below_all([79.0], [*few, [100.0, 99.0]], "higher", 0.0)
     assert not is_below_all([79.0], [[], []], "higher", 0.0)
+
+
+NOISY = ((934.0, 952.0, 984.0, 994.0, 993.0), (1004.0, 1001.0, 953.0, 1089.0, 1038.0))
+TERMS: Terms = {
+    "direction": "higher",
+    "tolerance": 0.05,
+    "alpha": 0.01,
+    "beta": 0.05,
+    "first_look": 2,
+    "max_repetitions": 5,
+    "metrics": 40,
+    "borrowed": None,
+    "resolution": 0.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "lost"),
+    [
+        ([783.0, 804.0, 762.0, 796.0, 806.0], True),
+        ([900.0, 921.0, 915.0, 899.0, 912.0], False),  # no more than twice the tolerance
+        ([863.0, 874.0, 842.0, 866.0, 980.0], False),  # one was as fast as a session
+    ],
+)
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_what_lost_twice_its_tolerance_and_was_never_so_slow_seems_lost(values, lost, direction):
+    turned = [1e6 / value for value in values] if direction == "lower" else values
+    sessions = [[1e6 / value for value in each] if direction == "lower" else each for each in NOISY]
+    terms: Terms = {**TERMS, "direction": "lower" if direction == "lower" else "higher"}
+    decision = decide(sessions, turned, **terms)
+    assert decision.verdict in ("continue", "inconclusive")
+    assert seems_lost(turned, sessions, sessions, decision, terms) == lost
+
+
+def test_noise_of_any_size_explains_what_it_explains():
+    """Three times the tolerance below sessions that differ widely is nothing new there."""
+    wild = [[1000.0, 1003.0, 998.0], [1350.0, 1347.0, 1352.0], [1150.0, 1148.0, 1153.0]]
+    values = [960.0, 962.0, 959.0]
+    decision = decide(wild, values, **TERMS)
+    assert not seems_lost(values, wild, wild, decision, TERMS)

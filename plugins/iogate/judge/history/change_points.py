@@ -8,14 +8,14 @@ binary segmentation, Vostrikova (1981). What lasts less than three sessions is n
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from iogate.errors import InputError
 from iogate.judge.history.chance import NoiseModel, Spikes, chance_of, noise_model
 from iogate.judge.history.fit import PRICE, best_edges, noise_of, price_to_describe
-from iogate.judge.history.levels import Levels, best_place, levels_between, noise_around
+from iogate.judge.history.levels import Levels, best_place, followed, levels_between, noise_around
 from iogate.judge.history.scan import SHORTEST, Array, Stretch
 from iogate.judge.history.several import chance_of_several
 from iogate.judge.history.spikes import (
@@ -41,8 +41,9 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
     """Return the levels of a series of logarithms, in their order of time.
 
     `errors` are the standard errors of the values by what they were made of; none: they are all alike. It is
-    the same for a series read backwards, and whatever is added to all of it. Raises InputError for values or
-    errors that are no numbers.
+    the same whatever is added to all of it, and for a series read backwards, but that one or two sessions
+    behind the last level, of which nothing is known yet, hide nothing of what was told before they came.
+    Raises InputError for values or errors that are no numbers.
     """
     given = _checked(values, "value")
     doubts = _checked(errors, "error") if len(errors) else np.zeros(len(given))
@@ -51,6 +52,32 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
         raise InputError(said)
     if not len(given):
         return Levels(())
+    found, fit = _found(given, doubts, chance)
+    for last in _apart(given, doubts) if fit > 1 else ():
+        drawn_in = len(given) - last in found.spikes  # and would count so in the mean of its level
+        if not (drawn_in or fit > len(found.levels)):
+            continue
+        before, _ = _found(given[:-last], doubts[:-last], chance)
+        more = (len(before.levels), before.trend) > (len(found.levels), found.trend)
+        alike = before.change_points == found.change_points and before.trend == found.trend
+        if more or (alike and drawn_in):
+            found = followed(before, last)
+    return found
+
+
+def _apart(values: Array, errors: Array) -> Iterator[int]:
+    """Yield how many sessions there are at the end from one on that lies beyond the three before it by a
+    standard deviation: one or two may be all that is seen of another level.
+    """
+    scale = scale_of(values, errors)
+    for last in range(1, SHORTEST):
+        before, value = values[-last - SHORTEST : -last], values[-last]
+        if not before.min() - scale <= value <= before.max() + scale:
+            yield last
+
+
+def _found(given: Array, doubts: Array, chance: float) -> tuple[Levels, int]:
+    """Return the levels of a series, and how many fit it best, whatever chance makes."""
     centre = float(np.median(given))
     plain = np.round(given - centre, _DIGITS)
     scale = scale_of(plain, doubts)
@@ -74,7 +101,7 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
         without_spikes_of_levels(plain, calm, inner, limit) for inner in (list(points), described)
     )
     spread = noise_around(*((of_described, weights, described) if trend else (within, weights, list(points))))
-    return Levels(
+    found = Levels(
         levels_between(within + centre, weights, points, spread, noise.correlation),
         levels_between(
             of_described + centre, weights, dict.fromkeys(described, 1.0), spread, noise.correlation
@@ -84,6 +111,7 @@ def find_levels(values: Sequence[float], errors: Sequence[float] = (), *, chance
         tuple(int(index) for index in np.flatnonzero(within != plain)),
         trend,
     )
+    return found, len(edges) - 1
 
 
 def _checked(values: Sequence[float], what: str) -> Array:

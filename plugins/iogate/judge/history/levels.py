@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,6 +81,19 @@ def levels_between(
             first, last = first + before, last + before
         found.append(Level(start, stop, mean, error, points.get(start, 1.0), first, last))
     return tuple(found)
+
+
+def followed(found: Levels, count: int) -> Levels:
+    """Return the levels of a series with `count` sessions behind it that stand out: they belong to its last
+    level, and count in no mean.
+    """
+    stop = found.levels[-1].stop + count
+    levels, described = (
+        (*each[:-1], replace(each[-1], stop=stop)) if each else () for each in (found.levels, found.described)
+    )
+    return replace(
+        found, levels=levels, described=described, spikes=(*found.spikes, *range(stop - count, stop))
+    )
 
 
 def best_place(values: Array, weights: Array, place: int) -> int:

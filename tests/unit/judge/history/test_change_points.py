@@ -233,3 +233,47 @@ def test_less_is_left_to_chance_the_longer_one_looks():
 
     assert told(14)[0] <= CHANCE
     assert told(64)[0] <= CHANCE / 16
+
+
+@pytest.mark.parametrize("level", [0.0, 0.06, 0.2, -0.2, -0.05])
+@pytest.mark.parametrize("further", [1, 2])
+@pytest.mark.parametrize("scatter", [0.003, 0.01])
+def test_what_is_told_stays_told_when_one_or_two_sessions_come_at_another_level(level, further, scatter):
+    """As on the night on which the device that was slow for weeks has been repaired."""
+    for seed in range(10):
+        values = noise(seed, 15, scatter)
+        values[10:] -= 0.1
+        told = find_levels(values)
+        later = np.append(values, level + noise(seed + 100, further, scatter))
+        found = find_levels(later)
+        assert told.change_points == (10,) == found.change_points
+        assert found.levels[-1].stop == len(later)
+        if level > 0:
+            assert found.levels[1].mean == pytest.approx(told.levels[1].mean)
+            assert set(found.spikes) >= set(range(15, len(later)))
+
+
+@pytest.mark.parametrize("behind", [(0.0, -0.1), (-0.1, 0.0), (0.06, 0.0), (0.0, 0.2)])
+def test_what_is_told_stays_told_whatever_the_last_two_sessions_are(behind):
+    for seed in range(10):
+        values = noise(seed, 17, 0.005)
+        values[10:15] -= 0.1
+        values[15:] += behind
+        assert find_levels(values).change_points[:1] == (10,)
+
+
+def test_what_goes_one_way_all_the_time_stays_told_when_it_is_repaired():
+    values = noise(4, 20, 0.004) - 0.02 * np.arange(20)
+    assert find_levels(values).trend
+    for further in ([0.0], [0.0, 0.001]):
+        found = find_levels(np.append(values, further))
+        assert found.trend or found.change_points
+        assert found.described[-1].mean - found.described[0].mean < -0.2
+
+
+def test_one_or_two_sessions_of_another_level_make_no_change():
+    for seed in range(40):
+        values = noise(seed, 14)
+        values[12:] -= 0.1
+        for count in (13, 14):
+            assert not find_levels(values[:count]).change_points

@@ -628,3 +628,193 @@ def test_a_workload_whose_test_a_hook_takes_away(lab):
     failed.stdout.fnmatch_lines(
         ["ERROR: suites/demo.yaml::alpha: regressed, and a hook*did not run its test*"]
     )
+
+
+LOSES = {
+    "finish": """
+def pytest_collection_finish(session):
+    session.items[:] = [item for item in session.items if item.name not in {names}]
+""",
+    "report": """
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    report.result = [each for each in report.result if each.name not in {names}]
+    return report
+""",
+    "collection": """
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    result = yield
+    session.items[:] = [item for item in session.items if item.name not in {names}]
+    return result
+""",
+    "loop": """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session):
+    session.items[:] = [item for item in session.items if item.name not in {names}]
+""",
+    "wrapped loop": """
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session):
+    session.items[:] = [item for item in session.items if item.name not in {names}]
+    return (yield)
+""",
+    "items": """
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if item.name not in {names}]
+    return (yield)
+""",
+    "collected": """
+taken = []
+def pytest_itemcollected(item):
+    if item.name in {names}:
+        taken.append(item)
+def pytest_collection_finish(session):
+    for item in taken:
+        session.items.remove(item)
+""",
+}
+
+
+def losing(lab, loses, *names):
+    """Let a conftest.py lose tests of these names, or whole suites. One that is come across amid collecting
+    is called around those that were there before.
+    """
+    (lab.path / "tests/nested").mkdir(parents=True)
+    (lab.path / "tests/test_plain.py").write_text("def test_plain(): pass\n")
+    place = "tests/nested" if loses == "items" else "suites"
+    (lab.path / place / "conftest.py").write_text("import pytest\n" + LOSES[loses].format(names=names))
+    return "suites", "tests", "--device=lab"
+
+
+@pytest.mark.parametrize("loses", LOSES)
+def test_what_a_conftest_takes_out_before_or_behind_all_others(lab, loses):
+    words = "1 test that would measure was taken out of this run", "suites/demo.yaml::beta"
+    strictly_refused(lab, *words, arguments=losing(lab, loses, "beta"))
+
+
+def test_a_suite_that_a_conftest_keeps_from_being_collected(lab):
+    """Nothing else tells that it is there, as it has no baseline."""
+    (lab.path / "baselines/lab/demo.yaml").unlink()
+    lab.suite("workloads: {gamma: {engine: fake}}\n", name="other")
+    lab.run("suites/other.yaml", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    words = "2 tests that would measure were taken out of this run", "suites/demo.yaml::beta"
+    arguments = losing(lab, "report", "demo.yaml")
+    strictly_refused(lab, *words, arguments=arguments)
+    for passes in (["tests"], ["suites/other.yaml"], ["suites", "--ignore=suites/demo.yaml"]):
+        assert lab.run(*passes, "--device=lab", "--io-strict").ret == 0
+
+
+def test_a_suite_that_a_conftest_drops_is_not_said_to_be_passed_over_for_a_name(lab):
+    (lab.path / "suites/conftest.py").write_text(
+        "import pytest\n@pytest.hookimpl(wrapper=True)\ndef pytest_collect_file(file_path):\n"
+        "    found = yield\n    return [] if file_path.name == 'demo.yaml' else found\n"
+    )
+    lab.suite("workloads: {gamma: {engine: fake}}\n", name="other")
+    lab.run("suites/other.yaml", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    words = "stored baselines of a suite that a conftest.py or a plugin leaves out", "suites/demo.yaml::beta"
+    strictly_refused(lab, *words)
+
+
+@pytest.mark.parametrize("option", ["-k=not beta", "--deselect=suites/demo.yaml::beta"])
+def test_what_a_conftest_takes_out_that_was_told_to_be_left_out_is_no_loss(lab, option):
+    arguments = losing(lab, "finish", "beta")
+    lab.run(*arguments, option, "--io-strict").assert_outcomes(passed=2, deselected=1)
+
+
+@pytest.mark.parametrize("loses", ["finish", "collection", "loop", "items"])
+def test_a_test_in_python_that_is_taken_out_before_or_behind_all_others(lab, loses):
+    arguments = losing(lab, loses, "test_it")
+    (lab.path / "tests/test_it.py").write_text(
+        "def test_it(measure): measure(engine='fake')\ndef test_plain(): pass\n"
+    )
+    words = "1 test that would measure was taken out", "tests/test_it.py::test_it"
+    strictly_refused(lab, *words, arguments=arguments)
+
+
+ENDS_EARLY = {
+    "loop": """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session):
+    for item in session.items:
+        if item.name not in {names}:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+    return True
+""",
+    "exit": """
+def pytest_runtest_teardown(item):
+    pytest.exit("enough", returncode=0)
+""",
+    "protocol": """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    return True if item.name in {names} else None
+def pytest_itemcollected(item):
+    if item.name in {names} and item.name != "test_it":
+        item.add_marker(pytest.mark.skip)
+""",
+}
+
+
+@pytest.mark.parametrize("ends", ENDS_EARLY.values(), ids=ENDS_EARLY.keys())
+@pytest.mark.parametrize("where", ["suites", "tests"])
+def test_what_somebody_keeps_from_being_run_is_told_at_the_end(lab, ends, where):
+    (lab.path / "tests").mkdir()
+    (lab.path / "tests/test_it.py").write_text(
+        "def test_first(measure): measure(engine='fake')\ndef test_it(measure): measure(engine='fake')\n"
+    )
+    lab.run("tests", "--device=lab", "--update-baselines").assert_outcomes(passed=2)
+    (lab.path / "conftest.py").write_text("import pytest\n" + ends.format(names={"beta", "test_it"}))
+    lost = {"suites": "suites/demo.yaml::beta", "tests": "tests/test_it.py::test_it"}[where]
+    for option, status, head in (("-v", 0, "warning"), ("--io-strict", 1, "ERROR")):
+        result = lab.run(where, "--device=lab", option)
+        text = " ".join(result.stdout.str().split())
+        assert result.ret == status
+        assert f"{head}: 1 test that would measure was not run, though nothing ended the run" in text
+        assert f"pytest.exit(returncode=0)): {lost}" in text
+
+
+@pytest.mark.parametrize(
+    "arguments, status",
+    [(("-x",), 1), (("--maxfail=1",), 1), (("--stepwise",), 2), (("--io-plan",), 0), (("--co",), 0)],
+    ids=["x", "maxfail", "stepwise", "plan", "collected"],
+)
+def test_what_a_run_that_is_to_end_before_does_not_reach_is_not_lost(lab, arguments, status):
+    ended = lab.run("suites", "--device=lab", "--io-strict", *arguments, factor=0.5)
+    assert ended.ret == status
+    assert "would measure" not in ended.stdout.str()
+
+
+@pytest.mark.parametrize(
+    "arguments, count",
+    [
+        (("suites/demo.yaml::alpha",), 1),
+        (("suites/demo.yaml::m",), 2),
+        (("suites/demo.yaml::m[value=1000]",), 1),
+        (("suites/demo.yaml::m[value=1000]", "suites/demo.yaml::alpha"), 2),
+        (("suites/demo.yaml::alpha", "suites"), 4),
+        (("suites/demo.yaml",), 3),
+        (("suites", "suites/demo.yaml", "--keep-duplicates"), 7),
+        (("suites", "-k", "alpha"), 1),
+        (("suites", "-m", "slow"), 2),
+        (("suites", "--deselect=suites/demo.yaml::alpha"), 3),
+        (("suites", "--ignore=suites/other.yaml"), 3),
+        (("suites", "--lf"), 1),
+        (("suites", "--ff"), 4),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_part_of_the_workloads_passes_strictly(lab, arguments, count):
+    (lab.path / "baselines/lab/demo.yaml").unlink()
+    lab.suite(
+        "defaults: {engine: fake}\n"
+        "workloads:\n  alpha: {}\n  m: {matrix: {value: [1000, 2000]}, markers: [slow]}\n"
+    )
+    lab.suite("defaults: {engine: fake}\nworkloads: {gamma: {}}\n", name="other")
+    lab.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=4)
+    last_failed(lab, "suites/demo.yaml::alpha")
+    result = lab.run(*arguments, "--device=lab", "--io-strict")
+    assert result.ret == 0
+    assert result.parseoutcomes()["passed"] == count

@@ -86,6 +86,16 @@ def taken_out_text(ids: Sequence[str]) -> str:
     )
 
 
+def never_run_text(ids: Sequence[str]) -> str:
+    """Return which tests that measure somebody kept from being run, and told nobody."""
+    were = "was" if len(ids) == 1 else "were"
+    return (
+        f"{plural(len(ids), 'test')} that would measure {were} not run, though nothing ended the run before: "
+        "a conftest.py or a plugin saw to that (by pytest_runtest_protocol, pytest_runtestloop, or "
+        f"pytest.exit(returncode=0)): {_some(ids)}"
+    )
+
+
 def _some(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_NAMED]) + (f", and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
 

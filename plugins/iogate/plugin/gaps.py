@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from iogate.plugin.items import SuiteModule, is_suite
 from iogate.plugin.options import value_of
 from iogate.plugin.others import is_skipped, leaves_out_unchanged, skips_benchmarks
 from iogate.plugin.python_tests import PythonTests
-from iogate.units import printable
+from iogate.units import no_commands, printable
 
 if TYPE_CHECKING:
     from iogate.declare.project import Project
@@ -90,7 +90,7 @@ class Gaps:
         return list(coverage.implicit(named, self._settings.baselines, self._config.inipath))
 
     def find(
-        self, device: Device, modules: Iterable[SuiteModule], judges: BaselineJudges, *, measures: bool
+        self, device: Device, modules: Collection[SuiteModule], judges: BaselineJudges, *, measures: bool
     ) -> None:
         """Add what the collected suites would leave out in silence, or, if anything `measures`, make up.
         Raises IogateError.
@@ -113,6 +113,7 @@ class Gaps:
         )
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
+        self._hidden.update(_place(module.path) for module in modules)  # those that were not read
         self.found += [] if paired else self._without_collection(folder)
         if leaves_out_unchanged(self._config):
             stored_too = map(self._python_tests.stored, self._python_tests.modules)
@@ -130,7 +131,7 @@ class Gaps:
     def _without_test(self) -> dict[str, list[str]]:
         """What has a baseline and no test in Python, by module, of those that were collected whole."""
         config = self._config
-        if self._in_parts:
+        if self.in_parts:
             return {}
         named = (each.split("::")[0] for each in config.args if "::" in each)
         partly = {(config.invocation_params.dir / each).resolve() for each in named}
@@ -146,7 +147,7 @@ class Gaps:
         to look, and was neither collected nor ignored as the command line has it, nor told of with its
         folder.
         """
-        if not self._python_tests.are_all or self._in_parts:
+        if not self._python_tests.are_all or self.in_parts:
             return
         for name in coverage.stored_suites(folder, self._project.root):
             suite = self._project.suite(name)
@@ -163,7 +164,7 @@ class Gaps:
                 yield coverage.without_collection(folder, self._project.root, name, kind, hidden=hidden)
 
     @property
-    def _in_parts(self) -> bool:
+    def in_parts(self) -> bool:
         """Whether pytest collects parts of modules, and which cannot be told: those that failed last, where
         any of them was found, or of packages that are named.
         """
@@ -178,11 +179,24 @@ class Gaps:
         config = self._config
         return {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
 
-    def note_taken_out(self, items: Sequence[pytest.Item]) -> None:
+    def note_taken_out(self, ids: Sequence[str]) -> None:
         """Note tests that measure, and that somebody took out of the run without a word."""
-        if items:
+        if ids:
             self._taken_out = True
-            self.found.append(coverage.taken_out_text([item.nodeid for item in items]))
+            self.found.append(coverage.taken_out_text(ids))
+
+    def note_not_run(self, ids: Sequence[str]) -> str:
+        """Note tests that would measure, and were not run, though nothing had ended the run; a strict run
+        fails, and why is returned.
+        """
+        if not ids:
+            return ""
+        text = coverage.never_run_text(ids)
+        if self._settings.strict:
+            return f"ERROR: {no_commands(text)}"
+        self._taken_out = True
+        self.found.append(text)
+        return ""
 
     def note_skipped_as_benchmarks(self) -> None:
         """Note tests in Python that measure, and that pytest-benchmark is told to skip."""

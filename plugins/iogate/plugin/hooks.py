@@ -211,7 +211,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run = session.config.stash[RUN]
     _leave_out_copies(session, run)
     run.python_tests.expect(session.items)
-    run.gaps.note_taken_out(run.taken_out.from_run(session.items))
+    _note_taken_out(session, run)
     run.gaps.note_skipped_as_benchmarks()
     if is_worker(session.config):
         run.gaps.find_in_worker(run.find_gaps)
@@ -235,6 +235,13 @@ def _leave_out_copies(session: pytest.Session, run: PytestRun) -> None:
         run.gaps.deselected.append(copies_text(len(copies)))
 
 
+def _note_taken_out(session: pytest.Session, run: PytestRun) -> bool:
+    try:
+        return run.note_taken_out(session.items)
+    except IogateError as error:  # of a suite that somebody hides
+        raise pytest.UsageError(no_commands(str(error))) from None
+
+
 def _find_gaps(run: PytestRun, *, measures: bool) -> None:
     try:
         run.find_gaps(measures=measures)
@@ -250,6 +257,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the tests as pytest's own loop does, but each workload as soon as it is decided."""
     config = session.config
     run = config.stash[RUN]
+    if _note_taken_out(session, run):  # behind all others that are told what was collected
+        run.python_tests.expect(session.items)
+        if run.settings.strict and not is_worker(config):
+            raise pytest.UsageError(refusal_text(run.gaps.found))
     items = [item for item in session.items if isinstance(item, WorkloadItem)]
     in_python = run.python_tests.items and not is_worker(config)
     failed = session.testsfailed and not config.option.continue_on_collection_errors
@@ -368,11 +379,23 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return "passed", ".", f"PASSED ({verdict})"
 
 
+def _came_to_its_end(session: pytest.Session) -> bool:
+    """Return whether all tests were to be run, here, and nothing has ended that before."""
+    config = session.config
+    runs = not (config.option.collectonly or config.option.io_plan or is_setup_only(config))
+    stopped = session.shouldstop or session.shouldfail
+    ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    return runs and ended and not stopped and not is_worker(config)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
     """Clean the target and keep what was found out, before the reports of others are made."""
     run = session.config.stash.get(RUN, None)
     if run:
+        if _came_to_its_end(session) and (failures := run.note_not_run()):
+            session.testsfailed += failures
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         try:
             run.finish()
         except IogateError as error:

@@ -178,14 +178,15 @@ class SuiteModule(pytest.Module):
         With `ask_engines` the engines' own programs are asked: not for a plan, which starts no process, nor
         for a device elsewhere, where they are.
         """
-        suite = self._load()
+        suite = self.load()
         self.loaded = suite
         for marker in dict.fromkeys(marker for item in suite.workloads for marker in item.markers):
             self.config.addinivalue_line("markers", f"{marker}: workloads so marked in {self.shown}")
         for workload in suite.workloads:
             yield WorkloadItem.of(self, workload)
 
-    def _load(self) -> Suite:
+    def load(self) -> Suite:
+        """Return what the file declares. Raises InputErrors."""
         from iogate.declare.project import find_project, hide_what_lies_elsewhere
         from iogate.declare.suite import load_suite
         from iogate.formats.reading import held_input

@@ -65,8 +65,10 @@ class PytestRun:
         self.junit = JUnitNotes(config)
         self.python_tests = PythonTests(self._names_stored)
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
-        self.taken_out = TakenOut(config, self.python_tests.measures)
         self.selected = Selected(self.subject.project, self.python_tests, self.gaps.has_no_test)
+        self.taken_out = TakenOut(
+            config, self.selected.modules, self.python_tests, lambda: self.gaps.in_parts
+        )
         self.notice = ""
         self._document = RunDocument(settings, self.subject, self.python_tests)
         self._kept = Keeping(settings, lambda: self.results)
@@ -141,6 +143,28 @@ class PytestRun:
         Raises IogateError.
         """
         self.gaps.find(self.subject.device, self.selected.modules, self._judges, measures=measures)
+
+    def note_taken_out(self, items: Iterable[pytest.Item]) -> bool:
+        """Note what was taken out of the run, whose `items` are left, and return whether anything was. Raises
+        IogateError for a suite that was not read, and cannot be.
+        """
+        lost = self.taken_out.lost(set(items).__contains__)
+        self.gaps.note_taken_out(lost)
+        return bool(lost)
+
+    def note_not_run(self) -> int:
+        """Note what neither was measured nor came to a report, though the run was not ended before its end;
+        return the number of failures that these are.
+        """
+        lost = self.taken_out.lost(lambda item: item.nodeid in self.status.reported or self._decided(item))
+        told = self.gaps.note_not_run(lost)
+        self.changes += filter(None, [told])
+        return len(lost) if told else 0
+
+    def _decided(self, item: pytest.Item) -> bool:
+        """Return whether the workload of a test was measured, whatever became of that test."""
+        trial = self._trials.get(item.nodeid)
+        return trial is not None and trial.result is not None
 
     @property
     def silent(self) -> list[str]:

@@ -1,13 +1,23 @@
-"""What measures, and a conftest.py or a plugin takes out of a run without a word."""
+"""The account of what measures: what was collected, less what was told, is run, or is lost without a word."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from iogate.plugin.items import WorkloadItem
+from iogate.plugin.items import SuiteModule, WorkloadItem
 from iogate.plugin.others import leaves_out_unchanged
+
+if TYPE_CHECKING:
+    from iogate.model import Workload
+    from iogate.plugin.python_tests import PythonTests
+
+_Known: TypeAlias = "tuple[Path, str] | pytest.Item"
+"""What a test is known by: a workload's by its suite and name, whoever renames or copies it."""
 
 _SHARES = ("num_shards", "test-group-count")
 """Options by which pytest-shard and pytest-test-groups give each of several runs a share, without a word to
@@ -17,31 +27,91 @@ _WHOLE = ("1", "-1")
 
 
 class TakenOut:
-    """Knows what pytest collected, and what it was told to be left out: what is left out and was not told,
-    nobody hears of. `measures` tells whether a test in Python does.
+    """Knows what the collected suites, `modules`, declare of what pytest was told to collect, which tests it
+    collected that measure, also in Python, and what was told to be left out. Of what is left out and was not
+    told, nobody hears. `in_parts` tells whether pytest chooses itself what it collects of a suite, so that
+    only that is known.
     """
 
-    def __init__(self, config: pytest.Config, measures: Callable[[pytest.Item], bool]) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        modules: Sequence[SuiteModule],
+        python_tests: PythonTests,
+        in_parts: Callable[[], bool],
+    ) -> None:
         self._config = config
-        self._measures = measures
+        self._modules = modules
+        self._python_tests = python_tests
+        self._in_parts = in_parts
         self._collected: list[pytest.Item] = []
-        self._told: set[pytest.Item] = set()
+        self._not_collected: set[str] = set()
+        self._told: set[_Known] = set()
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
-        """Note what was collected, before anybody takes something out."""
-        self._collected = list(items)
-        return (yield)
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Note what is collected, before anybody takes something out."""
+        self._collected.append(item)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what failed, or was skipped, as a whole: that is told."""
+        if not report.passed:
+            self._not_collected.add(report.nodeid)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Note what is left out as pytest has it, which counts it."""
-        self._told.update(items)
+        self._told.update(map(_known, items))
 
-    def from_run(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
-        """Return what was taken out of the run, whose `items` are left, of what measures."""
+    def lost(self, left: Callable[[pytest.Item], bool]) -> list[str]:
+        """Return the ids of what was lost since this was last asked: what measures, is none of the tests that
+        are `left`, and was told by nobody. Raises IogateError for a suite that was not read, and cannot be.
+        """
         shares = any(str(self._config.getoption(name, None) or 1) not in _WHOLE for name in _SHARES)
         if shares or leaves_out_unchanged(self._config):  # of what pytest-testmon leaves out, all is told
             return []
-        known = self._told.union(items)
-        missing = (item for item in self._collected if item not in known)
-        return [item for item in missing if isinstance(item, WorkloadItem) or self._measures(item)]
+        if not self._python_tests.are_all:  # what came amid a mistake
+            return []
+        missing = {_known(item): item for item in self._collected if not left(item)}
+        for item in filter(left, self._collected):  # a suite that is named twice is measured once
+            missing.pop(_known(item), None)
+        found = {
+            known: item.nodeid
+            for known, item in missing.items()
+            if known not in self._told
+            and (isinstance(item, WorkloadItem) or self._python_tests.measures(item))
+        }
+        accounted = self._told.union(map(_known, self._collected))
+        for module, workload in self._declared():
+            known = (module.path, workload.name)
+            if known not in accounted:
+                found[known] = f"{module.nodeid}::{workload.name}"
+        self._told.update(found)
+        return list(found.values())
+
+    def _declared(self) -> Iterator[tuple[SuiteModule, Workload]]:
+        """Yield what the suites declare of what pytest was told to collect, also of one that was not read, as
+        somebody keeps it from that.
+        """
+        read = {module.path for module in self._modules if module.loaded}
+        for module in self._modules if not self._in_parts() else ():
+            own, ways = module.path.resolve(), (module.path, *module.path.parents)
+            whole = any("" in self._asked.get(way.resolve(), ()) for way in ways)
+            names = self._asked.get(own, set())
+            told = module.nodeid in self._not_collected
+            if told or not (whole or names) or (module.path in read and not module.loaded):
+                continue
+            for workload in (module.loaded or module.load()).workloads:
+                if whole or not names.isdisjoint({workload.name, workload.name.partition("[")[0]}):
+                    yield module, workload
+
+    @cached_property
+    def _asked(self) -> dict[Path, set[str]]:
+        """Which tests the command line names, by their file; of what is named as a whole, none: ''."""
+        found: dict[Path, set[str]] = {}
+        for argument in self._config.args:
+            place, _, name = argument.partition("::")
+            found.setdefault((self._config.invocation_params.dir / place).resolve(), set()).add(name)
+        return found
+
+
+def _known(item: pytest.Item) -> _Known:
+    return (item.path, item.workload.name) if isinstance(item, WorkloadItem) else item

@@ -776,6 +776,30 @@ def test_what_somebody_keeps_from_being_run_is_told_at_the_end(lab, ends, where)
         assert f"pytest.exit(returncode=0)): {lost}" in text
 
 
+TURNS = """
+import pytest
+@pytest.hookimpl(wrapper=True{first})
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        report.outcome, report.longrepr = "passed", None
+    return report
+"""
+
+
+@pytest.mark.parametrize("first", ["", ", tryfirst=True"])
+def test_what_failed_and_somebody_reports_as_passed_is_told(lab, first):
+    """Workloads were regressed in the table, and the run was green."""
+    (lab.path / "conftest.py").write_text(TURNS.format(first=first))
+    for option, status, head in (("-v", 0, "warning"), ("--io-strict", 1, "ERROR")):
+        result = lab.run("suites", "--device=lab", option, factor=0.5)
+        text = " ".join(result.stdout.str().split())
+        assert result.ret == status
+        assert (
+            f"{head}: 2 tests failed by their verdicts, and a conftest.py or a plugin reported a pass" in text
+        )
+
+
 @pytest.mark.parametrize(
     "arguments, status",
     [(("-x",), 1), (("--maxfail=1",), 1), (("--stepwise",), 2), (("--io-plan",), 0), (("--co",), 0)],

@@ -96,6 +96,14 @@ def never_run_text(ids: Sequence[str]) -> str:
     )
 
 
+def turned_text(ids: Sequence[str]) -> str:
+    """Return which tests failed, and were reported as passed."""
+    return (
+        f"{plural(len(ids), 'test')} failed by {'its verdict' if len(ids) == 1 else 'their verdicts'}, and a "
+        f"conftest.py or a plugin reported a pass (by pytest_runtest_makereport): {_some(ids)}"
+    )
+
+
 def _some(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_NAMED]) + (f", and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
 

@@ -189,13 +189,18 @@ class Gaps:
         """Note tests that would measure, and were not run, though nothing had ended the run; a strict run
         fails, and why is returned.
         """
-        if not ids:
-            return ""
-        text = coverage.never_run_text(ids)
-        if self._settings.strict:
+        return self._note_at_the_end(coverage.never_run_text(ids) if ids else "")
+
+    def note_turned(self, ids: Sequence[str]) -> str:
+        """Note tests that failed by their verdicts, and somebody reported as passed; the same."""
+        return self._note_at_the_end(coverage.turned_text(ids) if ids else "")
+
+    def _note_at_the_end(self, text: str) -> str:
+        if text and self._settings.strict:
             return f"ERROR: {no_commands(text)}"
-        self._taken_out = True
-        self.found.append(text)
+        if text:
+            self._taken_out = True
+            self.found.append(text)
         return ""
 
     def note_skipped_as_benchmarks(self) -> None:

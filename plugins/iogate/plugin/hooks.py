@@ -393,7 +393,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     """Clean the target and keep what was found out, before the reports of others are made."""
     run = session.config.stash.get(RUN, None)
     if run:
-        if _came_to_its_end(session) and (failures := run.note_not_run()):
+        failures = run.note_turned() + (run.note_not_run() if _came_to_its_end(session) else 0)
+        if failures:
             session.testsfailed += failures
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         try:

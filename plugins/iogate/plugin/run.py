@@ -157,9 +157,15 @@ class PytestRun:
         return the number of failures that these are.
         """
         lost = self.taken_out.lost(lambda item: item.nodeid in self.status.reported or self._decided(item))
-        told = self.gaps.note_not_run(lost)
+        return self._failures(self.gaps.note_not_run(lost), len(lost))
+
+    def note_turned(self) -> int:
+        """Note what failed, and was reported as passed; return the number of failures that these are."""
+        return self._failures(self.gaps.note_turned(self.status.turned), len(self.status.turned))
+
+    def _failures(self, told: str, count: int) -> int:
         self.changes += filter(None, [told])
-        return len(lost) if told else 0
+        return count if told else 0
 
     def _decided(self, item: pytest.Item) -> bool:
         """Return whether the workload of a test was measured, whatever became of that test."""

@@ -37,6 +37,8 @@ class FailureStatus:
         self._verdicts: list[str] = []
         self.reported: set[str] = set()
         """The tests of which a report came, by id."""
+        self.turned: list[str] = []
+        """The ids of those that failed by a verdict, and somebody reported as passed."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
@@ -44,6 +46,8 @@ class FailureStatus:
         verdict: str = getattr(report, _VERDICT, "")
         if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
             self._verdicts.append(verdict)
+        if report.passed and verdict and not hasattr(report, "wasxfail"):
+            self.turned.append(report.nodeid)
 
     def of(self, session: pytest.Session) -> int:
         """Return the exit status of a session."""

@@ -902,6 +902,10 @@ GROWING = {
     "names of tests": lambda size: table(
         *[f"| {'rand_' * 30}4k | 71k |"] * (size // 170), head="| Test | IOPS |"
     ),
+    "blanks of iozone": lambda size: IOZONE.partition("\tMin throughput")[0]
+    + f"\tMin throughput per process{' ' * size}x\n",
+    "headings over headings": lambda size: f"<table>{large('<tr><th>iops ' + '/' * 90, size)}"
+    "<tr><td>5<td>6</table>" + HTML,
     "a comment of digits": lambda size: CSV + f"# iops {'1' * size}a\n5,6,7,8,9\n",
     "a title of slashes": lambda size: f"iops {'/' * size}\n" + table(SOUND.format(depth=32), head=DEPTH),
     "tabs and blank lines": lambda size: "bs\tIOPS\tlat\n" + large("\n4k\t71k\t1 ms\n", size),

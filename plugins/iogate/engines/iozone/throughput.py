@@ -39,16 +39,17 @@ _NAMES = {
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _WORDS = r"[A-Za-z-]+(?: +[A-Za-z-]+)*"
 _RATE = rf"{_NUMBER}\s*(?:kB|ops)/sec"
+_EQUALS = r"\s*(?:=\s*)?"
 _CHILDREN = re.compile(
     rf"{THROUGHPUT}\s+(?P<processes>\d+)\s+(?P<name>{_WORDS})\s*=\s*"
     r"(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>kB|ops)/sec",
     re.IGNORECASE,
 )
 _PARENT = re.compile(rf"Parent sees throughput for\s+\d+\s+{_WORDS}\s*=\s*{_RATE}", re.IGNORECASE)
-_MINIMUM = re.compile(rf"Min throughput per (?:process|thread)\s*=?\s*{_RATE}", re.IGNORECASE)
-_MAXIMUM = re.compile(rf"Max throughput per (?:process|thread)\s*=?\s*{_RATE}", re.IGNORECASE)
-_AVERAGE = re.compile(rf"Avg throughput per (?:process|thread)\s*=?\s*{_RATE}", re.IGNORECASE)
-_TRANSFER = re.compile(rf"Min xfer\s*=?\s*{_NUMBER}\s*(?:kB|ops)\b", re.IGNORECASE)
+_MINIMUM = re.compile(rf"Min throughput per (?:process|thread){_EQUALS}{_RATE}", re.IGNORECASE)
+_MAXIMUM = re.compile(rf"Max throughput per (?:process|thread){_EQUALS}{_RATE}", re.IGNORECASE)
+_AVERAGE = re.compile(rf"Avg throughput per (?:process|thread){_EQUALS}{_RATE}", re.IGNORECASE)
+_TRANSFER = re.compile(rf"Min xfer{_EQUALS}{_NUMBER}\s*(?:kB|ops)\b", re.IGNORECASE)
 _CHILD = re.compile(
     rf"Child\[\d+\] xfer count\s*=\s*{_NUMBER}\s*(?:kB|ops), Throughput\s*=\s*{_RATE}", re.IGNORECASE
 )

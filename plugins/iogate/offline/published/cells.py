@@ -29,8 +29,8 @@ _RATE = re.compile(
 _PER = re.compile(r"[ _]per[ _]|(?<=\w)_(?=s(?:ec)?$)", re.IGNORECASE)
 """How `/` is written in names of variables and in words."""
 _PIECE = re.compile(
-    r"(?:(?P<direction>(?i:[rw]|read|write)):)?\s*(?:\w+\s*=)?\s*"
-    r"(?P<number>\d[\d.,]*)\s*(?P<unit>[A-Za-zµμ/ ]*)"
+    r"(?:(?P<direction>(?i:[rw]|read|write)):)?\s*(?:\w+\s*=\s*)?"
+    r"(?P<number>\d[\d.,]*)(?P<unit>[A-Za-zµμ/\s]*)"
 )
 _BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}|(?:0|\d{4,}),\d+")

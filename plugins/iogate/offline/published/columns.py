@@ -35,7 +35,7 @@ MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
 _COUNTED = frozenset({"iops", "block", "size"})
 """What has no unit, or that of a size: its heading may say of how many."""
 _PERCENTILE = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*(?:percentile|%-?ile|pctl?\b)|\bp(\d+(?:\.\d+)?)\b"
+    r"(?<!\d)(\d+(?:\.\d+)?)\s*(?:th|st|nd|rd)?[ -]*(?:percentile|%-?ile|pctl?\b)|\bp(\d+(?:\.\d+)?)\b"
 )
 _PARTS = (("min", r"(?<!\d)(?<!\d )\bmin"), ("max", r"\bmax"))
 _OF_LATENCY = r"(?= *(?:$|[)\](,]|[csn]?lat|latency|completion|submission|[num]s\b))"

@@ -20,7 +20,15 @@ from iogate.offline.published.cells import (
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.double_cells import taken_apart
-from iogate.offline.published.raw import RawTable, is_figure, left_out, plain, raw_tables
+from iogate.offline.published.raw import (
+    LONGEST_CELL,
+    MOST_CELLS,
+    RawTable,
+    is_figure,
+    left_out,
+    plain,
+    raw_tables,
+)
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
@@ -168,9 +176,10 @@ def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
 
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
-    width = max((len(cells) for _, cells in raw.rows), default=raw.width)
+    width = max((len(cells) for _, cells in raw.rows), default=min(raw.width, MOST_CELLS))
     headers = [
-        " ".join(cells[index] for cells in raw.header if index < len(cells)).strip() for index in range(width)
+        " ".join(cells[index] for cells in raw.header if index < len(cells)).strip()[:LONGEST_CELL]
+        for index in range(width)
     ]
     columns = [column_of(header, legend) for header in headers]
     columns = [

@@ -11,7 +11,7 @@ from iogate.report.html.plot import Cell, DisplayUnit, Plot
 from iogate.report.results import Results, WorkloadRecord
 from iogate.units import parse_size
 
-_NAME = re.compile(r"(.+?)\[(.+)\]")
+_NAME = re.compile(r"(.[^\[]*)\[(.+)\]")
 _FEWEST = 3  # points that make a sweep
 _DEPTHS = ("iodepth", "threads", "numjobs", "processes")
 _BLOCKS = ("bs", "record_size")

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from growth import LINEAR, growth
 from iogate.cli import main
 from iogate.errors import InputError, IogateError
 from iogate.model import Histogram
@@ -186,6 +187,11 @@ def test_what_is_no_matrix_makes_no_sweep():
     assert (
         matrices(session(point("a", 1.0, 1.0), point("b[part]", 1.0, 1.0), point("c[x=1]", 1.0, 1.0))) == []
     )
+
+
+def test_the_time_for_a_name_of_brackets_grows_with_its_length():
+    small, four = (session(point(f"g{'[0' * size}]x", 1.0, 1.0)) for size in (20_000, 80_000))
+    assert growth(lambda: matrices(small), lambda: matrices(four)) < LINEAR
 
 
 # ------------------------------------------------------------ places and bad input

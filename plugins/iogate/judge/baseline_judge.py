@@ -18,7 +18,7 @@ from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
 from iogate.judge.likeness import unlike_places
-from iogate.judge.loss import Terms, is_below_all, seems_lost
+from iogate.judge.loss import Terms, has_fallen, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
@@ -392,8 +392,11 @@ class BaselineJudge:
             return False
         sessions = self.baseline.by_session(name).values()
         known = self._places.known(name, decision.repetitions)
-        return is_below_all(values, sessions, terms["direction"], tolerance or 0.0) or seems_lost(
-            values, sessions, known, decision, terms
+        direction = terms["direction"]
+        return (
+            is_below_all(values, sessions, direction, tolerance or 0.0)
+            or has_fallen(values, sessions, direction, decision.tolerance or 0.0)
+            or seems_lost(values, sessions, known, decision, terms)
         )
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, TypedDict
 
 from iogate.model import Direction
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 _SEVERAL = 3  # sessions that show how sessions differ
 _FAR = 2.0  # tolerances: a loss of more is told from noise at _SEEMING where no session was ever so slow
 _SEEMING = 0.05
+_CHANCE = 0.01  # of sessions of one speed that seem to fall
 
 
 class Terms(TypedDict):
@@ -76,6 +79,34 @@ def seems_lost(
     ):
         return False
     return would_regress(known, decision, {**terms, "alpha": _SEEMING})
+
+
+def has_fallen(
+    values: Sequence[float], sessions: Iterable[Sequence[float]], direction: Direction, tolerance: float
+) -> bool:
+    """Return whether the sessions before, in their order, and this one got worse from one to the next beyond
+    chance, and this one has lost more than the tolerance since the first. A loss in small steps widens the
+    noise between sessions by as much as it is, so that nothing else tells it from noise.
+
+    It is Kendall's tau of their means against time, one-sided, with its exact distribution (Mann,
+    Econometrica 13, 1945, p. 245). Five sessions are the fewest that tell.
+    """
+    sign = 1 if direction == "higher" else -1
+    means = [sign * statistics.fmean(each) for each in (*sessions, values) if each]
+    if not means or means[0] - means[-1] <= tolerance * abs(means[0]):
+        return False
+    rises = sum(later >= earlier for earlier, later in combinations(means, 2))
+    return _share_of_orders(len(means), rises) <= _CHANCE
+
+
+def _share_of_orders(count: int, most: int) -> float:
+    """Return the share of all orders of so many things in which no more than `most` pairs of them rise."""
+    orders = [1]
+    for size in range(2, count + 1):  # the last one rises above 0 to size - 1 of those before it
+        orders = [
+            sum(orders[max(0, rises - size + 1) : rises + 1]) for rises in range(len(orders) + size - 1)
+        ]
+    return sum(orders[: most + 1]) / math.factorial(count)
 
 
 def _is_below_means(

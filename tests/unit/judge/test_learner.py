@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -274,3 +275,24 @@ def test_nor_where_another_metric_is_why_it_still_learns(gain, learns):
     verdict = judge.verdict(rows[:count])
     assert (verdict.verdict, verdict.keep) == (("recorded", True) if learns else ("inconclusive", False))
     assert ("not recorded: read.iops is better than the noise explains" in verdict.reason) is not learns
+
+
+def test_a_device_that_loses_in_small_steps_is_not_learnt_from(tmp_path):
+    """At -28% after nine sessions of -4% each it was recorded still, and green."""
+    folder, one = tmp_path / "orin", replace(A, gate={READ: Tolerance(0.05)})
+    verdicts = []
+    for day in range(1, 8):
+        level = 0.96**day
+        values = [level * value for value in QUIET]
+        judge = BaselineJudges(folder, GateOptions(), learn=True, record_missing=True).appoint(one, (READ,))
+        if day == 1:
+            verdict = judge.verdict(measured(values))
+        else:
+            verdict, _ = judged(judge, values)
+        verdicts.append(verdict.verdict)
+        if verdict.keep:
+            session = f"2026-01-0{day}T00:00:00Z-aaaa"
+            found = {"a": (one.definition, {READ: values})}
+            update(folder / "demo.yaml", "orin", "demo", session, Environment(), "", found, "append")
+    assert verdicts == ["recorded"] * 4 + ["inconclusive"] * 3
+    assert "not recorded: read.iops has lost more than the noise" in verdict.reason

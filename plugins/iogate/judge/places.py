@@ -14,21 +14,33 @@ if TYPE_CHECKING:
     from iogate.judge.gate.values import BaselineValues
     from iogate.model import Baseline
 
-_CHANCE = 0.01  # of a device that is told to get hot, and does not
+_CHANCE = 0.05  # of a device that is told to get hot, and does not
 _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 
 
 def gets_hot(baselines: Iterable[Baseline]) -> bool:
     """Return whether a device is another one after some repetitions than before, as one is that gets hot or
-    whose cache fills: sessions of any of its baselines have a course, beyond what chance makes of so many
-    metrics. What has none of its own is then measured at the speed that those before it brought about.
+    whose cache fills: the rates of any of its baselines have a course, beyond what chance makes of so many
+    (5% in all: a false alarm costs repetitions). What has none of its own is then measured at the speed that
+    those before it brought about.
     """
     from iogate.judge.gate import course_of
 
-    known = [rows for one in baselines for rows in one.metrics.values() if isinstance(rows, tuple)]
-    found = (course_of(rows, statistics.median_low(map(len, rows)), _CHANCE / len(known)) for rows in known)
+    known = [[*map(one.metrics.get, filter(_is_rate, one.metrics))] for one in baselines]
+    chance = _CHANCE / max(1, len(known))
+    found = (
+        course_of(rows, statistics.median_low(map(len, rows)), chance)
+        for metrics in known
+        for rows in metrics
+        if isinstance(rows, tuple)
+    )
     return any(course is not None and course.span >= _HOT for course in found)
+
+
+def _is_rate(name: str) -> bool:
+    """Return whether a metric is a mean rate: others of the same repetitions only repeat what it says."""
+    return name.rpartition(".")[2] in ("iops", "bandwidth")
 
 
 class Places:

@@ -155,6 +155,17 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
     assert not gets_hot([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})])
 
 
+@pytest.mark.parametrize("lengths", [(6, 9, 7), (5, 5, 5)])
+def test_three_sessions_of_unlike_lengths_show_a_course(lengths):
+    """One that is recorded takes what places differ by for noise, and has more repetitions."""
+    drop = tuple((2105.0, *[1603.0 + place for place in range(length - 1)]) for length in lengths)
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: drop})
+    assert one.minimum == min(lengths)
+    assert gets_hot([Baseline("w", {}, {IOPS: drop})])
+    assert not gets_hot([Baseline("w", {}, {"read.clat": drop})])  # it repeats what rates say
+    assert decided(one, repetitions(**{IOPS: [2104.0, *[1604.0] * 8]}))[0].verdict == "pass"
+
+
 def test_where_speed_depends_on_places_a_session_is_as_long_as_those_of_the_baseline():
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)})
     for factor, verdict in ((1.0, "pass"), (0.7, "regressed")):

@@ -10,7 +10,6 @@ chance.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,18 +43,21 @@ class Course:
 
 
 def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> Course | None:
-    """Return the course of the first `most` repetitions, or of fewer, which half of the sessions have; None
+    """Return the course of the first `most` repetitions, or of fewer, which half of the sessions have, and
+    three at least; None
     where sessions show none, which chance does in a part of `chance`, or are too few to show one.
     """
     try:
         sessions = read_sessions(baseline)
     except Unusable:
         return None
-    places = min(most, statistics.median_low(map(len, sessions)))
+    lengths = sorted(map(len, sessions))
+    needed = max(YOUNG, len(lengths) // 2 + 1)
+    places = min(most, lengths[-needed]) if len(lengths) >= needed else 0
+    if places < 2:
+        return None
     whole = [session for session in sessions if len(session) >= places]
     count = len(whole)
-    if count < YOUNG or places < 2:
-        return None
     rows = [_centred([math.log(value) for value in session[:places]]) for session in whole]
     steps = [math.fsum(column) / count for column in zip(*rows, strict=True)]
     rest = math.fsum((value - step) ** 2 for row in rows for value, step in zip(row, steps, strict=True))

@@ -75,7 +75,7 @@ class Wear:
             f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: nobody counts "
             f"what is written to {path}, so that what writes by time alone could not be ended there",
             rule="wear",
-            remedy="let a size end it (io_size, or no time_based), let the kernel count (echo 1 > "
+            remedy="let its size end it (no time_based), let the kernel count (echo 1 > "
             "/sys/block/DISK/queue/iostats), or take wear out of its profile",
         )
 

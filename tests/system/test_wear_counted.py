@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iogate.host.mounts import block_number
-from loops import MIB, made, need, own_locks  # noqa: F401 (fixtures)
+from loops import MIB, made, need, own_locks, run  # noqa: F401 (fixtures)
 from projects import Project, need_fio, plain
 from waiting import eventually
 
@@ -104,6 +104,23 @@ def test_what_writes_by_time_is_ended_at_the_limit(limited, workload):
     assert set(result.verdicts.values()) == {"invalid"}, result.text
     assert "may be written 512.0 MiB a session: that is reached, and what writes by time" in result.text
     assert 0.9 * limit < written() - before < 4 * limit
+
+
+def test_what_writes_by_time_is_refused_on_a_btrfs_of_several_devices(made, tmp_path, monkeypatch):
+    """Its mount names one of them, and the other was written five times as much as a profile allows."""
+    need("mkfs.btrfs")
+    need_fio()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made.into_memory()
+    devices = [made.device(256 * MIB) for _ in range(2)]
+    run("mkfs.btrfs", "-q", "-f", "-d", "single", *devices)
+    point = made.mount(devices[0])
+    project = Project(tmp_path / "project")
+    project.device("lab", f"target: {point}\nwear: 900G/day\nmissing: record\n")
+    project.suite(WRITING.replace("RAMP", "0").replace("SECONDS", "5"))
+    result = project.run("suites", "--device=lab")
+    assert set(result.verdicts.values()) == {"invalid"}, result.text
+    assert "nobody counts what is written to" in result.text
 
 
 @pytest.fixture

@@ -299,8 +299,10 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
-        whole = self._places.whole
-        if len(repetitions) < (whole or self._heating) and (cut_short or self.maximum < whole):
+        whole, given = self._places.whole, self.workload.repetitions
+        if self._hot and not whole:  # of a number that its suite says there were never more
+            whole = min(self._places.usual, given or self._places.usual)
+        if len(repetitions) < whole and (cut_short or self.maximum < whole):
             self._shortened.append(self.workload.name)
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)

@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -153,6 +154,20 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
     assert found.verdict == verdict
     assert "5 repetitions, as sessions of the baseline have" in judges[0].effort
     assert not gets_hot([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})])
+
+
+@pytest.mark.parametrize(
+    ("repetitions_given", "most", "is_shorter"), [(None, 2, True), (None, 12, False), (3, 12, False)]
+)
+def test_what_somebody_shortens_on_a_hot_device_leaves_it_colder_for_what_comes_behind(
+    repetitions_given, most, is_shorter
+):
+    steady = tuple((1000.0, 1001.0, 999.0, 1000.0, 1002.0) for _ in range(3))
+    shortened = []
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, shortened=shortened, hot=True, max_repetitions=most)
+    one.workload = replace(one.workload, repetitions=repetitions_given)
+    decided(one, repetitions(**{IOPS: [1000.0] * one.maximum}))
+    assert bool(shortened) == is_shorter
 
 
 @pytest.mark.parametrize("lengths", [(6, 9, 7), (5, 5, 5)])

@@ -13,6 +13,7 @@ from iogate.audit.snapshot.health import Health, controller_of, health_of
 from iogate.audit.snapshot.link import Link, link_of
 from iogate.audit.snapshot.system import System, system
 from iogate.host import sysfs
+from iogate.host.blockdevice import btrfs_members
 from iogate.host.fiemap import unwritten_bytes
 from iogate.host.mounts import Mount, backing, block_number, mount_of
 
@@ -65,8 +66,9 @@ def written_between(before: Disk | None, after: Disk | None) -> int | None:
 def given_since(before: Disk | None, number: str | None) -> int | None:
     """Return the bytes that a target of this device number was given to write since a reading, as
     `written_between` does, without all else that a reading has: this may be asked several times a second.
+    None, too, of a btrfs on several devices, of which the number is that of one.
     """
-    if before is None or number is None:
+    if before is None or number is None or _is_one_of_several(number):
         return None
     now = _counted(number, Path("/"))
     return written_between(before, now) if now else None
@@ -176,6 +178,11 @@ def _counted(number: str, root: Path) -> Disk | None:
         lumped=target != whole and own == Counters(0, 0) and _is_multipath_head(whole),
         counted=sysfs.text(whole / "queue/iostats") != "0",
     )
+
+
+def _is_one_of_several(number: str) -> bool:
+    members = list(btrfs_members())
+    return any(sum(uuid == own for _, uuid in members) > 1 for member, own in members if member == number)
 
 
 def _folder(number: str, root: Path) -> Path:

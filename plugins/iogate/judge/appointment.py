@@ -109,6 +109,7 @@ class BaselineJudges:
                 elsewhere=elsewhere,
                 enough=self._enough(workload, gating),
             )
+        self._likeness.leave_out(workload)
         if why:
             why, remedy = (
                 f"its baseline is of another definition: {why}",

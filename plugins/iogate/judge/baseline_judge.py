@@ -217,7 +217,9 @@ class BaselineJudge:
         """
         if self.unlike:
             return 0
-        return self._places.count or (min(self._places.usual, self.maximum) if self._hot else 0)
+        if self._places.count or not self._hot:
+            return self._places.count
+        return min(max(self._places.usual, _MINIMUM), self.maximum)  # of single runs that were imported
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""

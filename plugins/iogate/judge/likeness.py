@@ -28,6 +28,7 @@ class Likeness:
         """The workloads whose speed depends on places, and that were measured less often than in their
         baseline.
         """
+        self._unmeasured: set[tuple[str, str]] = set()
         self._known = known
         self._leaves_out = leaves_out
         self._beside = beside
@@ -35,6 +36,11 @@ class Likeness:
     def unlike(self, workload: Workload, baseline: Baseline) -> str:
         """Return why places of a workload are not those of its baseline; empty if they are."""
         return unlike_places(self._left_out(baseline), self._added(workload, baseline))
+
+    def leave_out(self, workload: Workload) -> None:
+        """Note a workload that is not measured after all, as there is nothing to hold it against."""
+        self._unmeasured.add((workload.suite, workload.name))
+        self.look_again()
 
     def look_again(self) -> None:
         """Ask anew what is left out: tests in Python have ended, and did not measure all of theirs."""
@@ -68,7 +74,7 @@ class Likeness:
             baseline.sessions
             for suite, entries in self._known().items()
             for name, baseline in entries.items()
-            if self._leaves_out(suite, name)
+            if self._leaves_out(suite, name) or (suite, name) in self._unmeasured
         ]
 
 

@@ -62,6 +62,19 @@ def test_what_has_no_course_is_measured_as_often_where_another_workload_has_one(
     assert "other workloads make this device hot, or fill its cache" in judge.effort
 
 
+def test_what_is_not_measured_for_want_of_a_baseline_is_left_out_for_what_comes_behind(folder):
+    """It heated the device in each session of the baseline."""
+    other = reads("b")
+    for day in range(1, 4):
+        name = f"2026-01-0{day}T00:00:00Z-aaaa"
+        store(folder, A, values=[1000.0, 1001.0, 999.0, 1000.0, 1002.0], session=name)
+        store(folder, other, values=[1000.0, 998.0, 805.0, 800.0, 801.0], session=name)
+    these = judges(folder)
+    assert these.appoint(other, (READ,)).unlike == ""
+    assert isinstance(these.appoint(reads("a", seconds=60), (READ,)), Verdict)
+    assert "leaves out 1 workload" in these.appoint(other, (READ,)).unlike
+
+
 def test_a_workload_without_a_baseline_has_a_verdict_at_once(folder):
     assert judges(folder).appoint(A, (READ,)) == Verdict(
         "no_baseline",

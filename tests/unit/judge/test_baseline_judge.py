@@ -170,6 +170,11 @@ def test_what_somebody_shortens_on_a_hot_device_leaves_it_colder_for_what_comes_
     assert bool(shortened) == is_shorter
 
 
+def test_single_runs_that_were_imported_are_judged_after_two_on_a_hot_device_too():
+    single = tuple((1000.0 + number,) for number in range(5))
+    assert judge({IOPS: Tolerance(0.05)}, {IOPS: single}, hot=True).minimum == 2
+
+
 @pytest.mark.parametrize("lengths", [(6, 9, 7), (5, 5, 5)])
 def test_three_sessions_of_unlike_lengths_show_a_course(lengths):
     """One that is recorded takes what places differ by for noise, and has more repetitions."""

@@ -101,8 +101,13 @@ def _size(value: object) -> str:
 
 
 def _figures(workload: WorkloadRecord, direction: str) -> Iterator[str]:
-    """Yield the figures of a direction in the order of the columns."""
-    values: Mapping[str, float | None] = {name: item.value for name, item in workload.metrics.items()}
+    """Yield the figures of a direction in the order of the columns: those that each repetition has, as the
+    median of a few is that of others than the mean beside it.
+    """
+    repetitions = max((len(item.values) for item in workload.metrics.values()), default=0)
+    values: Mapping[str, float | None] = {
+        name: item.value for name, item in workload.metrics.items() if len(item.values) == repetitions
+    }
 
     def figure(name: str, unit: float) -> str:
         value = values.get(f"{direction}.{name}")

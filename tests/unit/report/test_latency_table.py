@@ -106,6 +106,14 @@ def test_what_was_not_measured_is_no_number():
     assert row[2:8] == ["-", "-", "-", "-", "1", "-"] and set(row[8:]) == {"-"}
 
 
+def test_what_not_every_repetition_has_is_no_figure_beside_their_means():
+    """fio took one sample in one of five, whose maximum was below the mean of all."""
+    one = record("short", {}, {"read.bandwidth": 60.0 * 2**20, "read.bandwidth.max": 10.0 * 2**20})
+    mean = replace(one.metrics["read.bandwidth"], values=(60.0 * 2**20,) * 5)
+    row = table(latency_table([results(replace(one, metrics={**one.metrics, "read.bandwidth": mean}))]))[1]
+    assert row[5:8] == ["-", "60", "-"]
+
+
 def test_what_has_no_row_and_what_is_not_believed_is_named():
     bare = record("lost", {}, {}, verdict="no_baseline")
     bad = record("cached", {"rw": "read"}, {"read.bandwidth": 2.0**20}, verdict="invalid")

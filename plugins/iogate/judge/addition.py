@@ -71,6 +71,11 @@ def refusal(verdict: Verdict) -> str:
         if item.displaced:
             depends = f"{item.metric.name} depends on its place in a session, which is another one here"
             return f"{depends}: a loss would become part of the baseline"
+        if item.fallen:
+            tolerance = format_share(item.tolerance or 0.0)
+            since = f"{format_change(item.fallen)} since the first, tolerance {tolerance}"
+            worse = f"{item.metric.name} got worse from session to session ({since})"
+            return f"{worse}: the loss would become part of the baseline; {ANEW}"
         if item.losing:
             lost = f"{item.metric.name} has lost more than the noise that is usual here explains"
             by = f"{format_change(item.change or 0.0)}, tolerance {format_share(item.tolerance or 0.0)}"
@@ -174,7 +179,7 @@ def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "")
     if other:
         how += f", by force, although {other}"
     if judged.verdict in ("pass", "improved", "drift"):
-        how += gains_told(judged)
+        how += (", by force" if (refused or gained) and not other else "") + gains_told(judged)
         return replace(judged, keep=True, reason=f"{judged.reason}\n{how}")
     why = f"by force, although {judged.verdict}" if refused else "undecided"
     return replace(judged, verdict="recorded", keep=True, reason=f"{how}, {why}: {judged.reason}")

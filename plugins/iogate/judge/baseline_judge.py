@@ -18,7 +18,7 @@ from iogate.judge.enough import allowed_variances, extensible
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
 from iogate.judge.likeness import unlike_places
-from iogate.judge.loss import Terms, has_fallen, is_below_all, seems_lost
+from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
@@ -80,6 +80,10 @@ class BaselineJudge:
         """The most repetitions that this workload gets."""
         if self._places.count:
             return self.workload.repetitions or self._places.count
+        return max(self._heating, self.workload.repetitions or 0) if self._heating else self._most
+
+    @property
+    def _most(self) -> int:
         return math.ceil(self._usual_maximum * max(self._efforts.values(), default=1.0))
 
     @property
@@ -142,6 +146,8 @@ class BaselineJudge:
 
     @property
     def minimum(self) -> int:
+        if self._heating and not self._places.count:
+            return self.maximum
         return self.workload.repetitions or self._heating or min(self.maximum, _MINIMUM)
 
     @property
@@ -158,6 +164,8 @@ class BaselineJudge:
 
     @property
     def usual(self) -> int:
+        if self._heating and not self._places.count:
+            return self.maximum
         return self.workload.repetitions or max(self._heating, min(self.maximum, _USUAL))
 
     @property
@@ -219,7 +227,8 @@ class BaselineJudge:
             return 0
         if self._places.count or not self._hot:
             return self._places.count
-        return min(max(self._places.usual, _MINIMUM), self.maximum)  # of single runs that were imported
+        recorded = max(self._places.usual, _MINIMUM)  # at least two, also of single runs that were imported
+        return recorded if self.workload.repetitions else min(recorded, self._most)
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""
@@ -301,9 +310,7 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
-        whole, given = self._places.whole, self.workload.repetitions
-        if self._hot and not whole:  # of a number that its suite says there were never more
-            whole = min(self._places.usual, given or self._places.usual)
+        whole = self._places.whole or (self._places.usual if self._hot else 0)
         if len(repetitions) < whole and (cut_short or self.maximum < whole):
             self._shortened.append(self.workload.name)
         if self.unmeasured:
@@ -355,6 +362,7 @@ class BaselineJudge:
             named = "inconclusive"
         elif named == "inconclusive" and not cut_short:
             reason += f"; {self._help(decision, repetitions)}"
+        fallen = self._fallen(name, named, values, decision)
         better = self.tolerance(name).better
         if better is not None and decision.interval and decision.change is not None:
             sign = 1 if metric(name).direction == "higher" else -1
@@ -379,10 +387,26 @@ class BaselineJudge:
             passes=decision.passes,
             fails=decision.fails,
             sessions=self.baseline.by_session(name),
-            losing=self._hides_a_loss(name, named, values, decision),
+            losing=self._hides_a_loss(name, named, values, decision) or bool(fallen),
+            fallen=fallen,
             displaced=bool(course and self.unlike),
             assumed=decision.assumed,
         )
+
+    def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
+        wide = self.tolerance(name).worse is None and named in ("pass", "drift")
+        return named == "inconclusive" or wide
+
+    def _fallen(self, name: str, named: VerdictName, values: Sequence[float], decision: Decision) -> float:
+        """Return by how much a metric changed since the first session, if that is a loss that a verdict
+        hides: sessions got worse from one to the next. A fleet has no order, nor do sessions without a time;
+        and where repetitions differ for their places, so do the means of longer sessions.
+        """
+        if not self._may_hide_a_loss(name, named) or self.baseline.devices or name in self._places.courses:
+            return 0.0
+        known = self.baseline.by_session(name)
+        sessions = [known[session] for session in sorted(self.baseline.dated) if session in known]
+        return fall(values, sessions, metric(name).direction, decision.tolerance or 0.0)
 
     def _hides_a_loss(
         self, name: str, named: VerdictName, values: Sequence[float], decision: Decision
@@ -391,16 +415,13 @@ class BaselineJudge:
         passes under a tolerance that is as wide as little is known; and the metric has lost.
         """
         tolerance, terms = self.tolerance(name).worse, self._terms(name)
-        wide = tolerance is None and named in ("pass", "drift")
-        if named != "inconclusive" and not wide:
+        if not self._may_hide_a_loss(name, named):
             return False
         sessions = self.baseline.by_session(name).values()
         known = self._places.known(name, decision.repetitions)
         direction = terms["direction"]
-        return (
-            is_below_all(values, sessions, direction, tolerance or 0.0)
-            or has_fallen(values, sessions, direction, decision.tolerance or 0.0)
-            or seems_lost(values, sessions, known, decision, terms)
+        return is_below_all(values, sessions, direction, tolerance or 0.0) or seems_lost(
+            values, sessions, known, decision, terms
         )
 
     def _help(self, decision: Decision, repetitions: Sequence[Repetition]) -> str:

@@ -18,6 +18,8 @@ _SEVERAL = 3  # sessions that show how sessions differ
 _FAR = 2.0  # tolerances: a loss of more is told from noise at _SEEMING where no session was ever so slow
 _SEEMING = 0.05
 _CHANCE = 0.01  # of sessions of one speed that seem to fall
+_FEWEST = 5
+_NEWEST = 21  # sessions: those that a baseline keeps, and one
 
 
 class Terms(TypedDict):
@@ -81,22 +83,25 @@ def seems_lost(
     return would_regress(known, decision, {**terms, "alpha": _SEEMING})
 
 
-def has_fallen(
+def fall(
     values: Sequence[float], sessions: Iterable[Sequence[float]], direction: Direction, tolerance: float
-) -> bool:
-    """Return whether the sessions before, in their order, and this one got worse from one to the next beyond
-    chance, and this one has lost more than the tolerance since the first. A loss in small steps widens the
+) -> float:
+    """Return the relative change from the first of the sessions before, which are in the order of time, to
+    this one, if it is a loss of more than the tolerance, and they got worse from one to the next beyond
+    chance, and do so still: of the newest five hardly one rose. Else 0. A loss in small steps widens the
     noise between sessions by as much as it is, so that nothing else tells it from noise.
 
     It is Kendall's tau of their means against time, one-sided, with its exact distribution (Mann,
     Econometrica 13, 1945, p. 245). Five sessions are the fewest that tell.
     """
     sign = 1 if direction == "higher" else -1
-    means = [sign * statistics.fmean(each) for each in (*sessions, values) if each]
-    if not means or means[0] - means[-1] <= tolerance * abs(means[0]):
-        return False
+    means = [sign * statistics.fmean(each) for each in (*sessions, values) if each][-_NEWEST:]
+    if len(means) < _FEWEST or means[0] - means[-1] <= tolerance * abs(means[0]):
+        return 0.0
+    newest = sum(later >= earlier for earlier, later in combinations(means[-_FEWEST:], 2))
     rises = sum(later >= earlier for earlier, later in combinations(means, 2))
-    return _share_of_orders(len(means), rises) <= _CHANCE
+    fallen = newest <= 1 and _share_of_orders(len(means), rises) <= _CHANCE
+    return means[-1] / means[0] - 1 if fallen else 0.0
 
 
 def _share_of_orders(count: int, most: int) -> float:

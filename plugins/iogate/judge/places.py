@@ -27,13 +27,15 @@ def gets_hot(baselines: Iterable[Baseline]) -> bool:
     """
     from iogate.judge.gate import course_of
 
-    known = [[*map(one.metrics.get, filter(_is_rate, one.metrics))] for one in baselines]
-    chance = _CHANCE / max(1, len(known))
+    known = [
+        {name: rows for name, rows in one.metrics.items() if _is_rate(name) and isinstance(rows, tuple)}
+        for one in baselines
+    ]
+    directions = sum(len({name.partition(".")[0] for name in rates}) for rates in known)
     found = (
-        course_of(rows, statistics.median_low(map(len, rows)), chance)
-        for metrics in known
-        for rows in metrics
-        if isinstance(rows, tuple)
+        course_of(rows, statistics.median_low(map(len, rows)), _CHANCE / directions)
+        for rates in known
+        for rows in rates.values()
     )
     return any(course is not None and course.span >= _HOT for course in found)
 

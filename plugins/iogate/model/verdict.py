@@ -30,7 +30,8 @@ class MetricVerdict:
     and has lost more than the noise that is usual on the device explains (`iogate.judge.loss`), or that each
     repetition is far worse than the worst of the baseline, `displaced` that
     it depends on its place in a session, which is another one than in those of the baseline, `assumed` that
-    nothing has shown how sessions differ. Of a pair:
+    nothing has shown how sessions differ; `fallen` is the change since the first session where they got worse
+    from one to the next (0: they did not). Of a pair:
     `place_effect` is by how much the place of arm B is better for the number than that of A (it is not in
     `change`), `noise` by how much a block scatters.
     """
@@ -55,6 +56,7 @@ class MetricVerdict:
     losing: bool = False
     displaced: bool = False
     assumed: bool = False
+    fallen: float = 0.0
 
 
 @dataclass(frozen=True)

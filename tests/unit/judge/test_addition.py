@@ -60,7 +60,10 @@ def test_a_gain_beyond_doubt_is_not_appended_where_it_is_known_how_sessions_diff
     )
     forced = admit(gained, 4, force=True)
     assert (forced.verdict, forced.keep) == ("improved", True)
-    assert "appended as the 4th session of the baseline; better beyond doubt: read.iops (+20" in forced.reason
+    assert (
+        "appended as the 4th session of the baseline, by force; better beyond doubt: read.iops (+20"
+        in forced.reason
+    )
 
 
 def test_a_gain_is_appended_and_named_where_it_is_only_assumed_how_sessions_differ():

@@ -295,4 +295,5 @@ def test_a_device_that_loses_in_small_steps_is_not_learnt_from(tmp_path):
             found = {"a": (one.definition, {READ: values})}
             update(folder / "demo.yaml", "orin", "demo", session, Environment(), "", found, "append")
     assert verdicts == ["recorded"] * 4 + ["inconclusive"] * 3
-    assert "not recorded: read.iops has lost more than the noise" in verdict.reason
+    assert "got worse from session to session (-21.7% since the first, tolerance 5.0%)" in verdict.reason
+    assert "if that stays so, begin anew: --update-baselines" in verdict.reason

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from iogate.judge.gate import decide
-from iogate.judge.loss import Terms, has_fallen, is_below_all, seems_lost
+from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 
 WARMING = tuple(100.0 + 5 * place for place in range(20))
 
@@ -93,28 +93,28 @@ STEPS = [[1000.0, 1004.0], [981.0], [960.0, 961.0], [941.0], [921.0], [902.0]]
 
 def test_what_is_lost_in_small_steps_is_told_from_the_fifth_session_on():
     """Each widens the noise between sessions by as much as it is: a loss of a third was learnt."""
-    assert not has_fallen(STEPS[3], STEPS[:3], "higher", 0.05)
-    assert has_fallen(STEPS[4], STEPS[:4], "higher", 0.05)
-    assert not has_fallen(STEPS[4], STEPS[:4], "higher", 0.09)  # within the tolerance since the first
-    assert not has_fallen(STEPS[4], [STEPS[0], *reversed(STEPS[1:4])], "higher", 0.05)
-    assert not has_fallen([1.0], [], "higher", 0.05)
+    assert not fall(STEPS[3], STEPS[:3], "higher", 0.05)
+    assert fall(STEPS[4], STEPS[:4], "higher", 0.05)
+    assert not fall(STEPS[4], STEPS[:4], "higher", 0.09)  # within the tolerance since the first
+    assert not fall(STEPS[4], [STEPS[0], *reversed(STEPS[1:4])], "higher", 0.05)
+    assert not fall([1.0], [], "higher", 0.05)
 
 
 def test_one_rise_among_six_may_be_noise_and_two_may_not():
-    assert has_fallen(STEPS[5], [*STEPS[:3], STEPS[4], STEPS[3]], "higher", 0.05)
-    assert not has_fallen(STEPS[5], [STEPS[1], STEPS[0], STEPS[2], STEPS[4], STEPS[3]], "higher", 0.05)
+    assert fall(STEPS[5], [*STEPS[:3], STEPS[4], STEPS[3]], "higher", 0.05)
+    assert not fall(STEPS[5], [STEPS[1], STEPS[0], STEPS[2], STEPS[4], STEPS[3]], "higher", 0.05)
 
 
 def test_latencies_get_worse_as_they_grow_from_session_to_session():
     grown = [[1e6 / value for value in each] for each in STEPS]
-    assert has_fallen(grown[4], grown[:4], "lower", 0.05)
-    assert not has_fallen(STEPS[4], STEPS[:4], "lower", 0.05)
+    assert fall(grown[4], grown[:4], "lower", 0.05)
+    assert not fall(STEPS[4], STEPS[:4], "lower", 0.05)
 
 
 def test_hardly_any_sessions_of_one_speed_seem_to_fall():
     source = random.Random(3)
     found = [
-        has_fallen([drawn.pop()], [[value] for value in drawn], "higher", 0.05)
+        fall([drawn.pop()], [[value] for value in drawn], "higher", 0.05)
         for _ in range(3000)
         for drawn in [[source.gauss(1000, 50) for _ in range(source.randint(3, 12))]]
     ]

@@ -776,6 +776,87 @@ def test_what_somebody_keeps_from_being_run_is_told_at_the_end(lab, ends, where)
         assert f"pytest.exit(returncode=0)): {lost}" in text
 
 
+REPLACES = {
+    "copy": """
+def pytest_collection_modifyitems(items):
+    items[:] = [
+        type(item).from_parent(item.parent, name=item.name, callobj=item.obj)
+        if item.name == "test_it" else item for item in items
+    ]
+""",
+    "one each": """
+def pytest_collection_modifyitems(items):
+    items[:] = {item.nodeid: item for item in items}.values()
+""",
+}
+
+
+@pytest.mark.parametrize("replaces", REPLACES.values(), ids=REPLACES.keys())
+def test_a_test_that_a_copy_of_its_own_stands_for_is_not_lost(lab, replaces):
+    (lab.path / "test_it.py").write_text("def test_it(measure): measure(engine='fake')\n")
+    lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    (lab.path / "conftest.py").write_text(replaces)
+    named = "suites", "suites/demo.yaml", "test_it.py", "test_it.py::test_it"
+    for twice in ((), ("--keep-duplicates",)):
+        result = lab.run(*named, *twice, "--device=lab", "--io-strict")
+        assert result.ret == 0
+        assert "would measure" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("named, count", [("demo", 2), ("zlink", 2), ("demo.yaml::beta", 1)])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_suite_that_is_named_beside_a_link_to_it_stands_for_itself(lab, named, count, recorded):
+    """pytest looks at both, and collects the one that is named."""
+    (lab.path / "suites/zlink.yaml").symlink_to("demo.yaml")
+    if recorded or named == "zlink":
+        lab.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=4)
+    path = f"suites/{named}" if "." in named else f"suites/{named}.yaml"
+    lab.run(path, "--device=lab", "--io-strict").assert_outcomes(passed=count)
+
+
+def test_a_link_to_a_suite_that_a_conftest_takes_out_is_told(lab):
+    (lab.path / "suites/zlink.yaml").symlink_to("demo.yaml")
+    words = "2 tests that would measure were taken out of this run", "suites/zlink.yaml::beta"
+    strictly_refused(lab, *words, arguments=losing(lab, "report", "zlink.yaml"))
+
+
+RENAMES = {
+    "as it is made": """
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    report.nodeid = f"{item.name} in words"
+    return report
+""",
+    "first of all": """
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    report.nodeid = f"{item.name} in words"
+    return report
+""",
+    "as it is told": """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report):
+    report.nodeid = "board 7: " + report.nodeid
+""",
+}
+
+
+@pytest.mark.parametrize("renames", RENAMES.values(), ids=RENAMES.keys())
+def test_a_test_whose_report_is_called_otherwise_was_run(lab, renames):
+    """As a conftest.py does for the page of pytest-html."""
+    (lab.path / "test_it.py").write_text("def test_it(measure): measure(engine='fake')\n")
+    lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    (lab.path / "conftest.py").write_text("import pytest\n" + renames)
+    arguments = ("suites", "test_it.py", "--device=lab")
+    lab.run(*arguments, "--io-strict").assert_outcomes(passed=3)
+    for option in ("-v", "--io-strict"):
+        regressed = lab.run(*arguments, option, factor=0.5)
+        assert regressed.ret == 1
+        assert "not run" not in regressed.stdout.str()
+
+
 TURNS = """
 import pytest
 @pytest.hookimpl(wrapper=True{first})
@@ -798,6 +879,9 @@ def test_what_failed_and_somebody_reports_as_passed_is_told(lab, first):
         assert (
             f"{head}: 2 tests failed by their verdicts, and a conftest.py or a plugin reported a pass" in text
         )
+    (lab.path / "conftest.py").write_text(TURNS.format(first=first) + RENAMES["as it is told"])
+    told = lab.run("suites", "--device=lab", factor=0.5).stdout.str()
+    assert "pytest_runtest_makereport): suites/demo.yaml::alpha, suites" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from iogate.plugin.junit import note_attachments
 from iogate.plugin.options import add_options, path_of, settings_of
 from iogate.plugin.others import MeasuringOrder, add_extras, leaves_out_unchanged, records
 from iogate.plugin.run import RUN, PytestRun
-from iogate.plugin.status import note_verdict, verdict_of
+from iogate.plugin.status import note_test, note_verdict, verdict_of
 from iogate.units import no_commands
 
 if TYPE_CHECKING:
@@ -315,8 +315,11 @@ def _run(session: pytest.Session, run: PytestRun) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note by which verdict a test failed, and how long its workload was measured before its set-up."""
+    """Note whose a report is, by which verdict the test failed, and how long its workload was measured before
+    its set-up.
+    """
     report = yield
+    note_test(report, item)
     note_verdict(report, verdict_of(call))
     if report.skipped and not hasattr(report, "wasxfail"):
         run = item.config.stash[RUN]

@@ -148,7 +148,7 @@ class PytestRun:
         """Note what was taken out of the run, whose `items` are left, and return whether anything was. Raises
         IogateError for a suite that was not read, and cannot be.
         """
-        lost = self.taken_out.lost(set(items).__contains__)
+        lost = self.taken_out.lost(items)
         self.gaps.note_taken_out(lost)
         return bool(lost)
 
@@ -156,7 +156,9 @@ class PytestRun:
         """Note what neither was measured nor came to a report, though the run was not ended before its end;
         return the number of failures that these are.
         """
-        lost = self.taken_out.lost(lambda item: item.nodeid in self.status.reported or self._decided(item))
+        collected = self.taken_out.collected
+        run = [item for item in collected if item.nodeid in self.status.reported or self._decided(item)]
+        lost = self.taken_out.lost(run)
         return self._failures(self.gaps.note_not_run(lost), len(lost))
 
     def note_turned(self) -> int:

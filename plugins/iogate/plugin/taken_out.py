@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from iogate.model import Workload
     from iogate.plugin.python_tests import PythonTests
 
-_Known: TypeAlias = "tuple[Path, str] | pytest.Item"
-"""What a test is known by: a workload's by its suite and name, whoever renames or copies it."""
+_Known: TypeAlias = "tuple[Path, str]"
+"""What a test is known by, whoever copies it: its file and id, or a workload's name, whoever renames it."""
 
 _SHARES = ("num_shards", "test-group-count")
 """Options by which pytest-shard and pytest-test-groups give each of several runs a share, without a word to
@@ -44,13 +45,14 @@ class TakenOut:
         self._modules = modules
         self._python_tests = python_tests
         self._in_parts = in_parts
-        self._collected: list[pytest.Item] = []
+        self.collected: list[pytest.Item] = []
+        """All tests that were collected, also those that were left out later."""
         self._not_collected: set[str] = set()
         self._told: set[_Known] = set()
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Note what is collected, before anybody takes something out."""
-        self._collected.append(item)
+        self.collected.append(item)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what failed, or was skipped, as a whole: that is told."""
@@ -61,7 +63,7 @@ class TakenOut:
         """Note what is left out as pytest has it, which counts it."""
         self._told.update(map(_known, items))
 
-    def lost(self, left: Callable[[pytest.Item], bool]) -> list[str]:
+    def lost(self, left: Iterable[pytest.Item]) -> list[str]:
         """Return the ids of what was lost since this was last asked: what measures, is none of the tests that
         are `left`, and was told by nobody. Raises IogateError for a suite that was not read, and cannot be.
         """
@@ -70,16 +72,15 @@ class TakenOut:
             return []
         if not self._python_tests.are_all:  # what came amid a mistake
             return []
-        missing = {_known(item): item for item in self._collected if not left(item)}
-        for item in filter(left, self._collected):  # a suite that is named twice is measured once
-            missing.pop(_known(item), None)
+        accounted = self._told.union(map(_known, left))
+        collected = {_known(item): item for item in self.collected}
         found = {
             known: item.nodeid
-            for known, item in missing.items()
-            if known not in self._told
+            for known, item in collected.items()
+            if known not in accounted
             and (isinstance(item, WorkloadItem) or self._python_tests.measures(item))
         }
-        accounted = self._told.union(map(_known, self._collected))
+        accounted.update(collected)
         for module, workload in self._declared():
             known = (module.path, workload.name)
             if known not in accounted:
@@ -93,9 +94,9 @@ class TakenOut:
         """
         read = {module.path for module in self._modules if module.loaded}
         for module in self._modules if not self._in_parts() else ():
-            own, ways = module.path.resolve(), (module.path, *module.path.parents)
-            whole = any("" in self._asked.get(way.resolve(), ()) for way in ways)
-            names = self._asked.get(own, set())
+            ways = (module.path, *module.path.parents)
+            whole = any("" in self._asked.get(way, ()) for way in ways)
+            names = self._asked.get(module.path, set())
             told = module.nodeid in self._not_collected
             if told or not (whole or names) or (module.path in read and not module.loaded):
                 continue
@@ -105,13 +106,16 @@ class TakenOut:
 
     @cached_property
     def _asked(self) -> dict[Path, set[str]]:
-        """Which tests the command line names, by their file; of what is named as a whole, none: ''."""
+        """Which tests the command line names, by their file; of what is named as a whole, none: ''. No link
+        is followed, as pytest follows none: it makes a suite of each file beside one that is named.
+        """
         found: dict[Path, set[str]] = {}
         for argument in self._config.args:
             place, _, name = argument.partition("::")
-            found.setdefault((self._config.invocation_params.dir / place).resolve(), set()).add(name)
+            file = Path(os.path.abspath(self._config.invocation_params.dir / place))
+            found.setdefault(file, set()).add(name)
         return found
 
 
 def _known(item: pytest.Item) -> _Known:
-    return (item.path, item.workload.name) if isinstance(item, WorkloadItem) else item
+    return item.path, item.workload.name if isinstance(item, WorkloadItem) else item.nodeid

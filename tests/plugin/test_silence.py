@@ -734,6 +734,51 @@ def test_a_test_in_python_that_is_taken_out_before_or_behind_all_others(lab, los
     strictly_refused(lab, *words, arguments=arguments)
 
 
+NAMES_OTHERS = """
+import pytest
+{hook}
+    config.args[:] = ["suites/demo.yaml::alpha", "tests"]
+"""
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "def pytest_configure(config):",
+        "@pytest.hookimpl(tryfirst=True)\ndef pytest_collection(session):\n    config = session.config",
+    ],
+    ids=["configure", "collection"],
+)
+def test_what_a_conftest_takes_from_what_the_command_line_names(lab, hook):
+    """It still says what is to be run where the command line names nothing, and may name more."""
+    arguments = losing(lab, "finish", "nothing")
+    (lab.path / "conftest.py").write_text(NAMES_OTHERS.format(hook=hook))
+    words = "1 test that would measure was taken out of this run", "suites/demo.yaml::beta"
+    strictly_refused(lab, *words, arguments=arguments)
+    lab.run("--device=lab", "--io-strict").assert_outcomes(passed=2)
+    (lab.path / "conftest.py").write_text("def pytest_configure(config):\n    config.args.append('suites')\n")
+    lab.run("tests", "--device=lab", "--io-strict").assert_outcomes(passed=3)
+
+
+SHARES = """
+def pytest_addoption(parser):
+    parser.addoption("--test-group-count", dest="test-group-count", type=int, default=2)
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if item.name != "beta"]
+"""
+
+
+def test_a_share_is_asked_for_of_a_plugin(lab):
+    """pytest-test-groups tells nobody what is in the other groups; a conftest.py is to tell."""
+    (lab.path / "pytest_test_groups.py").write_text(SHARES)
+    (lab.path / "other_groups.py").write_text(SHARES)
+    lab.pytester.syspathinsert()
+    shared = lab.run("suites", "--device=lab", "--io-strict", "-p", "pytest_test_groups")
+    shared.assert_outcomes(passed=1)
+    words = "1 test that would measure was taken out of this run", "suites/demo.yaml::beta"
+    strictly_refused(lab, *words, arguments=("suites", "--device=lab", "-p", "other_groups"))
+
+
 ENDS_EARLY = {
     "loop": """
 @pytest.hookimpl(tryfirst=True)
@@ -746,6 +791,18 @@ def pytest_runtestloop(session):
     "exit": """
 def pytest_runtest_teardown(item):
     pytest.exit("enough", returncode=0)
+""",
+    "set-up": """
+from _pytest.reports import TestReport
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    if item.name in {names}:
+        report = TestReport(item.nodeid, item.location, {{}}, "passed", None, "setup")
+        item.ihook.pytest_runtest_logreport(report=report)
+        return True
+def pytest_itemcollected(item):
+    if item.name == "beta":
+        item.add_marker(pytest.mark.skip)
 """,
     "protocol": """
 @pytest.hookimpl(tryfirst=True)
@@ -855,6 +912,7 @@ def test_a_test_whose_report_is_called_otherwise_was_run(lab, renames):
         regressed = lab.run(*arguments, option, factor=0.5)
         assert regressed.ret == 1
         assert "not run" not in regressed.stdout.str()
+    assert lab.run(*arguments, "--io-strict", "--io-budget=1ms").ret == 10
 
 
 TURNS = """

@@ -31,6 +31,13 @@ _SHUFFLING = (
     *("random_order_enabled", "random_order_bucket", "random_order_seed"),  # pytest-random-order
     "reverse",  # pytest-reverse
 )
+_SHARING = {
+    "num_shards": ("pytest-shard", "pytest_shard.pytest_shard"),
+    "test-group-count": ("test-groups", "pytest_test_groups"),
+    "picked": ("picked", "pytest_picked.plugin"),
+}
+"""Options of plugins that give a run a share, and what each of these is registered as."""
+_WHOLE = ("1", "-1", "first")  # values by which it runs all of them
 _RECORDS: pytest.StashKey[dict[str, WorkloadRecord]] = pytest.StashKey()
 
 
@@ -42,6 +49,18 @@ def leaves_out_unchanged(config: pytest.Config) -> bool:
 def skips_benchmarks(config: pytest.Config) -> bool:
     """Return whether pytest-benchmark skips benchmarks, which workloads are then."""
     return bool(config.getoption("benchmark_skip", False)) and not config.getoption("benchmark_only", False)
+
+
+def shares(config: pytest.Config) -> bool:
+    """Return whether a plugin gives this run a share of the tests, without a word to pytest: who asked for
+    that knows it.
+    """
+    asked = (
+        str(config.getoption(option, None) or 1) not in _WHOLE
+        for option, names in _SHARING.items()
+        if _has(config, *names)
+    )
+    return any(asked)
 
 
 def is_skipped(item: pytest.Item) -> bool:

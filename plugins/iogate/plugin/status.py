@@ -42,14 +42,15 @@ class FailureStatus:
     def __init__(self) -> None:
         self._verdicts: list[str] = []
         self.reported: set[str] = set()
-        """The tests of which a report came, by id."""
+        """The tests of which a report came that says what they came to, by id."""
         self.turned: list[str] = []
         """The ids of those that failed by a verdict, and somebody reported as passed."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
         id: str = getattr(report, _TEST, report.nodeid)
-        self.reported.add(id)
+        if report.when == "call" or not report.passed:  # else it was but set up
+            self.reported.add(id)
         verdict: str = getattr(report, _VERDICT, "")
         if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
             self._verdicts.append(verdict)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from iogate.plugin.items import SuiteModule, WorkloadItem
-from iogate.plugin.others import leaves_out_unchanged
+from iogate.plugin.others import leaves_out_unchanged, shares
 
 if TYPE_CHECKING:
     from iogate.model import Workload
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 _Known: TypeAlias = "tuple[Path, str]"
 """What a test is known by, whoever copies it: its file and id, or a workload's name, whoever renames it."""
-
-_SHARES = ("num_shards", "test-group-count")
-"""Options by which pytest-shard and pytest-test-groups give each of several runs a share, without a word to
-pytest: who asked for that knows it.
-"""
-_WHOLE = ("1", "-1")
 
 
 class TakenOut:
@@ -45,6 +39,8 @@ class TakenOut:
         self._modules = modules
         self._python_tests = python_tests
         self._in_parts = in_parts
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        self._named = [*config.args] if named else []  # before a conftest.py names others
         self.collected: list[pytest.Item] = []
         """All tests that were collected, also those that were left out later."""
         self._not_collected: set[str] = set()
@@ -67,8 +63,9 @@ class TakenOut:
         """Return the ids of what was lost since this was last asked: what measures, is none of the tests that
         are `left`, and was told by nobody. Raises IogateError for a suite that was not read, and cannot be.
         """
-        shares = any(str(self._config.getoption(name, None) or 1) not in _WHOLE for name in _SHARES)
-        if shares or leaves_out_unchanged(self._config):  # of what pytest-testmon leaves out, all is told
+        if shares(self._config) or leaves_out_unchanged(
+            self._config
+        ):  # of what pytest-testmon leaves out, all is told
             return []
         if not self._python_tests.are_all:  # what came amid a mistake
             return []
@@ -110,7 +107,7 @@ class TakenOut:
         is followed, as pytest follows none: it makes a suite of each file beside one that is named.
         """
         found: dict[Path, set[str]] = {}
-        for argument in self._config.args:
+        for argument in (*self._named, *self._config.args):
             place, _, name = argument.partition("::")
             file = Path(os.path.abspath(self._config.invocation_params.dir / place))
             found.setdefault(file, set()).add(name)

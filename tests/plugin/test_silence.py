@@ -760,6 +760,19 @@ def test_what_a_conftest_takes_from_what_the_command_line_names(lab, hook):
     lab.run("tests", "--device=lab", "--io-strict").assert_outcomes(passed=3)
 
 
+@pytest.mark.parametrize("option", ["ignore", "ignore_glob"])
+def test_what_a_conftest_has_ignored_as_if_the_command_line_said_so(lab, option):
+    (lab.path / "conftest.py").write_text(
+        f"def pytest_configure(config): config.option.{option} = ['suites/demo.yaml']\n"
+    )
+    lab.suite("workloads: {gamma: {engine: fake}}\n", name="other")
+    lab.run("suites/other.yaml", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    strictly_refused(lab, "stored baselines of a suite that a conftest.py or a plugin leaves out")
+    (lab.path / "conftest.py").unlink()
+    said = f"--{option.replace('_', '-')}=suites/demo.yaml"
+    lab.run("suites", said, "--device=lab", "--io-strict").assert_outcomes(passed=1)
+
+
 SHARES = """
 def pytest_addoption(parser):
     parser.addoption("--test-group-count", dest="test-group-count", type=int, default=2)

@@ -47,6 +47,8 @@ class Gaps:
         self._settings = settings
         self._project = project
         self._python_tests = python_tests
+        self._told_to_ignore = [*(config.getoption("ignore") or ())]  # before a conftest.py adds to them
+        self._told_to_ignore_glob = [*(config.getoption("ignore_glob") or ())]
         self._taken_out = False
         self._of_workers = False
         self._ignored: set[Path] = set()
@@ -239,10 +241,10 @@ class Gaps:
 
     def _is_ignored(self, path: Path) -> bool:
         """Return whether the command line says that a file or folder is to be passed over."""
-        config, here = self._config, self._config.invocation_params.dir
-        exactly = {Path(os.path.abspath(here / each)) for each in config.getoption("ignore") or ()}
+        here = self._config.invocation_params.dir
+        exactly = {Path(os.path.abspath(here / each)) for each in self._told_to_ignore}
         return path in exactly or any(
-            fnmatch(str(path), str(here / each)) for each in config.getoption("ignore_glob") or ()
+            fnmatch(str(path), str(here / each)) for each in self._told_to_ignore_glob
         )
 
     def _note_left_out(self, file: Path) -> None:

@@ -1048,11 +1048,16 @@ class TestTablesOfOthers:
         piece = only(table("| 16k | 20000 | 81.9 |", head=f"| {heading} | IOPS | MB/s |"))
         assert set(by_check(piece)) == {"bandwidth_unit"}
 
+    @pytest.mark.parametrize("name", TABLES["doubtful"])
+    def test_what_may_be_several_disks_is_doubtful(self, name):
+        for piece in pieces(TABLES["doubtful"][name], name):
+            assert set(by_check(piece, "suspect")) == {"link_limit"} and not by_check(piece)
+
     @pytest.mark.parametrize(
         ("heading", "severity"),
         [
-            *(("Clients", ""), ("VMs", ""), ("LUNs", ""), ("GPUs", ""), ("OSTs", ""), ("Nodes", "")),
-            *(("# of VMs", ""), ("Client count", ""), ("Drives", ""), ("Drive count", "")),
+            *(("Clients", "suspect"), ("VMs", "suspect"), ("GPUs", "suspect"), ("Client count", "suspect")),
+            *(("Drives", ""), ("Drive count", ""), ("NVMes", ""), ("num_disks", "")),
             *(("Jobs", "invalid"), ("nfsd threads", "invalid")),
         ],
     )
@@ -1060,31 +1065,51 @@ class TestTablesOfOthers:
         piece = only(table("| 16 | 4M | 15000 | 62.9 |", head=f"| {heading} | bs | IOPS | GB/s |"))
         assert [one.severity for one in piece.findings] == [severity] * bool(severity)
 
+    def test_several_times_the_links_are_the_limit_where_a_column_counts_disks(self):
+        piece = only(table("| 2 | 4M | 15000 | 62.9 |", head="| Drives | bs | IOPS | GB/s |"))
+        (finding,) = piece.findings
+        assert "faster than 2 times PCIe 6.0 x4" in finding.message
+        assert (finding.severity, finding.message[-26:]) == ("suspect", ": memory, or several disks")
+
     @pytest.mark.parametrize(
-        ("title", "severity"),
+        "words",
         [
-            *(("RAID0 of 8 NVMe drives", ""), ("RAID0 of 2 NVMe drives", "invalid")),
             *(
-                ("Eight drives", ""),
-                ("4 drives", "suspect"),
-                ("8 x 3.84 TB NVMe SSDs", ""),
-                ("8x PM1743", ""),
+                "RAID0 of 8 NVMe drives",
+                "md0",
+                "An array",
+                "16 clients",
+                "DGX, 8 GPUs",
+                "our SSDs",
+                "8x PM1743",
             ),
-            *(("An array", ""), ("16 clients", ""), ("4 nodes with 2 drives each", ""), ("DGX, 8 GPUs", "")),
-            *(("Our SSDs", "invalid"), ("QD 32, NVMe drives", "invalid"), ("32 jobs on 1 drive", "invalid")),
+            *("LVM stripe over 8 NVMe", "dual SSD", "quad M.2 card", "24-bay server", "Eight CM7s", "Ceph"),
             *(
-                ("4 KiB random reads of a drive", "invalid"),
-                ("1 client", "invalid"),
-                ("2x 4 jobs", "invalid"),
+                "BeeGFS",
+                "Lustre",
+                "GPFS",
+                "vSAN",
+                "HDFS",
+                "8 PM1743",
+                "ZFS mirror of 8",
+                "8 NVMe SSD",
+                "raidz2",
             ),
         ],
     )
-    @pytest.mark.parametrize("where", ["title", "row"])
-    def test_words_say_how_many_disks_were_at_work(self, title, severity, where):
-        above, name = (title, "read") if where == "title" else ("", title)
-        head = f"{above}\n\n| Test | bs | IOPS | BW (GB/s) |\n|---|---|---|---|\n"
-        (piece,) = pieces(f"{head}| {name} | 4M | 15500 | 65.01 |\n", "report.md")
-        assert [one.severity for one in piece.findings] == [severity] * bool(severity)
+    @pytest.mark.parametrize("where", ["{0}\n\n{1}\n", "# {0}\n\n## Reads\n\nWith fio:\n\n{1}", "{1}\n\n{0}"])
+    def test_words_of_several_disks_anywhere_make_doubtful_what_no_link_alone_has(self, words, where):
+        """Of whichever table they are: neither does it stand without a word, nor is a true one refused."""
+        text_ = where.format(words, "| bs | IOPS | GB/s |\n|---|---|---|\n| 4M | 15000 | 62.9 |")
+        assert [one.severity for one in only(text_).findings] == ["suspect"]
+        assert [one.severity for one in only(text_, link=31e9).findings] == ["invalid"], "a link that is said"
+
+    @pytest.mark.parametrize(
+        "words", ["1x CM7", "QD32, one NVMe drive", "PCIe 4.0 x4", "32 jobs on 1 drive", "randread, ext4"]
+    )
+    def test_without_them_it_does_not_stand(self, words):
+        text_ = f"{words}\n\n| bs | IOPS | GB/s |\n|---|---|---|\n| 4M | 15000 | 62.9 |"
+        assert [one.severity for one in only(text_).findings] == ["invalid"]
 
     @pytest.mark.parametrize("row", ["| fio | x | 4k | 71060 | 291.1 |", "| `a|b` | 4k | 71060 | 291.1 |"])
     @pytest.mark.parametrize("more", [[], ["| b | 4k | 71060 | 291.1 |"]])

@@ -16,7 +16,7 @@ from iogate import engines
 from iogate.errors import InputError, OutputError
 from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
-from iogate.offline.published.context import Context
+from iogate.offline.published.context import Context, names_several
 from iogate.offline.published.findings import FigureFinding
 from iogate.offline.published.held import held_kinds
 from iogate.offline.published.html_tables import read_html
@@ -53,6 +53,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
 
     A run that cannot be used is one of them. Raises OutputError if there is nothing else, or nothing at all.
     """
+    several = names_several(text)
     text, in_html = read_html(text)
     lines = text.split("\n")
     described = outputs.descriptions(lines)
@@ -67,7 +68,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     late = defaultdict(list)
     for finding in clocks.whole_seconds(read, clocks.sizes(lines)):
         late[finding.line].append(finding)
-    context = Context(tuple(described), machine.link)
+    context = Context(tuple(described), machine.link, several=several)
     found += [_table_piece(table, context, late, elsewhere) for table in read]
     refused = [piece.error for piece in found if piece.error]
     if refused and len(refused) == len(found):

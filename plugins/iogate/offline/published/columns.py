@@ -26,9 +26,9 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("lat", r"\bt?lat[\d.]*\b|latency"),
     (
         "copies",
-        r"(?<!\d )\b(?:drives|disks|ssds|hdds|nodes|hosts|clients|servers|vms|os[dt]s|devices|volumes|luns"
-        r"|namespaces|instances|replicas|containers|pods|gpus|targets|controllers|ports|ranks|initiators)\b"
-        r"|\b(?:drive|disk|ssd|hdd|node|host|client|server|vm|os[dt]|device|volume|lun|gpu)[ -]count\b",
+        r"(?<!\d )\b(?:drives|disks|ssds|hdds|nvmes|nodes|hosts|clients|servers|vms|os[dt]s|devices|volumes"
+        r"|luns|namespaces|instances|replicas|containers|pods|gpus|targets|controllers|ports|ranks|initiators)\b"
+        r"|\b(?:drive|disk|ssd|hdd|nvme|node|host|client|server|vm|os[dt]|device|volume|lun|gpu)[ -]count\b",
     ),
 )
 MEASURED = frozenset({"iops", "bandwidth", *LATENCIES})
@@ -146,7 +146,7 @@ _WAITED = re.compile(  # other names of latencies
     r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*|\b(?:resp|wait|delay|access time|turnaround|rt)\b|ø"
 )
 _OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\w*")
-_DISKS = re.compile(r"\b(?:drives|disks|ssds|hdds|devices|(?:drive|disk|ssd|hdd|device) count)\b")
+_DISKS = re.compile(r"\b(?:drives|disks|ssds|hdds|nvmes|devices|(?:drive|disk|ssd|hdd|nvme|device) count)\b")
 _SHARED = re.compile(
     r"(?:total|aggregate|overall|global|outstanding|effective|all jobs)(?!.* per (?:job|thread|proc))"
 )
@@ -167,7 +167,7 @@ class Column:
 
     What is `unknown` names a figure, and it is not understood which.
     The unit is k or M of IOPS and sizes whose numbers are of so many; of depths `total` if they are those of
-    all jobs; of copies `disks` if each has a link of its own, `others` if each may have several.
+    all jobs; of copies `disks` if each has a link of its own.
     """
 
     header: str
@@ -213,7 +213,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     elif kind == "depth":
         unit = "total" if _SHARED.search(text) else ""
     elif kind == "copies":
-        unit = "disks" if _DISKS.search(text) else "others" if kind_in(text) == kind else ""
+        unit = "disks" if _DISKS.search(text) else ""
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and _APART.search(text) is not None
     return Column(header, kind, _part_in(text, kind), unit, told, subject, apart, unknown)

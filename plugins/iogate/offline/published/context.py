@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +16,33 @@ from iogate.offline.published.tables import Row
 LATENCY = frozenset({"lat", "clat", "slat"})
 BOTH_RATES = frozenset({"iops", "bandwidth"})
 ALL = BOTH_RATES | LATENCY
+_DISK = r"(?:drive|disk|ssd|hdd|nvme|os[dt])"
+_SEVERAL = re.compile(
+    r"(?<![a-z])(?:"  # not \b: names of columns, as num_disks, are words as well
+    r"raid\w*|draid\w*|md(?:\d+|adm)|jbo[df]s?|arrays?|clusters?|clustered|lvm|san|nas|z?pools?"
+    r"|strip(?:e|es|ed|ing)|mirror(?:s|ed)?|dual|quad|octa|bays?"
+    r"|lustre|gpfs|ceph\w*|beegfs|weka\w*|daos|gluster\w*|hdfs|vsan|isilon|minio|io500|s2d"
+    r"|drives|disks|ssds|hdds|nvmes|devices|vdevs|os[dt]s|nodes|clients|servers|hosts|vms|gpus|dpus|luns"
+    r"|volumes|targets|pods|containers|replicas|instances|controllers|namespaces|ports|ranks|machines"
+    r"|initiators|members|(?:drive|disk|ssd|hdd|nvme|device|node|client|server|host|vm|gpu|lun)[ _-]count"
+    r")(?![a-z])"
+    r"|(?<![\w.])(?:[2-9]|[1-9]\d{1,2}|two|three|four|five|six|eight|ten|twelve|sixteen|both)"
+    rf"(?: ?[x×] ?[a-z]|[ -](?:\w{{1,20}}[ -])?{_DISK}(?![a-z])|[ -][a-z]{{2,3}}\d{{1,5}}s?(?!\w))",
+    re.IGNORECASE,
+)
+"""Words of what may be several disks, or how many (`8x CM7`, `4 NVMe`)."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a text says beside a row: the jobs it describes, the limit of the link in B/s, and the units of
-    bandwidths that the other rows of its table bear out.
+    """What a text says beside a row: the jobs it describes, the limit of the link in B/s, the units of
+    bandwidths that the other rows of its table bear out, and whether several disks may have been at work.
     """
 
     described: tuple[Description, ...] = ()
     link: float | None = None
     units: frozenset[str] = frozenset()
+    several: bool = False
 
     @cached_property
     def job(self) -> DescribedJob | None:
@@ -48,6 +65,13 @@ def finding_of(
     """Make the finding of a check about the figures of `kinds` in a row, whose label is said first."""
     label = f"{row.label}: " if row.label else ""
     return FigureFinding(row.line, check, severity, kinds, label + message)
+
+
+def names_several(text: str) -> bool:
+    """Return whether a text names anywhere what may be several disks: an array, hosts, more than one drive.
+    Of which table it says so, nobody knows: what is faster than one disk is no more than doubtful then.
+    """
+    return _SEVERAL.search(text) is not None
 
 
 def _common_value(values: Iterable[int | None]) -> int | None:

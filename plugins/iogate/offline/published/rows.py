@@ -123,10 +123,10 @@ def _as_bytes(figure: Quantity) -> tuple[float, ...]:
 def link_limit(row: Row, context: Context) -> FigureFindings:
     """Find bandwidths above the link to the device, or above any link that a disk has.
 
-    `invalid`: memory was measured, or the unit is wrong. `suspect` above PCIe 5.0 x4 where no link is known:
-    it may also be a disk of PCIe 6.0. Where a row, its headings or its title say that several disks were at
-    work, so many links are the limit; where several clients, hosts, VMs or GPUs were, or an array, it is not
-    known, and there is none.
+    `invalid`: memory was measured, or the unit is wrong. Where no link is known, `suspect` above PCIe 5.0 x4,
+    for it may also be a disk of PCIe 6.0; and above that one as well if the text names anywhere what may be
+    several disks (RAID, an array, a cluster; drives, nodes, clients, GPUs). Where a column counts disks, so
+    many links are the limit.
 
     Say `--link=3.94GB/s` if the device is known; then more rows are found, or fewer.
     """
@@ -135,22 +135,25 @@ def link_limit(row: Row, context: Context) -> FigureFindings:
     if fastest is None:
         return
     rate = min(_as_bytes(fastest))
-    for severity, limit, name in _limits(context.link, row.disks):
+    for severity, limit, name, meant in _limits(context, row.disks):
         if rate > limit * 1.01:
-            meant = "memory, not storage" if severity == "invalid" else "memory, several disks, or PCIe 6.0"
             message = f"{fastest.text} is faster than {name} ({limit / 1e9:.3g} GB/s): {meant}"
             yield finding_of(row, "link_limit", severity, ALL, message)
             return
 
 
-def _limits(link: float | None, disks: float) -> Sequence[tuple[Severity, float, str]]:
-    """Return how bad it is to pass which limit, and what that is called; the highest comes first."""
-    if link:
-        return [("invalid", link, "the link")]
-    times = f"{disks:g} times " if disks > 1 else ""
+def _limits(context: Context, disks: int) -> Sequence[tuple[Severity, float, str, str]]:
+    """Return how bad it is to pass which limit, what that is called, and what it means; the highest comes
+    first.
+    """
+    memory = "memory, not storage"
+    if context.link:
+        return [("invalid", context.link, "the link", memory)]
+    times = f"{disks} times " if disks > 1 else ""
+    above = FASTEST.limit * disks, times + FASTEST.name
     return [
-        ("invalid", FASTEST.limit * disks, times + FASTEST.name),
-        ("suspect", USUAL.limit * disks, times + USUAL.name),
+        ("suspect", *above, "memory, or several disks") if context.several else ("invalid", *above, memory),
+        ("suspect", USUAL.limit * disks, times + USUAL.name, "memory, several disks, or PCIe 6.0"),
     ]
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from iogate.offline.published.at_work import AtWork, at_work, together
 from iogate.offline.published.cells import (
     Quantity,
     has_decimal_commas,
@@ -82,7 +81,7 @@ class Row:
 
     `unread` are cells of measured columns that hold no figure that can be read. A depth that is `shared` is
     that of all jobs together; how much of it each of `copies` (nodes, VMs) has, a row does not say. So many
-    `disks` were at work, each with a link of its own: infinite if it is not known how many.
+    `disks` were at work, each with a link of its own, where a column counts them.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     `unknown` are headings of the table, told with its first row, that name figures and are not understood.
@@ -98,7 +97,7 @@ class Row:
     jobs: int | None = None
     size: int | None = None
     copies: int | None = None
-    disks: float = 1
+    disks: int = 1
     shared: bool = False
     vague: bool = False
     unread: tuple[str, ...] = ()
@@ -201,7 +200,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         if column.kind in MEASURED or column.kind == "time" or column.direction
     ]
     commas = has_decimal_commas(figures)
-    form = _Form(unambiguous(columns), _block_of(raw.title), at_work(raw.title), commas)
+    form = _Form(unambiguous(columns), _block_of(raw.title), commas)
     found = _read(raw, form)
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, replace(form, commas=True))
@@ -265,13 +264,10 @@ def _block(text: str, most: int = _LARGEST_BLOCK) -> int | None:
 
 @dataclass(frozen=True)
 class _Form:
-    """How the rows of a table are read: by its columns, the block size of its title, how many disks were at
-    work by it, and decimal commas.
-    """
+    """How the rows of a table are read: by its columns, the block size of its title, and decimal commas."""
 
     columns: Sequence[Column]
     block: int | None
-    at_work: AtWork
     commas: bool
 
 
@@ -290,15 +286,13 @@ def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
 @dataclass(frozen=True)
 class _Said:
     """What a row says beside its figures, of all subjects: its label, the block size that is named there,
-    facts of the workload that have columns, whether it is of one test, with a block size or depth, and how
-    many disks, hosts and the like were at work.
+    facts of the workload that have columns, and whether it is of one test, with a block size or depth.
     """
 
     label: str
     block: int | None
     stated: Mapping[str, Any]
     is_test: bool
-    at_work: AtWork
 
 
 def _rows(line: int, cells: Sequence[str], form: _Form) -> list[Row]:
@@ -324,26 +318,15 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
             stated[column.kind] = int(cell)
             if column.unit == "total":
                 stated["shared"] = True
+            elif column.unit == "disks":
+                stated["disks"] = max(1, int(cell))
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     is_test = any(column.kind in ("block", "depth") for column in columns)
-    several = together(_at_work(cell, one) for cell, one in zip(cells, columns, strict=False))
-    return _Said(", ".join(labels[:_MOST_LABELS]), _block_of_test(cells, columns), stated, is_test, several)
-
-
-def _at_work(cell: str, column: Column) -> AtWork:
-    """Return what a cell says of how many disks, hosts and the like were at work."""
-    if column.kind != "copies":
-        return at_work(cell) if not column.kind else AtWork()
-    count = int(found[0]) if (found := re.match(r"\d{1,6}", cell)) else 1
-    return (
-        AtWork(disks=max(1, count))
-        if column.unit == "disks"
-        else AtWork(others=count > 1 and bool(column.unit))
-    )
+    return _Said(", ".join(labels[:_MOST_LABELS]), _block_of_test(cells, columns), stated, is_test)
 
 
 def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: _Form) -> Row | None:
@@ -368,7 +351,6 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
         unread=tuple(unread),
         apart=len(named) > 1,
         vague=has_vague_latency(measured),
-        disks=together([form.at_work, said.at_work, *(at_work(one.header) for one in measured)]).links,
         **{"block": block_in(measured) or said.block or form.block, **said.stated},
     )
     return _with_bits(row)

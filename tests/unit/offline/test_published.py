@@ -892,6 +892,7 @@ GROWING = {
     "nothing but cells": lambda size: f"<table><tr><th>{large('<td rowspan=99>1k', size)}</table>" + HTML,
     "commas": lambda size: CSV + large("4k,32,100k,409.6,320\n", size),
     "headings of columns": lambda size: COLUMNS + large("bs  iops  lat\n", size),
+    "headings without rows": lambda size: CSV + large("read,-\n", size),
     "columns": lambda size: table(
         "| 4k" + " | 71k" * (size // 12) + " |", head="| bs" + " | IOPS" * (size // 12) + " |"
     ),

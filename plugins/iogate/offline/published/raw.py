@@ -110,10 +110,11 @@ def plain(texts: Sequence[str]) -> Lines:
 def raw_tables(lines: Lines) -> Iterator[RawTable]:
     """Yield the tables in a text's lines, in their order."""
     above: dict[Form, RawTable] = {}
+    vain: dict[tuple[Form, int], int] = {}
     title, number = "", 1
     while number <= len(lines.texts):
         line = lines.texts[number - 1]
-        if found := _begun(lines, number, title, above):
+        if found := _begun(lines, number, title, above, vain):
             table, number = found
             if table.form:
                 above[table.form] = table
@@ -191,10 +192,17 @@ def _is_nearly_row(cells: Sequence[str], table: RawTable) -> bool:
 
 
 def _begun(
-    lines: Lines, number: int, title: str, above: Mapping[Form, RawTable]
+    lines: Lines,
+    number: int,
+    title: str,
+    above: Mapping[Form, RawTable],
+    vain: dict[tuple[Form, int], int],
 ) -> tuple[RawTable, int] | None:
     """Return the table that begins in this line, with the number of the first line behind it; None if none
     does.
+
+    In `vain` is remembered, by form and width, up to which line there are no rows: other headings of that
+    form and width, amid the lines that were passed over, would find none either.
     """
     line = lines.texts[number - 1]
     if not line.strip() or _is_rule(line):
@@ -207,11 +215,13 @@ def _begun(
     if len(line) > _LONGEST_LINE or not _HEADING.search(line):
         return None
     for form in _UNSURE:
-        if header := _headings(line, form):
+        header = _headings(line, form)
+        if header and number >= vain.get((form, len(header)), 0):
             table = RawTable(number, title, form, [header])
             behind = _read_rows(lines, number + 1, table)
             if table.rows:
                 return table, behind
+            vain[form, len(header)] = behind
     return None
 
 
@@ -245,13 +255,14 @@ def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
 
 
 def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
-    """Read the rows of a table from a line on, and return the number of the one behind the last.
+    """Read the rows of a table from a line on, and return the number of the one behind the last; where there
+    are none, and it was not sure that it is a table, of the one that none can be above.
 
     Blank lines, rules, comments and names of groups among them are passed over, and what else is like a row;
     anything else ends a table, and so does whatever says of what figures are: those below may be of
     something else.
     """
-    gap, behind = False, number
+    gap, behind, ended = False, number, len(lines.texts) + 1
     assert table.form
     for index in range(number, len(lines.texts) + 1):
         line = lines.texts[index - 1]
@@ -261,18 +272,20 @@ def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
             gap = gap or _is_rule(lines.texts[index - 2])
         elif _sure_form(line) is not (table.form if table.form.sure else None):
             if not (_is_comment(line, table.form) and _is_aside(line, table)):
+                ended = index
                 break
             gap = True
         else:
             cells = _cut(table.form.split(line), table.width)
             role = (_role_when_sure if table.form.sure else _role)(lines, index, cells, table, gap)
             if role == "end":
+                ended = index
                 break
             if role == "row":
                 table.rows.append((index, cells))
             if role == "row" or table.form.sure:
                 gap, behind = False, index + 1
-    return behind
+    return behind if table.rows or table.form.sure else ended
 
 
 def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap: bool) -> str:

@@ -893,6 +893,7 @@ GROWING = {
     "commas": lambda size: CSV + large("4k,32,100k,409.6,320\n", size),
     "headings of columns": lambda size: COLUMNS + large("bs  iops  lat\n", size),
     "headings without rows": lambda size: CSV + large("read,-\n", size),
+    "headings of tabs": lambda size: CSV + large("read\t-\n", size),
     "columns": lambda size: table(
         "| 4k" + " | 71k" * (size // 12) + " |", head="| bs" + " | IOPS" * (size // 12) + " |"
     ),

@@ -14,6 +14,7 @@ from iogate.offline.published.columns import heads_figures, names_figures
 LONGEST_CELL = 200
 MOST_CELLS = 256
 _LONGEST_LINE = 20_000
+_MOST_HEADINGS = 16  # lines of them, with tabs
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _LINK_OF_JIRA = re.compile(r"\[([^\[\]|]*)\|(?:[a-z]+:|[#^~/])[^\[\]|\s]*\]", re.IGNORECASE)
 _QUOTED = re.compile(r'(?:^|[,;]) ?"[^"]*"(?= ?(?:[,;]|$))')  # cells of CSV
@@ -241,7 +242,7 @@ def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
     number = table.line
     while number <= len(lines.texts) and _sure_form(lines.texts[number - 1]) is form:
         cells = form.split(lines.texts[number - 1])
-        if form is TABS and any(map(starts_number, cells[1:])):
+        if form is TABS and (any(map(starts_number, cells[1:])) or len(table.header) == _MOST_HEADINGS):
             break
         number += 1
         if len(cells) == 1 and form is PIPES and not table.header:

@@ -1120,6 +1120,34 @@ class TestTablesOfOthers:
         assert by_check(piece, "suspect") == {"unreadable": {piece.line + 2}}
         assert dict(piece.rows_of) == ({"iops": 1, "bandwidth": 1} if more else {})
 
+    @pytest.mark.parametrize("form", ["commas", "semicolons", "tabs", "pipes", "html"])
+    @pytest.mark.parametrize(
+        "row", ["64k,20000,131100", "64k,20000", "rr,64k,32,20000,1311", "rr,64k,32,2,1,5"]
+    )
+    def test_a_row_with_cells_too_few_or_too_many_is_told_and_not_read(self, form, row):
+        """It may be any of them that is missing."""
+        lines = ["bs,QD,IOPS,MB/s", "4k,32,310000,1270", row, "8k,32,155000,1270"]
+        if form == "html":
+            rows = [f"<tr><td>{line.replace(',', '</td><td>')}</td></tr>" for line in lines]
+            (piece,) = pieces("\n".join(["<table>", *rows, "</table>"]), "report.html")
+        else:
+            (piece,) = pieces("\n".join(map(FORMS[form], lines)), "report.md")
+        assert by_check(piece, "suspect") == {"unreadable": {piece.line + 2 + (form == "html")}}
+        assert piece.rows_of["iops"] == 2
+
+    def test_what_is_missing_and_not_understood_or_empty_leaves_a_row_as_it_is(self):
+        head = "| bs | IOPS | MB/s | Notes |"
+        assert not only(table("| 4k | 310000 | 1270 |", head=head)).findings
+        assert not only("bs\tIOPS\tMB/s\tlat us\n4k\t310000\t1270\t\n").findings
+        assert not only(table("| 4k | 310000 | 1270 | |", "| reads |", head=head)).findings
+
+    @pytest.mark.parametrize("quote", ["", '"'])
+    def test_an_index_without_heading_between_tabs_is_none_of_the_figures(self, quote):
+        """As `write.table` of R has it."""
+        rows = ["bs,IOPS,MB/s", "1,4k,310000,1270", "2,64k,20000,2622"]
+        text_ = "\n".join("\t".join(f"{quote}{cell}{quote}" for cell in row.split(",")) for row in rows)
+        assert by_check(only(text_)) == {"bandwidth_unit": {3}}
+
     @pytest.mark.parametrize("form", sorted({*tabulate_formats} - OTHER_LANGUAGES))
     def test_frames_and_forms_of_tables(self, form):
         rows = [["randread", "4k", 1, 9800, 38.3], ["randread", "4k", 4, 38000, 1480]]

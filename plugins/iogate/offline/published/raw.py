@@ -416,7 +416,8 @@ def _text(cell: str) -> str:
 
 
 def _with_tabs(line: str) -> list[str]:
-    return [cell.strip()[:LONGEST_CELL] for cell in line.rstrip().split("\t")]
+    """Return what stands between tabs, without quotes as R sets them; the last cells may be empty."""
+    return [cell.strip().strip('"')[:LONGEST_CELL] for cell in line.split("\t")]
 
 
 def _separated_by(delimiter: str) -> Callable[[str], list[str]]:

@@ -22,11 +22,13 @@ from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.raw import (
     LONGEST_CELL,
     MOST_CELLS,
+    TABS,
     RawTable,
     is_figure,
     left_out,
     plain,
     raw_tables,
+    starts_number,
 )
 from iogate.offline.published.subjects import (
     block_in,
@@ -160,7 +162,7 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
     found = [(raw, [table for part in taken_apart(raw) if (table := _table(part, legend))]) for raw in raws]
     odd: dict[int, list[Row]] = {}
     for raw, number, line in left_out(text, [raw for raw, parts in found if parts]):
-        odd.setdefault(id(raw), []).append(Row(number, line.strip()[:_LONGEST_NAME], odd=True))
+        odd.setdefault(id(raw), []).append(_odd_row(number, line))
     whole = (
         _with_odd(table, odd.get(id(raw), ()) if table is parts[-1] else ())
         for raw, parts in found
@@ -169,12 +171,17 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
     return [table for table in whole if table.rows]
 
 
+def _odd_row(number: int, text: str) -> Row:
+    return Row(number, text.strip()[:_LONGEST_NAME], odd=True)
+
+
 def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
     rows = sorted((*table.rows, *odd), key=lambda row: row.line)
     return replace(table, rows=tuple(rows), count=table.count + len(odd))
 
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
+    raw = _with_index(raw)
     width = max((len(cells) for _, cells in raw.rows), default=min(raw.width, MOST_CELLS))
     headers = [
         " ".join(cells[index] for cells in raw.header if index < len(cells)).strip()[:LONGEST_CELL]
@@ -221,8 +228,31 @@ def _unknown(raw: RawTable, columns: Sequence[Column]) -> Iterator[str]:
                 yield column.header
 
 
+def _with_index(raw: RawTable) -> RawTable:
+    """Return a table with tabs with a heading for its first column where that alone has none, as R has it."""
+    more = raw.form is TABS and raw.header and all(len(cells) == raw.width + 1 for _, cells in raw.rows)
+    if not more or not any(starts_number(cells[-1]) for _, cells in raw.rows):
+        return raw
+    return replace(raw, header=[["", *cells] for cells in raw.header])
+
+
 def _read(raw: RawTable, form: _Form) -> list[list[Row]]:
-    return [rows for line, cells in raw.rows if (rows := _rows(line, cells, form))]
+    width = raw.width
+    read = (
+        [_odd_row(line, " ".join(cells))] if _is_odd(cells, width, form.columns) else _rows(line, cells, form)
+        for line, cells in raw.rows
+    )
+    return [rows for rows in read if rows]
+
+
+def _is_odd(cells: Sequence[str], width: int, columns: Sequence[Column]) -> bool:
+    """Return whether it is not known which cells of a row are below which headings: it has figures beyond
+    them, or fewer cells than there are headings that are understood.
+    """
+    if cells[0].startswith(("# ", "//")):
+        return False
+    missing = any(column.kind or column.direction for column in columns[len(cells) : width])
+    return any(map(starts_number, cells[width:] or (cells[1:] if missing else ())))
 
 
 def _is_impossible(rows: Sequence[Row]) -> bool:

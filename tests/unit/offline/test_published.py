@@ -1031,6 +1031,8 @@ class TestTablesOfOthers:
                 "Block size of the file system",
                 "Compression block size",
             ),
+            *("block size (fs)", "Block size (XFS)", "Blocksize xfs", "bs ext4", "bs (zvol)", "bs fs"),
+            *("Disk block size", "Device block size", "IOR block size", "Record size (ZFS)", "bs [LBA]"),
         ],
     )
     def test_the_size_of_something_else_is_no_block_of_the_io(self, heading):
@@ -1043,12 +1045,34 @@ class TestTablesOfOthers:
         [
             *("bs", "Block size", "block_size", "I/O size", "IO block size", "ioblocksize", "Record size"),
             *("Random read block size", "randread bs", "Avg block size", "Request block size", "fio bs"),
-            *("R/W block size", "Block size of I/O", "fio block size, ext4", "1. Block size"),
+            *("R/W block size", "Block size of I/O", "fio block size, ext4", "1. Block size", "bs on xfs"),
+            *(
+                "IO size",
+                "Iosize",
+                "Transfer size",
+                "Request size",
+                "xfersize",
+                "IOR transfer size",
+                "bs [B]",
+            ),
+            *("param: bs", "config bs", "cold block size", "Buffered block size", "elbencho block size"),
+            *("Block size (random)", "Block size in bytes", "bs of reads", "Block size Block size"),
         ],
     )
     def test_the_size_of_the_io_is(self, heading):
         piece = only(table("| 16k | 20000 | 81.9 |", head=f"| {heading} | IOPS | MB/s |"))
         assert set(by_check(piece)) == {"bandwidth_unit"}
+
+    def test_headings_of_a_table_in_rest_are_read(self):
+        text_ = '.. csv-table::\n   :header: "bs", "IOPS", "MB/s"\n\n   16k, 20000, 81.9\n'
+        assert set(by_check(only(text_))) == {"bandwidth_unit"}
+
+    @pytest.mark.parametrize("heading", ["NIC (Gbps)", "Link (GB/s)", "Net (Gb/s)", "LAN [MB/s]"])
+    def test_a_bandwidth_of_the_network_is_none_of_these_iops(self, heading):
+        row = "| 4k | 310000 | {} | 25 |"
+        head = f"| bs | IOPS | MB/s | {heading} |"
+        assert not only(table(row.format(1270), head=head)).findings
+        assert set(by_check(only(table(row.format(2540), head=head)))) == {"bandwidth_unit"}
 
     @pytest.mark.parametrize("name", TABLES["doubtful"])
     def test_what_may_be_several_disks_is_doubtful(self, name):

@@ -12,7 +12,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
     (
         "block",  # the recordsize of ZFS, in one word, is none of I/O
-        r"(?<![a-z])(?:i/?o)?(?:(?:block|access|i/o)[ _-]*|record[ _-]+)(?:size|length)|\bbs\b|^block$",
+        r"(?<![a-z])(?:(?:i/?o)?(?:block|access|i/?o|request)[ _-]*|(?:ior )?(?:transfer|xfer)[ _-]*"
+        r"|record[ _-]+)(?:size|length)|\bbs\b|^block$",
     ),
     ("size", r"size of file|file[ _-]*size"),
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
@@ -108,20 +109,33 @@ _NEUTRAL_OF_BLOCKS = frozenset(
         "operation",
     }
     | {"avg", "average", "mean", "min", "max", "the", "of", "in", "by", "with", "and", "for", "no", "used"}
-    | {"application", "app", "host", "client"}
+    | {"application", "app", "host", "client", "elbencho", "param", "parameter", "option", "config", "header"}
+    | {
+        "cold",
+        "warm",
+        "small",
+        "large",
+        "measured",
+        "fixed",
+        "setting",
+        "value",
+        "direct",
+        "buffered",
+        "dio",
+        "aligned",
+    }
+    | {"k", "kb", "kib", "m", "mb", "mib", "b", "byte", "bytes", "per"}
 )
-"""Words before `block size` that leave it that of the I/O."""
+"""Words beside `block size` that leave it that of the I/O. IOR's and a device's own are none of it."""
+_NAMED_ASIDE = re.compile(r"[,;:/(\[]|\bon\b")
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
-    "block": re.compile(
-        r"\b(?:size|length) of (?:the |an? |each )?"
-        r"(?!i/?o|read|write|request|access|transfer|test|operation)\w"
-    ),
     "jobs": re.compile(r"nfsd|\bcpu|server|kernel|background|io ?threads"),
     **dict.fromkeys(
         MEASURED,
         re.compile(
             r"\bcv\b|^\W*%|% of|\b(?:link|pcie|network|nic|wire|memory|d?ram) (?:bw\b|bandwidth|throughput)"
+            r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
         ),
     ),
 }
@@ -156,6 +170,7 @@ _CAMEL = re.compile(  # TotalIOPS, readIops, AvgLat: names of variables, too
 )
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 _KIND_PATTERNS = tuple(re.compile(pattern) for _, pattern in _KINDS)
+_BLOCK = re.compile(dict(_KINDS)["block"])
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 
 
@@ -202,7 +217,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     unknown = not (kind or _SPREAD.search(text) or _NO_FIGURES.search(text)) and (
         named is not None or _NAMES_FIGURES.search(text) is not None
     )
-    if kind in _OF_ANOTHER and (_OF_ANOTHER[kind].search(text) or (kind == "block" and _is_of_what(text))):
+    if _is_of_what(text) if kind == "block" else kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text):
         kind = "copies" if kind == "jobs" else ""
         direction = ""
     if _SPREAD.search(text):
@@ -220,12 +235,14 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
 
 
 def _is_of_what(text: str) -> bool:
-    """Return whether a heading says before its block size of what it is, and not of the I/O: who knows what
-    has that size.
+    """Return whether a heading says beside its block size of what it is, and not of the I/O: who knows what
+    has that size. What is behind a comma, or `on`, says how the I/O was done.
     """
-    found = re.search(dict(_KINDS)["block"], text)
-    before = _OF_ACCESS.sub(" ", text[: found.start()]) if found else ""
-    return any(word not in _NEUTRAL_OF_BLOCKS for word in re.findall(r"[a-z]+", before))
+    before, *repeated = _BLOCK.split(text)
+    behind = " ".join(repeated)
+    beside = [before, _NAMED_ASIDE.split(behind, maxsplit=1)[0], *_BRACKETED.findall(behind)]
+    words = re.findall(r"[a-z]+", _OF_ACCESS.sub(" ", " ".join(beside)))
+    return any(word not in _NEUTRAL_OF_BLOCKS for word in words)
 
 
 def _unit_beside(header: str) -> tuple[str, str] | None:

@@ -1063,6 +1063,32 @@ class TestTablesOfOthers:
         piece = only(table("| 16k | 20000 | 81.9 |", head=f"| {heading} | IOPS | MB/s |"))
         assert set(by_check(piece)) == {"bandwidth_unit"}
 
+    @pytest.mark.parametrize(
+        ("row", "check", "severity"),
+        [
+            *(("read;4k;31.000;127", "", ""), ("read;4k;31.000;270", "bandwidth_unit", "invalid")),
+            *(("read;4k;310.000;1.269,8", "", ""), ("read;4k;31.000;1.270", "bandwidth_unit", "suspect")),
+            *(("read;4k;31000;126.976", "", ""), ("read;4k;31000;126.98", "", "")),
+            ("read;4k;31000;1269.76", "bandwidth_unit", "invalid"),
+        ],
+    )
+    def test_points_between_semicolons_part_thousands_where_the_table_shows_it(self, row, check, severity):
+        """As German programs export it; `126.976` beside `1.311` may be either."""
+        piece = only(f"Test;Block size;IOPS;MB/s\n{row}\nwrite;64k;20.000;1.311\n")
+        found = [
+            (one.check, one.severity)
+            for one in piece.findings
+            if one.line == 2 and one.check != "decimal_comma"
+        ]
+        assert found == [(check, severity)] * bool(check)
+
+    @pytest.mark.parametrize("rate", ["127", "127.000", "1.270"])
+    def test_where_the_table_does_not_show_it_nothing_is_called_wrong(self, rate):
+        piece = only(f"Test;Block size;IOPS;MB/s\nread;4k;31.000;{rate}\n")
+        assert not by_check(piece) and set(by_check(piece, "suspect")) == {"bandwidth_unit"}
+        (finding,) = piece.findings
+        assert finding.message.endswith("; or its points part thousands")
+
     def test_headings_of_a_table_in_rest_are_read(self):
         text_ = '.. csv-table::\n   :header: "bs", "IOPS", "MB/s"\n\n   16k, 20000, 81.9\n'
         assert set(by_check(only(text_))) == {"bandwidth_unit"}

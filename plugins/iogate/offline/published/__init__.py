@@ -109,6 +109,8 @@ def _table_piece(
         finding for finding in findings if finding.check != "link_limit" or finding.line not in explained
     ]
     findings += [*clashes, *across.ceiling(table)]
+    if table.unclear:
+        findings = [_unclear(one) if one.severity == "invalid" else one for one in findings]
     findings = [
         replace(one, kinds=one.kinds & of_line.get(one.line, one.kinds) or one.kinds) for one in findings
     ]
@@ -119,3 +121,7 @@ def _table_piece(
     return Piece(
         table.line, what, figures, kinds, tuple(findings), len(of_line), rows_of=rows_of, unheld=unheld
     )
+
+
+def _unclear(finding: FigureFinding) -> FigureFinding:
+    return replace(finding, severity="suspect", message=f"{finding.message}; or its points part thousands")

@@ -34,8 +34,10 @@ _PIECE = re.compile(
 )
 _BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}|(?:0|\d{4,}),\d+")
-_COMMA_FIGURE = re.compile(rf"(?:{_DECIMAL_COMMA.pattern}) ?[A-Za-zµμ/]*")
+_COMMA_FIGURE = re.compile(rf"(?:{_DECIMAL_COMMA.pattern}|\d{{1,3}}(?:\.\d{{3}})+,\d+) ?[A-Za-zµμ/]*")
 _POINT_FIGURE = re.compile(r"(?:\d+\.\d{1,2}|\d+\.\d{4,}|(?:0|\d{4,})\.\d+) ?[A-Za-zµμ/]*")
+_POINTED_FIGURE = re.compile(r"\d{1,3}(?:\.\d{3})+ ?[A-Za-zµμ/]*")
+_SMALL_FIGURE = re.compile(r"\d{1,3} ?[A-Za-zµμ/]*")
 _POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
@@ -113,6 +115,21 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
 def has_decimal_points(cells: Iterable[str]) -> bool:
     """Return whether a figure of a table is written with a decimal point."""
     return any(_POINT_FIGURE.fullmatch(_plain(cell)) for cell in cells)
+
+
+def may_be_pointed_thousands(cells: Iterable[str]) -> bool:
+    """Return whether a figure has points that may part thousands, as in `31.000`."""
+    return any(_POINTED_FIGURE.fullmatch(_plain(cell)) for cell in cells)
+
+
+def are_pointed_thousands(cells: Iterable[str]) -> bool:
+    """Return whether the points of a column part thousands: all that has some is like that, and beside it are
+    whole numbers, none of which has four digits without a point.
+    """
+    cells = [_plain(cell) for cell in cells if any(map(str.isdigit, cell))]
+    small = sum(_SMALL_FIGURE.fullmatch(cell) is not None for cell in cells)
+    pointed = sum(_POINTED_FIGURE.fullmatch(cell) is not None for cell in cells)
+    return small > 0 < pointed and small + pointed == len(cells)
 
 
 def _plain(cell: str) -> str:

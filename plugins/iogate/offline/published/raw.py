@@ -446,10 +446,11 @@ def _words(line: str) -> list[str]:
 
 PIPES = Form("pipes", _with_pipes, sure=True)
 TABS = Form("tabs", _with_tabs, sure=True)
+SEMICOLONS = Form("semicolons", _separated_by(";"))
 SPACED = Form("blanks", _words)
 _UNSURE = (
     Form("commas", _separated_by(",")),
-    Form("semicolons", _separated_by(";")),
+    SEMICOLONS,
     Form("columns", _aligned),
     SPACED,
 )

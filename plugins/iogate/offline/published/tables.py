@@ -10,8 +10,10 @@ from typing import Any
 
 from iogate.offline.published.cells import (
     Quantity,
+    are_pointed_thousands,
     has_decimal_commas,
     has_decimal_points,
+    may_be_pointed_thousands,
     quantities,
     size_of,
     unit_factor,
@@ -22,6 +24,7 @@ from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.raw import (
     LONGEST_CELL,
     MOST_CELLS,
+    SEMICOLONS,
     TABS,
     RawTable,
     is_figure,
@@ -137,7 +140,8 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     """A table with figures of storage; `title` is the line above it. It has `count` rows, of which each is
-    several `rows` if it has the figures of several systems, or runs.
+    several `rows` if it has the figures of several systems, or runs. It is `unclear` if its points may part
+    thousands.
     """
 
     line: int
@@ -145,6 +149,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     count: int
+    unclear: bool = False
 
 
 def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
@@ -200,13 +205,14 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         ]
     if not any(column.kind in MEASURED or column.direction for column in columns):
         return None
-    figures = [
-        cell
-        for _, cells in raw.rows
-        for cell, column in zip(cells, columns, strict=False)
+    by_column = [
+        [cells[index] for _, cells in raw.rows if index < len(cells)]
+        for index, column in enumerate(columns)
         if column.kind in MEASURED or column.kind == "time" or column.direction
     ]
-    commas = has_decimal_commas(figures)
+    figures = [cell for cells in by_column for cell in cells]
+    pointed = raw.form is SEMICOLONS and may_be_pointed_thousands(figures) and not has_decimal_points(figures)
+    commas = has_decimal_commas(figures) or (pointed and any(map(are_pointed_thousands, by_column)))
     form = _Form(unambiguous(columns), _block_of(raw.title), commas)
     found = _read(raw, form)
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
@@ -216,7 +222,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         return None
     unknown = tuple(_unknown(raw, columns))
     rows = (*(replace(row, unknown=unknown) for row in rows[:1]), *rows[1:])
-    return Table(raw.line, raw.title, tuple(columns), rows, len(found))
+    return Table(raw.line, raw.title, tuple(columns), rows, len(found), pointed and not commas)
 
 
 def _unknown(raw: RawTable, columns: Sequence[Column]) -> Iterator[str]:

@@ -1188,6 +1188,9 @@ class TestTablesOfOthers:
     def test_what_is_missing_and_not_understood_or_empty_leaves_a_row_as_it_is(self):
         head = "| bs | IOPS | MB/s | Notes |"
         assert not only(table("| 4k | 310000 | 1270 |", head=head)).findings
+        assert not only(
+            " bs | IOPS | MB/s | lat us\n----+------+------+----\n 4k | 310000 | 1270 |\n"
+        ).findings
         assert not only("bs\tIOPS\tMB/s\tlat us\n4k\t310000\t1270\t\n").findings
         assert not only(table("| 4k | 310000 | 1270 | |", "| reads |", head=head)).findings
 

@@ -404,9 +404,12 @@ def _cut(cells: list[str], width: int) -> list[str]:
 
 
 def _with_pipes(line: str) -> list[str]:
-    """Return what stands between pipes, without Markdown's emphasis."""
-    cells = _PIPE.split(_LINK_OF_JIRA.sub(r"\1", line.strip().removeprefix("|")))
-    if len(cells) > 1 and not cells[-1]:
+    """Return what stands between pipes, without Markdown's emphasis; the last pipe closes a line that begins
+    with one, and of others, as psql prints them, what is behind it may be empty.
+    """
+    line = line.strip()
+    cells = _PIPE.split(_LINK_OF_JIRA.sub(r"\1", line.removeprefix("|")))
+    if len(cells) > 1 and not cells[-1] and line.startswith("|"):
         cells.pop()
     return [_text(cell.strip()[:LONGEST_CELL]) for cell in cells]
 

@@ -1185,6 +1185,10 @@ class TestTablesOfOthers:
         assert by_check(piece, "suspect") == {"unreadable": {piece.line + 2 + (form == "html")}}
         assert piece.rows_of["iops"] == 2
 
+    def test_a_row_with_cells_too_few_is_told_where_it_is_the_only_one(self):
+        piece = only(table("| 64k | 20000 | 131100 |", head="| bs | QD | IOPS | MB/s |"))
+        assert by_check(piece, "suspect") == {"unreadable": {4}} and not piece.kinds
+
     def test_what_is_missing_and_not_understood_or_empty_leaves_a_row_as_it_is(self):
         head = "| bs | IOPS | MB/s | Notes |"
         assert not only(table("| 4k | 310000 | 1270 |", head=head)).findings

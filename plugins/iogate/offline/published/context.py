@@ -19,9 +19,10 @@ ALL = BOTH_RATES | LATENCY
 _DISK = r"(?:drive|disk|ssd|hdd|nvme|os[dt])"
 _SEVERAL = re.compile(
     r"(?<![a-z])(?:"  # not \b: names of columns, as num_disks, are words as well
-    r"raid\w*|draid\w*|md(?:\d+|adm)|jbo[df]s?|arrays?|clusters?|clustered|lvm|san|nas|z?pools?"
-    r"|strip(?:e|es|ed|ing)|mirror(?:s|ed)?|dual|quad|octa|bays?"
-    r"|lustre|gpfs|ceph\w*|beegfs|weka\w*|daos|gluster\w*|hdfs|vsan|isilon|minio|io500|s2d"
+    r"(?:d|md)?raid\w*|md(?:\d+|adm)|linux md|jbo[df]s?|(?:flash)?arrays?|clusters?|clustered|lvm|san|nas"
+    r"|z?pools?|storage spaces|in parallel|workers|strip(?:e|es|ed|ing)|mirror(?:s|ed)?|dual|quad|octa|bays?"
+    r"|lustre|gpfs|ceph\w*|beegfs|weka\w*|daos|gluster\w*|hdfs|vsan|isilon|minio|io500|s2d|vast"
+    r"|p?nfs|smb|iscsi|s3|netapp|powerstore"
     r"|drives|disks|ssds|hdds|nvmes|devices|vdevs|os[dt]s|nodes|clients|servers|hosts|vms|gpus|dpus|luns"
     r"|volumes|targets|pods|containers|replicas|instances|controllers|namespaces|ports|ranks|machines"
     r"|initiators|members|(?:drive|disk|ssd|hdd|nvme|device|node|client|server|host|vm|gpu|lun)[ _-]count"

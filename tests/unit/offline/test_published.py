@@ -1134,6 +1134,7 @@ class TestTablesOfOthers:
                 "DGX, 8 GPUs",
                 "our SSDs",
                 "8x PM1743",
+                "8x 3.84TB NVMe",
             ),
             *("LVM stripe over 8 NVMe", "dual SSD", "quad M.2 card", "24-bay server", "Eight CM7s", "Ceph"),
             *(
@@ -1157,7 +1158,16 @@ class TestTablesOfOthers:
         assert [one.severity for one in only(text_, link=31e9).findings] == ["invalid"], "a link that is said"
 
     @pytest.mark.parametrize(
-        "words", ["1x CM7", "QD32, one NVMe drive", "PCIe 4.0 x4", "32 jobs on 1 drive", "randread, ext4"]
+        "words",
+        [
+            "1x CM7",
+            "QD32, one NVMe drive",
+            "PCIe 4.0 x4",
+            "PCIe 4 NVMe",
+            "2 TB SSD",
+            "32 jobs on 1 drive",
+            "randread, ext4",
+        ],
     )
     def test_without_them_it_does_not_stand(self, words):
         text_ = f"{words}\n\n| bs | IOPS | GB/s |\n|---|---|---|\n| 4M | 15000 | 62.9 |"

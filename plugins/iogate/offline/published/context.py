@@ -27,8 +27,10 @@ _SEVERAL = re.compile(
     r"|volumes|targets|pods|containers|replicas|instances|controllers|namespaces|ports|ranks|machines"
     r"|initiators|members|(?:drive|disk|ssd|hdd|nvme|device|node|client|server|host|vm|gpu|lun)[ _-]count"
     r")(?![a-z])"
-    r"|(?<![\w.])(?:[2-9]|[1-9]\d{1,2}|two|three|four|five|six|eight|ten|twelve|sixteen|both)"
-    rf"(?: ?[x×] ?[a-z]|[ -](?:\w{{1,20}}[ -])?{_DISK}(?![a-z])|[ -][a-z]{{2,3}}\d{{1,5}}s?(?!\w))",
+    r"|(?<![\w.])(?<!pcie )(?<!gen )(?<!qd )(?:[2-9]|[1-9]\d{1,2}"
+    r"|two|three|four|five|six|eight|ten|twelve|sixteen|both)"
+    rf"(?: ?[x×] ?(?:[\d.]{{1,6}} ?[tg]i?b|[a-z])|[ -](?:(?![tg]i?b)\w{{1,20}}[ -])?{_DISK}(?![a-z])"
+    r"|[ -][a-z]{2,3}\d{1,5}s?(?!\w))",
     re.IGNORECASE,
 )
 """Words of what may be several disks, or how many (`8x CM7`, `4 NVMe`)."""

@@ -449,6 +449,25 @@ def pytest_ignore_collect(collection_path): return collection_path.name in {name
 """
 
 
+def test_what_testmon_deselects_is_no_test_of_pytest(tested):
+    """It only counts: a run that it leaves single tests out of ended with an internal error."""
+    tested.conftest(
+        TESTMON.format(select=True, names=[])
+        + "import pytest\n@pytest.hookimpl(trylast=True)\n"
+        + "def pytest_collection_modifyitems(config):\n"
+        + "    config.hook.pytest_deselected(items=[types.SimpleNamespace(config=config)])\n"
+    )
+    assert tested.run("suites", "--device=lab").ret == 0
+
+
+@pytest.mark.parametrize("option", ["--fixtures", "--fixtures-per-test"])
+def test_a_run_that_only_shows_fixtures_lost_none(lab, option):
+    (lab.path / "tests").mkdir()
+    (lab.path / "tests/test_it.py").write_text("def test_it(measure): measure(engine='fake')\n")
+    result = lab.run("tests", "--device=lab", "--io-strict", option)
+    assert result.ret == 0 and "not run" not in result.stdout.str()
+
+
 @pytest.mark.parametrize("names", [["demo.yaml"], ["test_disk.py"], []], ids=["suite", "module", "tests"])
 def test_workloads_that_testmon_leaves_out_as_no_code_has_changed(tested, names):
     """It leaves out whole files, and tests in others, and says that all is well."""

@@ -382,13 +382,25 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return "passed", ".", f"PASSED ({verdict})"
 
 
-def _came_to_its_end(session: pytest.Session) -> bool:
+def _note_lost(session: pytest.Session, run: PytestRun) -> None:
+    """Note what was lost of the run, and fail a strict one."""
+    try:
+        failures = run.note_turned() + (run.note_not_run() if _came_to_its_end(session, run) else 0)
+    except IogateError as error:  # of a suite that somebody hides, and that cannot be read any more
+        run.changes.append(no_commands(f"ERROR: {error}"))
+        failures = 1
+    if failures:
+        session.testsfailed += failures
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _came_to_its_end(session: pytest.Session, run: PytestRun) -> bool:
     """Return whether all tests were to be run, here, and nothing has ended that before."""
     config = session.config
     runs = not (config.option.collectonly or config.option.io_plan or is_setup_only(config))
     stopped = session.shouldstop or session.shouldfail
     ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    return runs and ended and not stopped and not is_worker(config)
+    return run.taken_out.begun and runs and ended and not stopped and not is_worker(config)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -396,10 +408,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     """Clean the target and keep what was found out, before the reports of others are made."""
     run = session.config.stash.get(RUN, None)
     if run:
-        failures = run.note_turned() + (run.note_not_run() if _came_to_its_end(session) else 0)
-        if failures:
-            session.testsfailed += failures
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        _note_lost(session, run)
         try:
             run.finish()
         except IogateError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -45,6 +45,14 @@ class TakenOut:
         """All tests that were collected, also those that were left out later."""
         self._not_collected: set[str] = set()
         self._told: set[_Known] = set()
+        self.begun = False
+        """Whether pytest came to run tests, as it does not where it only shows fixtures."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, bool | None, bool | None]:
+        """Note that tests are to be run, whoever runs them."""
+        self.begun = True
+        return (yield)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Note what is collected, before anybody takes something out."""
@@ -55,9 +63,9 @@ class TakenOut:
         if not report.passed:
             self._not_collected.add(report.nodeid)
 
-    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Note what is left out as pytest has it, which counts it."""
-        self._told.update(map(_known, items))
+    def pytest_deselected(self, items: Sequence[object]) -> None:
+        """Note what is left out as pytest has it, which counts it: pytest-testmon hands over no more."""
+        self._told.update(_known(item) for item in items if isinstance(item, pytest.Item))
 
     def lost(self, left: Iterable[pytest.Item]) -> list[str]:
         """Return the ids of what was lost since this was last asked: what measures, is none of the tests that

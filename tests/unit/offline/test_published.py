@@ -925,6 +925,12 @@ def test_a_character_of_thousands_of_digits_is_none():
     assert only(HTML.replace("Fast", f"Fast &#{'1' * 5000};")).rows == 2
 
 
+@pytest.mark.parametrize("below", ["|||\n", "|  |  |\n|---|---|\n| bs | IOPS |\n| 4k | 5k |\n"])
+def test_a_title_in_pipes_with_nothing_below_ends_in_no_traceback(below):
+    with contextlib.suppress(IogateError):
+        pieces(f"|Results|\n\n{below}", "report.md")
+
+
 def test_spans_make_no_more_cells_than_a_text_could_hold():
     """300 KB of them took minutes, and a gigabyte."""
     table = "<table><tr><th colspan=999 rowspan=999>IOPS" + "<tr><td colspan=99>5k" * 50 + "</table>"

@@ -277,7 +277,7 @@ def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
                 break
             gap = True
         else:
-            cells = _cut(table.form.split(line), table.width)
+            cells = _cut(table.form.split(line), max(1, table.width))
             role = (_role_when_sure if table.form.sure else _role)(lines, index, cells, table, gap)
             if role == "end":
                 ended = index

@@ -177,7 +177,8 @@ def below_sector(row: Row, context: Context) -> FigureFindings:
 def order(row: Row, context: Context) -> FigureFindings:
     """Check that min <= mean <= max, with percentiles in order and between them.
 
-    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit.
+    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit. `suspect` of rates
+    without a minimum: a maximum may be what the disk, or another depth, has at the most.
 
     Look for figures of another run, or in another unit.
     """
@@ -192,18 +193,21 @@ def order(row: Row, context: Context) -> FigureFindings:
             percentiles = sorted(
                 (part for part in by_part if part.startswith("p")), key=lambda p: float(p[1:])
             )
+            alone = kind in ("bandwidth", "iops") and "min" not in by_part
+            severity: Severity = "suspect" if alone else "invalid"
             for parts in (["min", "", "max"], ["min", *percentiles, "max"]):
-                yield from _falling(row, kind, [by_part[part] for part in parts if part in by_part])
+                known = [by_part[part] for part in parts if part in by_part]
+                yield from _falling(row, kind, known, severity)
 
 
-def _falling(row: Row, kind: str, series: Sequence[Quantity]) -> FigureFindings:
+def _falling(row: Row, kind: str, series: Sequence[Quantity], severity: Severity) -> FigureFindings:
     for lower, higher in pairwise(series):
         if lower.value > higher.value * 1.03 + higher.step:
             names = lower.part or "mean", higher.part or "mean"
             yield finding_of(
                 row,
                 "order",
-                "invalid",
+                severity,
                 frozenset({kind}),
                 f"{kind} {names[0]} {lower.text} is above {names[1]} {higher.text}",
             )

@@ -59,6 +59,7 @@ _SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
     r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
     r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
     r"(?:\((\d+ ?[km](?:i?b)?)\)|(\d+ ?[km](?:i?b)?))"
+    r"(?:[ ,_-]+(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?))?"  # or between its words
     r"(?:[ ,_-]*(?:q(?:d|ueue)?|t|threads?|jobs?|iodepth)[ =:]?\d+)*",
     re.IGNORECASE,
 )
@@ -273,12 +274,25 @@ def _block_of(title: str) -> int | None:
     return _block(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
 
 
+def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """Return the cells of a row that are no figures and have a size, with their headings."""
+    words = [(cell, one.header) for cell, one in zip(cells, columns, strict=False) if not one.kind]
+    return [(cell, header) for cell, header in words if _A_SIZE.search(cell)]
+
+
+def _may_have_own_block(cells: Sequence[str], columns: Sequence[Column]) -> bool:
+    """Return whether a row's name of its test has a size, which may be its block whatever the title says."""
+    return any(
+        _OF_TESTS.fullmatch(header.strip()) and not _NO_BLOCK.search(cell)
+        for cell, header in _sized(cells, columns)
+    )
+
+
 def _block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None:
     """Return the block size that a row's name of its test has, as `4k randread` and `Random read (64k)` do;
     None if it has none, or the row more than one size.
     """
-    words = [(cell, one.header) for cell, one in zip(cells, columns, strict=False) if not one.kind]
-    sized = [(cell, header) for cell, header in words if _A_SIZE.search(cell)]
+    sized = _sized(cells, columns)
     if len(sized) != 1:
         return None
     ((cell, header),) = sized
@@ -322,13 +336,15 @@ def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
 @dataclass(frozen=True)
 class _Said:
     """What a row says beside its figures, of all subjects: its label, the block size that is named there,
-    facts of the workload that have columns, and whether it is of one test, with a block size or depth.
+    facts of the workload that have columns, and whether it is of one test, with a block size or depth, and
+    `own_block`: whether it may have a block size of its own.
     """
 
     label: str
     block: int | None
     stated: Mapping[str, Any]
     is_test: bool
+    own_block: bool
 
 
 def _rows(line: int, cells: Sequence[str], form: _Form) -> list[Row]:
@@ -362,7 +378,8 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     is_test = any(column.kind in ("block", "depth") for column in columns)
-    return _Said(", ".join(labels[:_MOST_LABELS]), _block_of_test(cells, columns), stated, is_test)
+    own_block = _may_have_own_block(cells, columns)
+    return _Said(", ".join(labels[:_MOST_LABELS]), _block_of_test(cells, columns), stated, is_test, own_block)
 
 
 def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: _Form) -> Row | None:
@@ -381,13 +398,14 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
     named = {column.direction for column in measured} - {""}
     if direction := _of_all(measured) if said.is_test else "":
         figures = [replace(one, direction=one.direction or direction) for one in figures]
+    of_title = None if said.own_block else form.block
     row = replace(
         begun,
         figures=tuple(figures),
         unread=tuple(unread),
         apart=len(named) > 1,
         vague=has_vague_latency(measured),
-        **{"block": block_in(measured) or said.block or form.block, **said.stated},
+        **{"block": block_in(measured) or said.block or of_title, **said.stated},
     )
     return _with_bits(row)
 

@@ -71,11 +71,8 @@ class TakenOut:
         """Return the ids of what was lost since this was last asked: what measures, is none of the tests that
         are `left`, and was told by nobody. Raises IogateError for a suite that was not read, and cannot be.
         """
-        if shares(self._config) or leaves_out_unchanged(
-            self._config
-        ):  # of what pytest-testmon leaves out, all is told
-            return []
-        if not self._python_tests.are_all:  # what came amid a mistake
+        told = shares(self._config) or leaves_out_unchanged(self._config)  # by those plugins themselves
+        if told or not self._python_tests.are_all:  # or what came amid a mistake
             return []
         accounted = self._told.union(map(_known, left))
         collected = {_known(item): item for item in self.collected}

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from iogate import engines
 from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
-from iogate.judge.enough import allowed_variances, extensible
+from iogate.judge.count import Count
+from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
 from iogate.judge.likeness import unlike_places
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Decision, Sensitivity
 
 _NO_TOLERANCE = Tolerance()
-_MINIMUM = 2  # repetitions from which on the gate looks
-_USUAL = 3  # repetitions that a quiet device takes
 
 
 class BaselineJudge:
@@ -76,19 +75,23 @@ class BaselineJudge:
         self.unmeasured: list[str] = []
 
     @property
+    def _count(self) -> Count:
+        return Count(
+            self.workload, self.gate_options, self._places, self._efforts, self._hot, bool(self.unlike)
+        )
+
+    @property
+    def minimum(self) -> int:
+        return self._count.minimum
+
+    @property
+    def usual(self) -> int:
+        return self._count.usual
+
+    @property
     def maximum(self) -> int:
         """The most repetitions that this workload gets."""
-        if self._places.count:
-            return self.workload.repetitions or self._places.count
-        return max(self._heating, self.workload.repetitions or 0) if self._heating else self._most
-
-    @property
-    def _most(self) -> int:
-        return math.ceil(self._usual_maximum * max(self._efforts.values(), default=1.0))
-
-    @property
-    def _usual_maximum(self) -> int:
-        return self.workload.repetitions or self.workload.max_repetitions or self.gate_options.max_repetitions
+        return self._count.maximum
 
     @cached_property
     def _places(self) -> Places:
@@ -98,7 +101,7 @@ class BaselineJudge:
         from iogate.judge.gate import MOST_EFFORT
 
         tolerances = {name: self.tolerance(name).worse for name in self.gating}
-        most = self._usual_maximum
+        most = usual_maximum(self.workload, self.gate_options)
         if extensible(self.workload, self.gate_options):
             most = math.ceil(most * MOST_EFFORT)
         return Places(self.baseline.metrics, tolerances, most)
@@ -127,28 +130,7 @@ class BaselineJudge:
     def effort(self) -> str:
         if self.displaced:
             return f"repetitions differ for their place in a session, {self.displaced}"
-        if self._places.count:
-            return (
-                "repetitions differ for their place in a session: each of "
-                f"{self.maximum} is held against those of its place (steady_state waits for a device at rest)"
-            )
-        if self._heating:
-            return (
-                f"other workloads make this device hot, or fill its cache: {self._heating} repetitions, as "
-                "sessions of the baseline have"
-            )
-        if self.maximum == self._usual_maximum:
-            return ""
-        return (
-            f"repetitions differ by more than the tolerance bears: up to {self.maximum} of them instead of "
-            f"{self._usual_maximum} (--io-max-repetitions)"
-        )
-
-    @property
-    def minimum(self) -> int:
-        if self._heating and not self._places.count:
-            return self.maximum
-        return self.workload.repetitions or self._heating or min(self.maximum, _MINIMUM)
+        return self._count.text
 
     @property
     def newest(self) -> str:
@@ -161,12 +143,6 @@ class BaselineJudge:
     @property
     def first_run(self) -> bool:
         return self.baseline.first_run
-
-    @property
-    def usual(self) -> int:
-        if self._heating and not self._places.count:
-            return self.maximum
-        return self.workload.repetitions or max(self._heating, min(self.maximum, _USUAL))
 
     @property
     def against(self) -> str:
@@ -207,8 +183,8 @@ class BaselineJudge:
             if not measured or name not in self.baseline.metrics:
                 self.unmeasured.append(name)
                 return True
-        if len(repetitions) < max(self.workload.repetitions or 0, self._heating):
-            return False  # a protocol, or a course, is judged when it is complete
+        if len(repetitions) < self._count.first:
+            return False
         for name in self.gating:
             known = self.decisions.get(name)
             if known and known.verdict != "continue":
@@ -216,19 +192,6 @@ class BaselineJudge:
             values = [item.metrics[name] for item in repetitions]
             self.decisions[name] = self._decide(name, values, self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
-
-    @property
-    def _heating(self) -> int:
-        """As many repetitions as sessions of the baseline have, where speed depends on places. Fewer say
-        nothing of how fast the device is once it is hot, or its cache is full; and what is measured behind
-        would find it less hot at the same places.
-        """
-        if self.unlike:
-            return 0
-        if self._places.count or not self._hot:
-            return self._places.count
-        recorded = max(self._places.usual, _MINIMUM)  # at least two, also of single runs that were imported
-        return recorded if self.workload.repetitions else min(recorded, self._most)
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""
@@ -310,7 +273,7 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
-        whole = self._places.whole or (self._places.usual if self._hot else 0)
+        whole = self._count.shortens
         if len(repetitions) < whole and (cut_short or self.maximum < whole):
             self._shortened.append(self.workload.name)
         if self.unmeasured:

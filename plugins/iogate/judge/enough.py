@@ -25,11 +25,16 @@ def declared_tolerances(workload: Workload, gating: Sequence[str], options: Gate
     return {name: worse for name, worse in declared.items() if worse is not None}
 
 
+def usual_maximum(workload: Workload, options: GateOptions) -> int:
+    """Return the most repetitions that a workload gets whatever its noise."""
+    return workload.repetitions or workload.max_repetitions or options.max_repetitions
+
+
 def allowed_variances(workload: Workload, gating: Sequence[str], options: GateOptions) -> dict[str, float]:
     """Return the variance between repetitions that each declared tolerance bears, by metric."""
     from iogate.judge import gate
 
-    most = workload.repetitions or workload.max_repetitions or options.max_repetitions
+    most = usual_maximum(workload, options)
     return {
         name: gate.allowed_variance(
             worse,

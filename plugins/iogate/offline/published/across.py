@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from iogate.offline.published.cells import Quantity, unit_factor
 from iogate.offline.published.findings import FigureFinding, FigureFindings
-from iogate.offline.published.tables import Row, Table
+from iogate.offline.published.row import Row
+from iogate.offline.published.tables import Table
 
 _RATE = re.compile(r"\b(\d+\.\d+)\s*((?:k|M|G|Ki|Mi|Gi)B/s(?:ec)?)\b")
 _FEWEST_DIGITS = 5

@@ -49,6 +49,10 @@ _DIRECTED = re.compile(r"\b(?:[rw]|read|write):", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?:\s*(?:,|;|/|<br ?/?>)\s*|\s+)(?=(?:[rw]|read|write):)", re.IGNORECASE)
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
 
+_FIGURE = re.compile(r"\d[\d.,]*\s?[^\s\d]\S{0,7}|\d[\d.,]*")
+ABSENT = re.compile(r"|n/?a|none|nil|[-–—~?.*x ]+", re.IGNORECASE)
+"""A cell that says that there is no figure."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -190,3 +194,13 @@ def size_of(text: str) -> int | None:
         return parse_size(text.replace(" ", "")) or None
     except (ValueError, OverflowError):
         return None
+
+
+def is_figure(cell: str) -> bool:
+    """Return whether a cell is a figure with its unit at the most, and no words that begin with one."""
+    return _FIGURE.fullmatch(cell) is not None
+
+
+def starts_number(cell: str) -> bool:
+    """Return whether a cell begins as a figure does."""
+    return cell[:1].isdigit()

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from iogate.offline.published.cells import Quantity
 from iogate.offline.published.findings import FigureFinding, FigureFindings
-from iogate.offline.published.tables import Row, Table
+from iogate.offline.published.row import Row
+from iogate.offline.published.tables import Table
 
 _CHANCE = 1e-6
 _GROSS = 20

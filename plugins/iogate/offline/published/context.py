@@ -11,7 +11,7 @@ from typing import TypeAlias
 from iogate.engines.sections import DescribedJob, Description
 from iogate.model import Severity
 from iogate.offline.published.findings import FigureFinding, FigureFindings
-from iogate.offline.published.tables import Row
+from iogate.offline.published.row import Row
 
 LATENCY = frozenset({"lat", "clat", "slat"})
 BOTH_RATES = frozenset({"iops", "bandwidth"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iogate.offline.published.context import BOTH_RATES, LATENCY, Context
 from iogate.offline.published.latencies import as_said, depth_of, in_flight, is_copied, waited
-from iogate.offline.published.tables import Row
+from iogate.offline.published.row import Row
 from iogate.offline.published.thousands import tolerated
 
 _TOLD = 0.5  # as far as a bandwidth may be rounded, and be held against anything

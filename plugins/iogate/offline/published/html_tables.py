@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from iogate.offline.published.raw import LONGEST_CELL, MOST_CELLS, RawTable, starts_number
+from iogate.offline.published.cells import starts_number
+from iogate.offline.published.forms import LONGEST_CELL
+from iogate.offline.published.raw import MOST_CELLS, RawTable
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})\b([^<>]*)>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)

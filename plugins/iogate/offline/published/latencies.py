@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iogate.offline.published.cells import Quantity
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
-from iogate.offline.published.tables import Row
+from iogate.offline.published.row import Row
 from iogate.offline.published.thousands import meant
 from iogate.units import format_quantity
 

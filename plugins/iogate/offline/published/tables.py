@@ -5,34 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
+from iogate.offline.published.blocks import block_of_test, block_of_title, may_have_own_block
 from iogate.offline.published.cells import (
     Quantity,
     are_pointed_thousands,
     has_decimal_commas,
     has_decimal_points,
+    is_figure,
     may_be_pointed_thousands,
     quantities,
     size_of,
+    starts_number,
     unit_factor,
     unit_in,
 )
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 from iogate.offline.published.double_cells import taken_apart
-from iogate.offline.published.raw import (
-    LONGEST_CELL,
-    MOST_CELLS,
-    SEMICOLONS,
-    TABS,
-    RawTable,
-    is_figure,
-    left_out,
-    plain,
-    raw_tables,
-    starts_number,
-)
+from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
+from iogate.offline.published.left_out import left_out
+from iogate.offline.published.lines import plain
+from iogate.offline.published.raw import MOST_CELLS, RawTable, raw_tables
+from iogate.offline.published.row import Row
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
@@ -48,94 +43,9 @@ _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NAMED = re.compile(r"[:=]\s*\d")
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
 _NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
-_LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
-    r"(\d+ ?(?:[km]?i?b|k))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?)(?: *sizes?)?)?[ ,:-]*"
-    r"(?:$|[(@]|(?:100% *)?(?:seq|rand|rnd|read|write|mix|exec|transfer|direct|sync|libaio|aligned|iodepth"
-    r"|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
-    re.IGNORECASE,
-)
-_SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
-    r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:100% *)?"
-    r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
-    r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
-    r"(?:\((\d+ ?[km](?:i?b)?)\)|(\d+ ?[km](?:i?b)?))"
-    r"(?:[ ,_-]+(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?))?"  # or between its words
-    r"(?:[ ,_-]*(?:q(?:d|ueue)?|t|threads?|jobs?|iodepth)[ =:]?\d+)*",
-    re.IGNORECASE,
-)
-_A_SIZE = re.compile(r"(?<![\d.])\d+ ?[km](?:i?b)?(?![^\W_])", re.IGNORECASE)
-_OF_TESTS = re.compile(
-    r"(?:tests?|workloads?|jobs?|names?|patterns?|benchmarks?|cases?|access\w*|operations?|types?|mode|rw"
-    r"|i/?o(?: *(?:type|pattern))?)?",
-    re.IGNORECASE,
-)
-_NO_BLOCK = re.compile(
-    r"cache|buffer|stripe|chunk|files?\b|journal|extent|object|read-?ahead|rpm", re.IGNORECASE
-)
-_COUNTED = re.compile(r"reads\b|writes\b", re.IGNORECASE)
-_ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
-_LARGEST_BLOCK = 128 * 2**20
-_LARGEST_OF_A_TEST = 16 * 2**20  # more is what is read or written in all
 _LONGEST_NAME = 60  # characters of a row that nobody can read
 _MOST_LABELS = 24  # cells of a row that its findings begin with
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of figures with what it says of the workload (None: nothing); `line` counts from 1.
-
-    `unread` are cells of measured columns that hold no figure that can be read. A depth that is `shared` is
-    that of all jobs together; how much of it each of `copies` (nodes, VMs) has, a row does not say. So many
-    `disks` were at work, each with a link of its own, where a column counts them.
-    A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
-    Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
-    `unknown` are headings of the table, told with its first row, that name figures and are not understood.
-    An `odd` row has more or fewer cells than there are headings, or something else is between it and them,
-    and none of its figures can be read.
-    """
-
-    line: int
-    label: str
-    figures: tuple[Quantity, ...] = ()
-    block: int | None = None
-    depth: int | None = None
-    jobs: int | None = None
-    size: int | None = None
-    copies: int | None = None
-    disks: int = 1
-    shared: bool = False
-    vague: bool = False
-    unread: tuple[str, ...] = ()
-    apart: bool = False
-    unknown: tuple[str, ...] = ()
-    odd: bool = False
-
-    def first(self, kind: str, part: str = "", direction: str | None = None) -> Quantity | None:
-        """Return the first figure of a kind and part, of one direction if given."""
-        for figure in self.figures:
-            if (figure.kind, figure.part) == (kind, part) and direction in (None, figure.direction):
-                return figure
-        return None
-
-    def pair(self, direction: str) -> tuple[Quantity, Quantity, float] | None:
-        """Return the first of `pairs`; None if there is none."""
-        return next(self.pairs(direction), None)
-
-    def pairs(self, direction: str) -> Iterator[tuple[Quantity, Quantity, float]]:
-        """Yield IOPS and bandwidth of a direction, with the bandwidth that IOPS x block size is in B/s, for
-        each unit that the bandwidth is given in; nothing if the row does not say all three.
-        """
-        rate = self.first("iops", "", direction)
-        if rate and rate.value and self.block:
-            for shown in self.figures:
-                if (shown.kind, shown.part, shown.direction) == ("bandwidth", "", direction) and shown.value:
-                    yield rate, shown, rate.value * self.block
-
-    @cached_property
-    def directions(self) -> tuple[str, ...]:
-        """The directions that the figures name, or one empty name."""
-        return tuple(dict.fromkeys(figure.direction for figure in self.figures)) or ("",)
 
 
 @dataclass(frozen=True)
@@ -214,7 +124,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     figures = [cell for cells in by_column for cell in cells]
     pointed = raw.form is SEMICOLONS and may_be_pointed_thousands(figures) and not has_decimal_points(figures)
     commas = has_decimal_commas(figures) or (pointed and any(map(are_pointed_thousands, by_column)))
-    form = _Form(unambiguous(columns), _block_of(raw.title), commas)
+    form = _Form(unambiguous(columns), block_of_title(raw.title), commas)
     found = _read(raw, form)
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, replace(form, commas=True))
@@ -266,50 +176,6 @@ def _is_impossible(rows: Sequence[Row]) -> bool:
     """Return whether a comma was taken for one of thousands, and cannot be one."""
     rates = (figure for row in rows for figure in row.figures if figure.kind == "bandwidth")
     return any(figure.value > _IMPOSSIBLE and re.search(r"\d,\d{3}\b", figure.text) for figure in rates)
-
-
-def _block_of(title: str) -> int | None:
-    """Return the block size that a title begins with; None if it is the size of something else, or none."""
-    found = _LEADING_SIZE.match(title)
-    return _block(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
-
-
-def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, str]]:
-    """Return the cells of a row that are no figures and have a size, with their headings."""
-    words = [(cell, one.header) for cell, one in zip(cells, columns, strict=False) if not one.kind]
-    return [(cell, header) for cell, header in words if _A_SIZE.search(cell)]
-
-
-def _may_have_own_block(cells: Sequence[str], columns: Sequence[Column]) -> bool:
-    """Return whether a row's name of its test has a size, which may be its block whatever the title says."""
-    return any(
-        _OF_TESTS.fullmatch(header.strip()) and not _NO_BLOCK.search(cell)
-        for cell, header in _sized(cells, columns)
-    )
-
-
-def _block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None:
-    """Return the block size that a row's name of its test has, as `4k randread` and `Random read (64k)` do;
-    None if it has none, or the row more than one size.
-    """
-    sized = _sized(cells, columns)
-    if len(sized) != 1:
-        return None
-    ((cell, header),) = sized
-    found = _SIZE_OF_A_TEST.fullmatch(cell) if _OF_TESTS.fullmatch(header.strip()) else None
-    if found is None or _NO_BLOCK.search(cell) or len(_A_SIZE.findall(cell)) > 1:
-        return None
-    text = next(filter(None, found.groups()))
-    size = _block(text, _LARGEST_OF_A_TEST)
-    counts = text[-1] in "kKmM" and (
-        _COUNTED.search(cell) or (text[-1] in "mM" and "seq" not in cell.lower())
-    )
-    return size if size and not size & (size - 1) and not counts else None
-
-
-def _block(text: str, most: int = _LARGEST_BLOCK) -> int | None:
-    size = size_of(text)
-    return size if size and size <= most else None
 
 
 @dataclass(frozen=True)
@@ -378,8 +244,8 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     is_test = any(column.kind in ("block", "depth") for column in columns)
-    own_block = _may_have_own_block(cells, columns)
-    return _Said(", ".join(labels[:_MOST_LABELS]), _block_of_test(cells, columns), stated, is_test, own_block)
+    own_block = may_have_own_block(cells, columns)
+    return _Said(", ".join(labels[:_MOST_LABELS]), block_of_test(cells, columns), stated, is_test, own_block)
 
 
 def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: _Form) -> Row | None:

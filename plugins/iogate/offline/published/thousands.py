@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from iogate.offline.published.cells import Quantity, unit_factor
-from iogate.offline.published.tables import Row
+from iogate.offline.published.row import Row
 
 NO_THOUSANDS = "no thousands, and no millions"
 

@@ -1,0 +1,82 @@
+"""Block sizes in words: in the title above a table, and in a row's name of its test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from iogate.offline.published.cells import size_of
+from iogate.offline.published.columns import Column
+
+_LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are sizes, too
+    r"(\d+ ?(?:[km]?i?b|k))(?:[ -]*(?:blocks?|bs|i/?os?|io|access\w*|records?)(?: *sizes?)?)?[ ,:-]*"
+    r"(?:$|[(@]|(?:100% *)?(?:seq|rand|rnd|read|write|mix|exec|transfer|direct|sync|libaio|aligned|iodepth"
+    r"|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
+    re.IGNORECASE,
+)
+_SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
+    r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:100% *)?"
+    r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
+    r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
+    r"(?:\((\d+ ?[km](?:i?b)?)\)|(\d+ ?[km](?:i?b)?))"
+    r"(?:[ ,_-]+(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?))?"  # or between its words
+    r"(?:[ ,_-]*(?:q(?:d|ueue)?|t|threads?|jobs?|iodepth)[ =:]?\d+)*",
+    re.IGNORECASE,
+)
+_A_SIZE = re.compile(r"(?<![\d.])\d+ ?[km](?:i?b)?(?![^\W_])", re.IGNORECASE)
+_OF_TESTS = re.compile(
+    r"(?:tests?|workloads?|jobs?|names?|patterns?|benchmarks?|cases?|access\w*|operations?|types?|mode|rw"
+    r"|i/?o(?: *(?:type|pattern))?)?",
+    re.IGNORECASE,
+)
+_NO_BLOCK = re.compile(
+    r"cache|buffer|stripe|chunk|files?\b|journal|extent|object|read-?ahead|rpm", re.IGNORECASE
+)
+_COUNTED = re.compile(r"reads\b|writes\b", re.IGNORECASE)
+_ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
+_LARGEST_BLOCK = 128 * 2**20
+_LARGEST_OF_A_TEST = 16 * 2**20  # more is what is read or written in all
+
+
+def block_of_title(title: str) -> int | None:
+    """Return the block size that a title begins with; None if it is the size of something else, or none."""
+    found = _LEADING_SIZE.match(title)
+    return _block(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+
+
+def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """Return the cells of a row that are no figures and have a size, with their headings."""
+    words = [(cell, one.header) for cell, one in zip(cells, columns, strict=False) if not one.kind]
+    return [(cell, header) for cell, header in words if _A_SIZE.search(cell)]
+
+
+def may_have_own_block(cells: Sequence[str], columns: Sequence[Column]) -> bool:
+    """Return whether a row's name of its test has a size, which may be its block whatever the title says."""
+    return any(
+        _OF_TESTS.fullmatch(header.strip()) and not _NO_BLOCK.search(cell)
+        for cell, header in _sized(cells, columns)
+    )
+
+
+def block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None:
+    """Return the block size that a row's name of its test has, as `4k randread` and `Random read (64k)` do;
+    None if it has none, or the row more than one size.
+    """
+    sized = _sized(cells, columns)
+    if len(sized) != 1:
+        return None
+    ((cell, header),) = sized
+    found = _SIZE_OF_A_TEST.fullmatch(cell) if _OF_TESTS.fullmatch(header.strip()) else None
+    if found is None or _NO_BLOCK.search(cell) or len(_A_SIZE.findall(cell)) > 1:
+        return None
+    text = next(filter(None, found.groups()))
+    size = _block(text, _LARGEST_OF_A_TEST)
+    counts = text[-1] in "kKmM" and (
+        _COUNTED.search(cell) or (text[-1] in "mM" and "seq" not in cell.lower())
+    )
+    return size if size and not size & (size - 1) and not counts else None
+
+
+def _block(text: str, most: int = _LARGEST_BLOCK) -> int | None:
+    size = size_of(text)
+    return size if size and size <= most else None

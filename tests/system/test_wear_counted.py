@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from iogate.host.mounts import block_number
+from iogate.units import format_quantity
 from loops import MIB, made, need, own_locks, run  # noqa: F401 (fixtures)
 from projects import Project, need_fio, plain
 from waiting import eventually
@@ -52,6 +53,8 @@ def test_what_is_written_in_a_ramp_is_counted(limited):
     result = project.run("suites", "--device=lab")
     assert result.verdicts == {"writing": "recorded"}, result.text
     assert counted(project) > 0.9 * (written() - before) > 16 * MIB
+    plan = project.run("suites", "--device=lab", "--io-plan")
+    assert f"\nwritten before: {format_quantity(counted(project), 'B')} of 900.0 GiB a day\n" in plan.text
 
 
 def test_what_is_written_until_ctrl_c_is_counted(limited):

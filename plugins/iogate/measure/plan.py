@@ -37,10 +37,15 @@ _WIDE = 0.2  # what resolves no less than this misses most of what people care a
 
 
 def plan_text(
-    target: Target, trials: Sequence[Trial], budget: float | None = None, *, verbose: bool = False
+    target: Target,
+    trials: Sequence[Trial],
+    budget: float | None = None,
+    *,
+    wear: str = "",
+    verbose: bool = False,
 ) -> str:
     """Return the plan as a table, with what would be refused below it, and the commands; `budget` is the
-    device time in seconds that there is.
+    device time in seconds that there is, and `wear` what was written before of what may be (empty: no limit).
 
     The many points of a matrix are told together, unless `verbose`, which also shows the job files.
     """
@@ -67,6 +72,7 @@ def plan_text(
         tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True),
         "",
         *_totals(measured, budget, target),
+        *([f"written before: {wear}"] if wear else []),
         *_beyond(len(undecided) - len(measured), len(undecided)),
         *(["", known] if known else []),
         *(f"refused: {name}: {error}" for name, error in refused),

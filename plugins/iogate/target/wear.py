@@ -48,6 +48,16 @@ class Wear:
         """Whether there is anything to count for."""
         return bool(self._limits)
 
+    @property
+    def text(self) -> str:
+        """What is counted against each limit, for people. Raises TargetError (`wear`) for a count that cannot
+        be read.
+        """
+        return ", ".join(
+            f"{format_quantity(written, 'B')} of {format_quantity(limit, 'B')} a {period}"
+            for period, limit, written in self._counted()
+        )
+
     def check(self, planned: int | None, laid_out: int = 0) -> None:
         """Raise TargetError (`wear`) if `laid_out` bytes of data and `planned` more must not be written, or
         could not be counted; None (an unknown number) is refused only when nothing of a limit would be left

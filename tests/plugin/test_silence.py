@@ -953,23 +953,32 @@ import pytest
 def pytest_runtest_makereport(item, call):
     report = yield
     if report.failed:
-        report.outcome, report.longrepr = "passed", None
+        report.outcome, report.longrepr = {outcome}
     return report
 """
 
 
-@pytest.mark.parametrize("first", ["", ", tryfirst=True"])
-def test_what_failed_and_somebody_reports_as_passed_is_told(lab, first):
+PASSED, SKIPPED = '"passed", None', '"skipped", ("conftest.py", 1, "flaky")'
+
+
+@pytest.mark.parametrize(
+    ("first", "outcome"), [("", PASSED), (", tryfirst=True", PASSED), (", tryfirst=True", SKIPPED)]
+)
+def test_what_failed_and_somebody_reports_otherwise_is_told(lab, first, outcome):
     """Workloads were regressed in the table, and the run was green."""
-    (lab.path / "conftest.py").write_text(TURNS.format(first=first))
+    turns = TURNS.format(first=first, outcome=outcome)
+    (lab.path / "conftest.py").write_text(turns)
+    (lab.path / "test_it.py").write_text(
+        "def test_it(measure, gate): gate.check(measure(engine='fake', value=1000))\n"
+    )
+    lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
     for option, status, head in (("-v", 0, "warning"), ("--io-strict", 1, "ERROR")):
-        result = lab.run("suites", "--device=lab", option, factor=0.5)
+        result = lab.run("suites", "test_it.py", "--device=lab", option, factor=0.5)
         text = " ".join(result.stdout.str().split())
         assert result.ret == status
-        assert (
-            f"{head}: 2 tests failed by their verdicts, and a conftest.py or a plugin reported a pass" in text
-        )
-    (lab.path / "conftest.py").write_text(TURNS.format(first=first) + RENAMES["as it is told"])
+        told = "3 tests failed by their verdicts, and a conftest.py or a plugin reported a pass, or a skip"
+        assert f"{head}: {told}" in text
+    (lab.path / "conftest.py").write_text(turns + RENAMES["as it is told"])
     told = lab.run("suites", "--device=lab", factor=0.5).stdout.str()
     assert "pytest_runtest_makereport): suites/demo.yaml::alpha, suites" in " ".join(told.split())
 

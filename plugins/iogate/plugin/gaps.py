@@ -194,7 +194,7 @@ class Gaps:
         return self._note_at_the_end(coverage.never_run_text(ids) if ids else "")
 
     def note_turned(self, ids: Sequence[str]) -> str:
-        """Note tests that failed by their verdicts, and somebody reported as passed; the same."""
+        """Note tests that failed by their verdicts, and somebody reported otherwise; the same."""
         return self._note_at_the_end(coverage.turned_text(ids) if ids else "")
 
     def _note_at_the_end(self, text: str) -> str:

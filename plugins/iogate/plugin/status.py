@@ -44,7 +44,7 @@ class FailureStatus:
         self.reported: set[str] = set()
         """The tests of which a report came that says what they came to, by id."""
         self.turned: list[str] = []
-        """The ids of those that failed by a verdict, and somebody reported as passed."""
+        """The ids of those that failed by a verdict, and somebody reported as passed, or as skipped."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
@@ -54,7 +54,7 @@ class FailureStatus:
         verdict: str = getattr(report, _VERDICT, "")
         if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
             self._verdicts.append(verdict)
-        if report.passed and verdict and not hasattr(report, "wasxfail"):
+        if (report.passed or report.skipped) and verdict and not hasattr(report, "wasxfail"):
             self.turned.append(id)
 
     def of(self, session: pytest.Session) -> int:

@@ -911,6 +911,8 @@ GROWING = {
     "a comment of digits": lambda size: CSV + f"# iops {'1' * size}a\n5,6,7,8,9\n",
     "a title of slashes": lambda size: f"iops {'/' * size}\n" + table(SOUND.format(depth=32), head=DEPTH),
     "tabs and blank lines": lambda size: "bs\tIOPS\tlat\n" + large("\n4k\t71k\t1 ms\n", size),
+    "a wide row with tabs": lambda size: "bs\tIOPS\tlat\n4k\t71k\t1 ms" + "\ta" * (size // 4)
+    + large("\n4k\t71k\t1 ms", size // 2),
     "a cell of blanks": lambda size: table(f"| 4k | 1{' ' * size}! |", SOUND.format(depth=32), head=DEPTH),
 }  # fmt: skip
 

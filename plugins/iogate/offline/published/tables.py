@@ -98,7 +98,7 @@ def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     raw = _with_index(raw)
-    width = max([min(raw.width, MOST_CELLS), *(len(cells) for _, cells in raw.rows)])
+    width = min(MOST_CELLS, max([raw.width, *(len(cells) for _, cells in raw.rows)]))
     headers = [
         " ".join(cells[index] for cells in raw.header if index < len(cells)).strip()[:LONGEST_CELL]
         for index in range(width)

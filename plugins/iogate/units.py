@@ -11,10 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(?:i?b)?", re.IGNORECASE)
-_RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)(b)(?:\s*/\s*s|ps)", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?ai:([kmgtpe]?)(?:i?b)?)")
+_RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?ai:([kmgt]?)(i?)(b)(?:\s*/\s*s|ps))")
 _DURATIONS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|)", re.IGNORECASE)
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?ai:(ms|s|m|h|d|))")
 _FRACTION = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*(%?)")
 _COMMAND = re.compile(r"(?<!\S)::")
 _UNPRINTABLE = re.compile(

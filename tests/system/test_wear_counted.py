@@ -126,6 +126,22 @@ def test_what_writes_by_time_is_refused_on_a_btrfs_of_several_devices(made, tmp_
     assert "nobody counts what is written to" in result.text
 
 
+def test_what_is_laid_out_counts_as_often_as_the_device_was_given_it(made, tmp_path, monkeypatch):
+    """Of 120 MiB on a btrfs that keeps two copies, 240 were written, and 120 counted."""
+    need("mkfs.btrfs")
+    need_fio()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made.into_memory()
+    device = made.device(512 * MIB)
+    run("mkfs.btrfs", "-q", "-f", "-d", "dup", "-m", "dup", device)
+    project = Project(tmp_path / "project")
+    project.device("lab", f"target: {made.mount(device)}\nwear: 900G/day\nmissing: record\n")
+    project.suite("workloads: {reading: {rw: randread, size: 32M, runtime: 0.2, time_based: true}}\n")
+    result = project.run("suites", "--device=lab")
+    assert result.verdicts == {"reading": "recorded"}, result.text
+    assert 62 * MIB < counted(project) < 120 * MIB
+
+
 @pytest.fixture
 def uncounted(limited):
     """The project with a device whose counters are off; a loop device keeps that for whoever has it next."""

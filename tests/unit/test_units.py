@@ -35,7 +35,7 @@ def test_sizes_follow_fio(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["4q", "", "-1", "1.5", "k", "4 k b", "1e3", True, "99999999999E", "0.3k", "4\u0660k"]
+    "text", ["4q", "", "-1", "1.5", "k", "4 k b", "1e3", True, "99999999999E", "0.3k", "4\u0660k", "4\u212a"]
 )
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError, match=r"size|whole number|device holds"):
@@ -65,7 +65,7 @@ def test_rates_tell_decimal_from_binary(text, expected):
     assert parse_rate(text) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("text", ["7.88 GB", "fast", "7,88 GB/s", ""])
+@pytest.mark.parametrize("text", ["7.88 GB", "fast", "7,88 GB/s", "", "7 GB/\u017f"])
 def test_what_is_no_rate_is_refused(text):
     with pytest.raises(ValueError, match="rate"):
         parse_rate(text)
@@ -78,7 +78,7 @@ def test_durations_are_seconds(text, expected):
     assert parse_duration(text) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("text", ["soon", "-1", "1y", True])
+@pytest.mark.parametrize("text", ["soon", "-1", "1y", True, "1\u017f", "500m\u017f"])
 def test_what_is_no_duration_is_refused(text):
     with pytest.raises(ValueError, match="duration"):
         parse_duration(text)

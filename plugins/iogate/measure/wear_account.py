@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
-from iogate.audit.snapshot import Snapshot, given_since, written_between
+from iogate.audit.snapshot import Snapshot, counters_of, given_since, written_between
 from iogate.errors import IogateError
 from iogate.measure.invocation import Invocation
 from iogate.measure.sites import Site, Sites
@@ -42,7 +42,9 @@ class WearAccount:
         missing = site.missing(needs, copy)
         if missing or needs.written != 0:
             self._wear.check(needs.written, missing)
-        with self._reserved(missing, self._newly_laid_out):
+        number = site.target.number
+        before = counters_of(number) if missing and self._wear.limited else None
+        with self._reserved(missing, lambda: max(self._newly_laid_out(), given_since(before, number) or 0)):
             yield
 
     @contextlib.contextmanager

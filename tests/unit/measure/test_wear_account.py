@@ -20,6 +20,8 @@ WRITES = Needs(size=16 * MIB, writes=True, written=4 * MIB)
 class Sites:
     """Data that are laid out in memory alone, in one place: `missing` is what is to be laid out first."""
 
+    target = types.SimpleNamespace(number=None)
+
     def __init__(self):
         self.laid_out, self.there = 0, False
 

@@ -65,13 +65,16 @@ def written_between(before: Disk | None, after: Disk | None) -> int | None:
 
 def given_since(before: Disk | None, number: str | None) -> int | None:
     """Return the bytes that a target of this device number was given to write since a reading, as
-    `written_between` does, without all else that a reading has: this may be asked several times a second.
-    None, too, of a btrfs on several devices, of which the number is that of one.
+    `written_between` does: this may be asked several times a second.
     """
-    if before is None or number is None or _is_one_of_several(number):
-        return None
-    now = _counted(number, Path("/"))
-    return written_between(before, now) if now else None
+    return written_between(before, counters_of(number)) if before else None
+
+
+def counters_of(number: str | None) -> Disk | None:
+    """Return what a target of this device number was given so far, without all else that a reading has; None
+    where that is not known, as of a btrfs on several devices.
+    """
+    return None if number is None or _is_one_of_several(number) else _counted(number, Path("/"))
 
 
 @dataclass(frozen=True)

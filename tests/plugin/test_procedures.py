@@ -268,6 +268,48 @@ def test_what_comes_behind_fewer_repetitions_than_in_the_baseline_is_not_held_ag
     result.stdout.fnmatch_lines(["FAILED suites/more.yaml::six*"])
 
 
+def test_nor_behind_a_suite_that_is_new(project):
+    """What had not changed was regressed: a device that gets hot was hot by then."""
+    project.suite(FAKE + "  six: {settles: 2}\n", name="more")
+    order = ("suites", "-p", "no:randomly")
+    for _ in range(3):
+        project.run(*order, "--update-baselines=append").assert_outcomes(passed=3)
+    project.suite(FAKE + "  new: {settles: 2}\n", name="first")
+    for _ in ("recorded", "judged"):
+        result = project.run(*order)
+        result.assert_outcomes(passed=3, failed=1)
+        result.stdout.fnmatch_lines(["*this one measures 1 workload that those of the baseline did not*"])
+        result.stdout.fnmatch_lines(["FAILED suites/more.yaml::six*"])
+
+
+def test_what_is_by_turns_with_one_that_is_not_measured_is_not_held_against_its_places(project):
+    """It passed: its fifth repetition found a device as cool as ever, and counted as an outlier."""
+    project.suite(FAKE + "  one: {settles: 2, runtime: 1}\n  two: {settles: 2, runtime: 10}\n")
+    for _ in range(3):
+        project.run("suites", "--update-baselines=append").assert_outcomes(passed=2)
+    project.run("suites").assert_outcomes(passed=2)
+    result = project.run("suites", "--io-budget=8s")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*this one measured 1 workload before less often than those of the base*"])
+
+
+def test_nor_behind_one_that_failed_or_is_measured_more_often(project, monkeypatch):
+    project.suite(FAKE + "  one: {settles: 2}\n")
+    project.suite(FAKE + "  six: {settles: 2}\n", name="more")
+    order = ("suites", "-p", "no:randomly")
+    for _ in range(3):
+        project.run(*order, "--update-baselines=append").assert_outcomes(passed=2)
+    project.suite(FAKE + "  one: {settles: 2, repetitions: 9}\n")
+    result = project.run(*order)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*this one measured 1 workload before more often than those of the base*"])
+    project.suite(FAKE + "  one: {settles: 2}\n")
+    monkeypatch.setenv("IOGATE_FAKE_FAILS", "one")
+    result = project.run(*order)
+    result.assert_outcomes(errors=1, failed=1)
+    result.stdout.fnmatch_lines(["*this one measured 1 workload before less often than those of the base*"])
+
+
 def test_what_was_recorded_suite_by_suite_is_not_held_against_places_of_a_session_of_all(project):
     """What comes first is at the same places as ever."""
     project.suite(FAKE + "  one: {settles: 2}\n")

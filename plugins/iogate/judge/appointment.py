@@ -67,7 +67,7 @@ class BaselineJudges:
         self._record_missing = record_missing
         self._exists = exists
         self._learn = learn
-        self._likeness = Likeness(self._all, leaves_out, beside)
+        self._likeness = Likeness(self._all, leaves_out, beside, records=record_missing or update is not None)
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
@@ -91,7 +91,7 @@ class BaselineJudges:
                 gating,
                 self._with_loan(),
                 unlike=self._likeness.unlike(workload, baseline),
-                shortened=self._likeness.shortened,
+                unequal=self._likeness.unequal,
                 hot=self._likeness.hot,
             )
             expected = judge.expectations().values() if self._learn else ()

@@ -18,7 +18,7 @@ from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
-from iogate.judge.likeness import unlike_places
+from iogate.judge.likeness import Unequal, unlike_places
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
@@ -47,9 +47,10 @@ class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
     `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.likeness`).
-    `shortened` are the workloads of this session whose speed depends on places, and that were not measured as
-    often as in their baseline: what begins behind them is at other places, too. On a device that gets `hot`
-    what has no course of its own is measured as often as in its baseline, too, as others come behind it.
+    `unequal` are the workloads of this session that were not measured as often as in their baseline, where
+    speed depends on places: what begins behind them is at other places, and so are those that are measured by
+    turns with one, from where it ended on. On a device that gets `hot` what has no course of its own is
+    measured as often as in its baseline, too, as others come behind it.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class BaselineJudge:
         gate_options: GateOptions,
         *,
         unlike: str = "",
-        shortened: list[str] | None = None,
+        unequal: list[Unequal] | None = None,
         hot: bool = False,
     ) -> None:
         self.workload = workload
@@ -68,7 +69,7 @@ class BaselineJudge:
         self.gating = tuple(gating)
         self.gate_options = gate_options
         self.unlike = unlike
-        self._shortened = [] if shortened is None else shortened
+        self._unequal = [] if unequal is None else unequal
         self._hot = hot
         self._begun = False
         self.decisions: dict[str, Decision] = {}
@@ -175,9 +176,8 @@ class BaselineJudge:
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
-        if not self._begun:
-            self._begun = True
-            self.unlike = self.unlike or unlike_places(0, 0, len(self._shortened))
+        self.unlike = self.unlike or unlike_places(0, 0, self._before(len(repetitions)))
+        self._begun = True
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -192,6 +192,14 @@ class BaselineJudge:
             values = [item.metrics[name] for item in repetitions]
             self.decisions[name] = self._decide(name, values, self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
+
+    def _before(self, count: int) -> list[Unequal]:
+        """Return the workloads not measured as often as ever that matter to the newest of `count`
+        repetitions.
+        """
+        if not self._begun:
+            return self._unequal
+        return [one for one in self._unequal if one.count < min(one.usual, count)]
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""
@@ -273,9 +281,6 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
-        whole = self._count.shortens
-        if len(repetitions) < whole and (cut_short or self.maximum < whole):
-            self._shortened.append(self.workload.name)
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)
         if not self.decisions.keys() >= set(self.gating):  # interrupted within the first look
@@ -287,6 +292,14 @@ class BaselineJudge:
         reasons = [*map(sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
         others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)
         return Verdict(worst, "\n".join(reasons), (*judged, *others), repetitions=len(repetitions))
+
+    def end(self, count: int, *, recorded: bool = False) -> None:
+        """Hear that the workload gets no more repetitions. More than usual are what sessions may differ by
+        that are `recorded`.
+        """
+        usual = self._count.heats
+        if count < usual or (count > usual > 0 and not recorded):
+            self._unequal.append(Unequal(count, usual))
 
     def _unmeasured_verdict(self, repetitions: Sequence[Repetition]) -> Verdict:
         name = self.unmeasured[0]

@@ -56,8 +56,10 @@ class Count:
         return 0 if self.places.count else self._recorded and self.first
 
     @property
-    def shortens(self) -> int:
-        """With fewer repetitions what is measured behind finds a device that is less hot; 0: with none."""
+    def heats(self) -> int:
+        """With another number of repetitions what is measured behind finds a device that is more, or less,
+        hot; 0: with none.
+        """
         return self.places.whole or (self.places.usual if self.hot else 0)
 
     @property

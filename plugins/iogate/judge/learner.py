@@ -114,6 +114,9 @@ class Learner:
         seconds = sum(item.seconds for item in repetitions) / len(repetitions)
         return f"{said}, {worst.tolerance:.0%} is needed; {worst.remedy.text(seconds)}"
 
+    def end(self, count: int) -> None:
+        self._judge.end(count, recorded=True)
+
     def expectations(self) -> Mapping[str, Expectation]:
         return self._judge.expectations()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from iogate.judge.baseline import Exists
@@ -14,24 +15,40 @@ Beside = Callable[[Workload], Iterable[tuple[str, str]]]
 """Which workloads are measured before one, or by turns with it: suite and name of each."""
 
 
+@dataclass(frozen=True)
+class Unequal:
+    """A workload that this session measured in `count` repetitions, and its baseline's in `usual` ones: what
+    comes behind finds the device more, or less, hot or worn out.
+    """
+
+    count: int
+    usual: int
+
+
 class Likeness:
     """How a session differs from those of the baselines that are `known`, by suite and workload.
 
     `leaves_out` tells whether it is not to measure a workload that there is, `beside` what it measures before
-    a workload, or by turns with it.
+    a workload, or by turns with it; it `records` what has no baseline, or does not measure that.
     """
 
     def __init__(
-        self, known: Callable[[], Mapping[str, Mapping[str, Baseline]]], leaves_out: Exists, beside: Beside
+        self,
+        known: Callable[[], Mapping[str, Mapping[str, Baseline]]],
+        leaves_out: Exists,
+        beside: Beside,
+        *,
+        records: bool = False,
     ) -> None:
-        self.shortened: list[str] = []
-        """The workloads whose speed depends on places, and that were measured less often than in their
-        baseline.
+        self.unequal: list[Unequal] = []
+        """The workloads that were not measured as often as in their baselines, where speed depends on
+        places.
         """
         self._unmeasured: set[tuple[str, str]] = set()
         self._known = known
         self._leaves_out = leaves_out
         self._beside = beside
+        self._records = records
 
     def unlike(self, workload: Workload, baseline: Baseline) -> str:
         """Return why places of a workload are not those of its baseline; empty if they are."""
@@ -53,14 +70,13 @@ class Likeness:
 
     def _added(self, workload: Workload, baseline: Baseline) -> int:
         """Return how many workloads this session measures beside one that were never measured in a session
-        with it, although most sessions of its baseline came when they had one.
-
-        A baseline that is newer may have been recorded again, and says nothing of the sessions before.
+        with it, as those that are recorded for the first time, or were recorded anew by themselves.
         """
-        own, half, known = set(baseline.sessions), len(baseline.sessions) / 2, self._known()
-        found = (known.get(suite, {}).get(name) for suite, name in self._beside(workload))
-        others = (other for other in found if other and other.since and own.isdisjoint(other.sessions))
-        return sum(sum(name >= other.since for name in baseline.dated) > half for other in others)
+        own, known = set(baseline.sessions), self._known()
+        found = [known.get(suite, {}).get(name) for suite, name in self._beside(workload)]
+        if self._records:
+            return sum(other is None or _never_together(own, other) for other in found)
+        return sum(other is not None and _never_together(own, other) for other in found)
 
     @cached_property
     def hot(self) -> bool:
@@ -78,26 +94,37 @@ class Likeness:
         ]
 
 
-def unlike_places(left_out: int, added: int, shortened: int = 0) -> str:
+def _never_together(sessions: set[str], other: Baseline) -> bool:
+    return bool(other.dated) and sessions.isdisjoint(other.sessions)
+
+
+def unlike_places(left_out: int, added: int, unequal: Sequence[Unequal] = ()) -> str:
     """Return why places of a session are not those of a baseline, and what would help; empty: they are.
 
     `left_out` is how many workloads the baseline's sessions measured that this one does not, `added` how many
-    it measures that those did not, `shortened` how many it measured before less often: the device is not as
-    warm, or as worn out, at the same place then.
+    it measures that those did not, `unequal` what it measured more, or less, often before.
     """
     told, helps = [], []
+    shorter, longer = ([one for one in unequal if (one.count < one.usual) is less] for less in (True, False))
     if left_out:
         told.append(f"leaves out {plural(left_out, 'workload')} that those of the baseline measured")
         helps.append("measure all in one run")
     if added:
         told.append(f"measures {plural(added, 'workload')} that those of the baseline did not")
         helps.append("record all together, three times: --update-baselines, then =append")
-    if shortened:
-        told.append(f"measured {plural(shortened, 'workload')} before less often than those of the baseline")
+    if longer:
+        told.append(
+            f"measured {plural(len(longer), 'workload')} before more often than those of the baseline"
+        )
+        helps.append("record all together, three times: --update-baselines, then =append")
+    if shorter:
+        told.append(
+            f"measured {plural(len(shorter), 'workload')} before less often than those of the baseline"
+        )
         helps.append("allow as many repetitions: --io-budget, --io-max-repetitions, max_repetitions")
     if not told:
         return ""
     return (
         f"and so do sessions: this one {', and '.join(told)}, and cannot be held against them "
-        f"({', '.join(helps)}, or wait for a device at rest: steady_state)"
+        f"({', '.join(dict.fromkeys(helps))}, or wait for a device at rest: steady_state)"
     )

@@ -81,6 +81,9 @@ class Recorder:
                     )
         return ""
 
+    def end(self, count: int) -> None:
+        pass
+
     def expectations(self) -> Mapping[str, Expectation]:
         return {}
 

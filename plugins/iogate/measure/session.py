@@ -282,6 +282,7 @@ class Session:
         """Return the result of a decided workload, with what else is known: findings, and what changed around
         it.
         """
+        trial.judge.end(len(trial.repetitions))
         kept = (*trial.unjudged, *trial.repetitions)
         found = [*trial.notes, *(finding for item in kept for finding in item.findings)]
         findings = tuple(dict.fromkeys(found))

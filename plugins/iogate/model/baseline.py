@@ -49,11 +49,6 @@ class Baseline:
         return max(self.dated, default="")
 
     @property
-    def since(self) -> str:
-        """When the oldest one began, to a second: names of sessions from then on are no less."""
-        return min(self.dated, default="").partition("Z")[0]
-
-    @property
     def first_run(self) -> bool:
         """Whether a first run came before its repetitions, as `runtime: auto` makes one: not before imported
         ones.

@@ -215,7 +215,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run.gaps.note_skipped_as_benchmarks()
     if is_worker(session.config):
         run.gaps.find_in_worker(run.find_gaps)
-    elif run.selected.modules or run.settings.strict or leaves_out_unchanged(session.config):
+    elif (
+        run.selected.modules
+        or run.python_tests.items
+        or run.settings.strict
+        or leaves_out_unchanged(session.config)
+    ):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
 
 

@@ -1,7 +1,8 @@
 """An engine for tests of the pipeline: `echo` says the figure that the workload asks for.
 
 The figure, which is lower in the first `settles` repetitions, is `value` times IOGATE_FAKE_FACTOR, with a
-noise that depends on nothing but the repetition's number. Of a pair the factor is that of arm B.
+noise that depends on nothing but the repetition's number. Of a pair the factor is that of arm B. The workload
+named by IOGATE_FAKE_FAILS says something else.
 """
 
 import os
@@ -55,7 +56,8 @@ class FakeEngine:
         figure = (
             options["value"] * factor * rest * (1 + options["noise"] * _NOISE[(number - 1) % len(_NOISE)])
         )
-        says = options["says"] or f"{figure:.6f}"
+        broken = os.environ.get("IOGATE_FAKE_FAILS") == workload.name
+        says = "broken" if broken else options["says"] or f"{figure:.6f}"
         return Command(("sh", "-c", f"echo '{says}'"), timeout=20)
 
     def recognises(self, text):

@@ -237,14 +237,19 @@ def test_what_is_appended_alone_is_refused_where_speed_depends_on_places(folder)
 
 
 def test_what_a_session_measures_beside_counts_where_it_was_never_measured_together(folder):
-    """Recorded suite by suite, a device that gets hot is cold where each begins."""
+    """Recorded suite by suite, a device that gets hot is cold where each begins; and it is hotter behind one
+    that is new, or was recorded anew without the others.
+    """
     for number in range(3):
         store(folder, A, session=f"2026-01-0{number + 1}T00:00:00Z-aaaa")
         store(folder, reads("b"), session=f"2026-01-0{number + 1}T01:00:00Z-bbbb")
         store(folder, A, reads("c"), session=f"2026-02-0{number + 1}T00:00:00Z-cccc")
     store(folder, reads("later"), session="2026-03-01T00:00:00Z-dddd")
     assert judges(folder).appoint(A, (READ,)).unlike == ""
-    asked = judges(
-        folder, beside=lambda workload: [("demo", name) for name in ("a", "b", "c", "later", "new")]
-    )
-    assert "measures 1 workload that" in asked.appoint(A, (READ,)).unlike
+    for records, added in ((False, 2), (True, 3)):
+        asked = judges(
+            folder,
+            record_missing=records,
+            beside=lambda workload: [("demo", name) for name in ("a", "b", "c", "later", "new")],
+        )
+        assert f"measures {added} workloads that" in asked.appoint(A, (READ,)).unlike

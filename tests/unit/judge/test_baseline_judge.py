@@ -21,14 +21,14 @@ from workloads import workload
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
-def judge(gate, metrics, left_out=0, added=0, shortened=None, hot=False, **gate_options):
+def judge(gate, metrics, left_out=0, added=0, unequal=None, hot=False, **gate_options):
     return BaselineJudge(
         workload("fio", options={}, gate=gate),
         Baseline("w", {}, metrics, sessions=("a", "b", "c")),
         tuple(gate),
         GateOptions(**gate_options),
         unlike=unlike_places(left_out, added),
-        shortened=shortened,
+        unequal=unequal,
         hot=hot,
     )
 
@@ -42,8 +42,9 @@ def decided(one, measured):
     """The verdict of a judge who looks after each repetition, as a session does, and how many it took."""
     for count in range(1, len(measured) + 1):
         if one.look(measured[:count]):
-            return one.verdict(measured[:count]), count
-    return one.verdict(measured), len(measured)
+            break
+    one.end(count)
+    return one.verdict(measured[:count]), count
 
 
 IOPS, P99 = "read.iops", "read.clat.p99"
@@ -163,11 +164,11 @@ def test_what_somebody_shortens_on_a_hot_device_leaves_it_colder_for_what_comes_
     repetitions_given, most, is_shorter
 ):
     steady = tuple((1000.0, 1001.0, 999.0, 1000.0, 1002.0) for _ in range(3))
-    shortened = []
-    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, shortened=shortened, hot=True, max_repetitions=most)
+    unequal = []
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, unequal=unequal, hot=True, max_repetitions=most)
     one.workload = replace(one.workload, repetitions=repetitions_given)
     decided(one, repetitions(**{IOPS: [1000.0] * one.maximum}))
-    assert bool(shortened) == is_shorter
+    assert bool(unequal) == is_shorter
 
 
 def test_single_runs_that_were_imported_are_judged_after_two_on_a_hot_device_too():
@@ -205,19 +206,41 @@ def test_it_is_as_long_as_they_are_also_where_they_took_their_course_for_noise()
         assert (found.verdict, count, one.usual, one.maximum) == ("pass", most, most, most)
 
 
-@pytest.mark.parametrize(("count", "verdict"), [(3, "inconclusive"), (5, "pass")])
-def test_what_begins_behind_one_that_was_cut_short_is_at_other_places(count, verdict):
-    """Device time was short; what was begun before is at the places of the baseline."""
-    shortened = []
-    first, beside, behind = (
-        judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, shortened=shortened) for _ in range(3)
+@pytest.mark.parametrize("hot", [False, True])
+@pytest.mark.parametrize(
+    ("count", "by_turns", "behind"),
+    [(0, "inconclusive", "inconclusive"), (3, "inconclusive", "inconclusive"), (5, "pass", "pass"),
+     (9, "pass", "inconclusive")],
+)  # fmt: skip
+def test_what_is_measured_less_or_more_often_leaves_others_at_other_places(count, by_turns, behind, hot):
+    """Device time was short, or somebody asked for more: what was behind was another speed, and regressed."""
+    unequal = []
+    first, beside, last = (
+        judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, unequal=unequal, hot=hot)
+        for _ in range(3)
     )
     measured = repetitions(**{IOPS: [2000 * place for place in HEATING]})
     beside.look(measured[:1])
-    first.look(measured[:count])
-    assert first.verdict(measured[:count], "out of time" if count < 5 else "").verdict == verdict
-    assert decided(beside, measured)[0].verdict == "pass"
-    assert decided(behind, measured)[0].verdict == verdict
+    first.workload = replace(first.workload, repetitions=count or None)
+    first.end(count)
+    assert decided(beside, measured)[0].verdict == by_turns
+    assert decided(last, measured)[0].verdict == behind
+
+
+def test_what_is_by_turns_with_one_that_ended_before_is_at_its_places_up_to_there():
+    """As all are with `--io-max-repetitions=3`: of two that are measured by turns one ends first."""
+    unequal = []
+    first, beside = (
+        judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, unequal=unequal, max_repetitions=3)
+        for _ in range(2)
+    )
+    measured = repetitions(**{IOPS: [2000 * place for place in HEATING[:3]]})
+    for count in (1, 2, 3):
+        for one in (first, beside):
+            if one.look(measured[:count]):
+                assert one.verdict(measured[:count]).verdict == "pass"
+                one.end(count)
+    assert len(unequal) == 2
 
 
 @pytest.mark.parametrize(

@@ -299,6 +299,13 @@ def test_a_baseline_that_no_test_in_python_measures(tested, old, new, lost):
     )
 
 
+def test_a_baseline_that_no_test_in_python_measures_where_no_suite_is_asked_for(tested):
+    """Such a run, as of a project without suites, told it with `--io-strict` alone."""
+    (tested.path / "test_disk.py").write_text(MEASURES.replace("def test_mine(measure)", "def mine(measure)"))
+    words = "test_disk.yaml: stored baselines that no test in Python measures: test_mine"
+    strictly_refused(tested, words, arguments=("test_disk.py", "--device=lab"))
+
+
 def test_a_baseline_that_no_test_in_python_measures_below_another_root(tested):
     """The ids of pytest do not tell then where a module lies."""
     (tested.path / "ci").mkdir()

@@ -548,6 +548,35 @@ class TestForms:
         said = text("x", [piece])
         assert "    stands: IOPS\n    does not stand: bandwidth\n" in said and "3 rows of" in said
 
+    @pytest.mark.parametrize(
+        "row",
+        [
+            "<!-- <tr><td>4k<td>2000<td>39 -->",
+            "<!--\n<tr><td>4k<td>2000<td>39</tr>\n-->",
+            '<tr style="display: none"><td>4k<td>2000<td>39</tr>',
+            "<tr hidden><td>4k<td>2000<td>39</tr>",
+            "<tr><td>4k<td>2000<del>0</del><td><s>39</s> 7.8 MiB/s</tr>",
+            "<tr><td>4k<td>2000<td><del>39<td hidden>39</tr>",
+            "<tr><td>4k<td>2000<td>39<sup>1</sup></tr>",
+        ],
+    )
+    def test_what_no_reader_sees_in_html_is_no_figure(self, row):
+        """Rows in comments were called wrong; a struck digit, or a footnote, made a figure longer."""
+        head = "<table><tr><th>bs<th>IOPS<th>BW (MiB/s)</tr><tr><td>4k<td>1000<td>3.9</tr>"
+        piece = only(f"{head}\n{row}\n</table>")
+        assert by_check(piece) == {} and by_check(piece, "suspect").keys() <= {"unreadable"}
+
+    @pytest.mark.parametrize("words", ["failed", "NaN", "time out", "<1", "out of memory"])
+    @pytest.mark.parametrize("gap", ["", "\n"])
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    def test_a_row_of_words_hides_none_behind_it(self, words, gap, delimiter):
+        """All rows behind one that failed were left out without a word, and the table stood."""
+        rows = ("bs,IOPS,BW MB/s", *["-,-,-"] * (delimiter == "|"), "4k,1000,4.096", f"8k,{words},{words}")
+        lines = [f"{delimiter if delimiter == '|' else ''}{row.replace(',', delimiter)}" for row in rows]
+        lines.append(gap + lines[0][:1].strip("b") + "16k,1000,99.9".replace(",", delimiter))
+        piece = only("\n".join(lines))
+        assert [*by_check(piece)] == ["bandwidth_unit"]
+
     @pytest.mark.parametrize("title", ["Throughput in MB/s", "Throughput (MB/s)"])
     def test_columns_of_directions_are_of_the_kind_that_the_title_says(self, title):
         rows = ("| Seq 1M | 3500 | 3000 |", "| Rand 4k | 60 | 70000 |")
@@ -797,7 +826,7 @@ BETWEEN = [
     ),
     *("a  IOPS\nb  5k", "Job\tIOPS\n1\t2", "Job\tWords\n1\t2"),
 ]
-OF_ITS_FORM = ["8k,,,,", "8k,n/a,n/a,~,-", "8k,100k,1"]
+OF_ITS_FORM = ["8k,,,,", "8k,n/a,n/a,~,-", "8k,100k,1", "8k,x,failed,failed,out of space", "8k,<1,<1,<1,~9"]
 
 
 @settings(deadline=None)

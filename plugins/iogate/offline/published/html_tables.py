@@ -18,6 +18,9 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})\b([^<>]*)>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "head", "template"})
+_STRUCK = frozenset({"del", "s", "strike"})
+_HIDDEN = re.compile(r"\bdisplay\s*:\s*none\b|(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
+_PARTS = frozenset({"table", "tr", "td", "th"})
 _LONG_NUMBER = re.compile(r"&#\d{8,};?")
 """A character that there is none of; Python reads no number of thousands of digits."""
 _BREAKS = re.compile(r"\s+")
@@ -48,10 +51,20 @@ def read_html(text: str) -> tuple[str, list[RawTable]]:
     """
     if "<t" not in text.lower() and not _PAGE.search(text):
         return text, []
+    text = _without_comments(text)
     reader = _HtmlReader(bool(_PAGE.search(text)))
     reader.read(text)
     room = _Room(max(_LEAST_ROOM, len(text) // _SHORTEST_CELL))
     return "".join(reader.outside), [raw for table in reader.tables if (raw := _raw(table, room))]
+
+
+def _without_comments(text: str) -> str:
+    """Return a text with nothing but line ends in its comments; what does not end is none."""
+    kept, place = [], 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept += [text[place:start], "\n" * text.count("\n", start, end)]
+        place = end + 3
+    return "".join([*kept, text[place:]])
 
 
 @dataclass
@@ -69,6 +82,7 @@ class _HtmlReader:
         self.outside: list[str] = []
         self.tables: list[_Table] = []
         self._table: _Table | None = None
+        self._row: list[_Cell] | None = None
         self._cell: _Cell | None = None
         self._hidden = ""
         self._title = ""
@@ -84,9 +98,10 @@ class _HtmlReader:
             name, closing = tag[2].lower(), bool(tag[1])
             if name == "table" and not closing and tag.start() > self._last:
                 name = ""
-            if name in _UNSEEN and (self.page or self._table):
-                self._hidden = "" if closing and name == self._hidden else self._hidden or name
-                self._hidden = "" if closing and not self._hidden else self._hidden
+            if self._hidden in _STRUCK and name in _PARTS:
+                self._hidden = ""  # what is struck out ends with its cell
+            if (name in _UNSEEN and (self.page or self._table)) or (name in _STRUCK and self._cell):
+                self._hide(name, closing)
             elif not self._hidden:
                 self._tag(name, closing, tag[3], line)
             if self._table or self.page:
@@ -97,11 +112,18 @@ class _HtmlReader:
             place = tag.end()
         self._text(text[place:])
 
+    def _hide(self, name: str, closing: bool) -> None:
+        if closing and name == self._hidden:
+            self._hidden = ""
+        elif not closing and not self._hidden:
+            self._hidden = name
+
     def _tag(self, name: str, closing: bool, attributes: str, line: int) -> None:
+        hidden = _HIDDEN.search(attributes) is not None
         if name == "table":
-            self._cell = None
+            self._cell = self._row = None
             self._table = None if closing else _Table(line, self._title)
-            if self._table:
+            if self._table and not hidden:
                 self.tables.append(self._table)
             self._title = ""
         elif self._table is None:
@@ -109,15 +131,17 @@ class _HtmlReader:
         elif name == "tr":
             self._cell = None
             if not closing:
-                self._table.rows.append([])
+                self._row = []
+                if not hidden:
+                    self._table.rows.append(self._row)
         elif name in ("td", "th"):
             self._cell = None
-            if not closing and self._table.rows and len(self._table.rows[-1]) < MOST_CELLS:
+            if not closing and self._row is not None and len(self._row) < MOST_CELLS and not hidden:
                 spans = {key.lower(): int(count) for key, count in _SPAN.findall(attributes)}
                 self._cell = _Cell(line, name == "th", spans.get("col", 1), spans.get("row", 1))
-                self._table.rows[-1].append(self._cell)
+                self._row.append(self._cell)
         elif self._cell:
-            self._cell.text += " " if name == "br" else ""
+            self._cell.text += " " if name == "br" else "^" if name == "sup" and not closing else ""
 
     def _text(self, text: str) -> None:
         if self._hidden or self._table:

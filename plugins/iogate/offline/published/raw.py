@@ -28,6 +28,12 @@ MOST_CELLS = 256
 _MOST_HEADINGS = 16  # lines of them, with tabs
 DOUBLE = re.compile(r"(\d+ ?[km]i?b?)\s*\(IOPS\)", re.IGNORECASE)
 """A block size, below which bandwidth and IOPS stand in one cell."""
+_FAILED = re.compile(  # or what is nearly a figure: `<1`, `~1000`
+    rf"{ABSENT.pattern}|nan|inf|fail\w*|err(?:ors?)?|timed?[ -]?outs?|oom|skip\w*|crash\w*|kill\w*|abort\w*"
+    r"|hung|unsupported|not \w{1,20}|tbd|todo|[<>~≈≤≥]\s?\d.{0,20}",
+    re.IGNORECASE,
+)
+_LOOKED_AT = 8  # rows above
 _HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
 
 
@@ -68,6 +74,18 @@ def raw_tables(lines: Lines) -> Iterator[RawTable]:
         elif not sure_form(line) and re.match(r"\W*\w", line):
             title = line.strip()[:LONGEST_CELL]
         number += 1
+
+
+def is_failed(cells: Sequence[str], table: RawTable) -> bool:
+    """Return whether cells are those of a row of the table that has no figures, as of a run that failed: it
+    begins with a number, as those above it do, or says so in other words, and names no figures.
+    """
+    if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells)):
+        return False
+    if all(map(_FAILED.fullmatch, cells[1:])):
+        return True
+    rows = table.rows[-_LOOKED_AT:]
+    return starts_number(cells[0]) and bool(rows) and all(starts_number(row[0]) for _, row in rows)
 
 
 def is_nearly_row(cells: Sequence[str], table: RawTable) -> bool:
@@ -115,7 +133,11 @@ def _may_go_on(lines: Lines, number: int, cells: Sequence[str], above: RawTable 
         return False
     if len(cells) > above.width and not starts_number(cells[0]):
         return False
-    return _is_group(cells) or (any(map(starts_number, cells[1:])) and not names_figures(cells[0]))
+    return (
+        _is_group(cells)
+        or (any(map(starts_number, cells[1:])) and not names_figures(cells[0]))
+        or is_failed(cells, above)
+    )
 
 
 def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
@@ -186,6 +208,8 @@ def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawT
         return "" if len(cells) > table.width and table.form is PIPES else "row"
     if number in lines.heads or len(cells) > table.width:
         return "end"
+    if is_failed(cells, table):
+        return "row"
     if any(map(starts_number, cells[1:])):
         return "end" if names_figures(cells[0]) else "row"
     return "" if all(map(ABSENT.fullmatch, cells[1:])) else "end"
@@ -196,8 +220,9 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
     line = lines.texts[number - 1]
     width, figures = table.width, sum(map(starts_number, cells[1:]))
     if table.form is SPACED:
-        return "row" if len(cells) == width and figures >= width / 2 and not gap else "end"
-    if len(cells) == width and figures:
+        whole = len(cells) == width and not gap
+        return "row" if whole and (figures >= width / 2 or is_failed(cells, table)) else "end"
+    if len(cells) == width and (figures or is_failed(cells, table)):
         return "row"
     if is_nearly_row(cells, table):
         return ""

@@ -52,8 +52,12 @@ def test_a_kernel_without_pidfd_tells_their_ends_as_well(follow, monkeypatch):
 
 
 def test_why_a_run_was_refused_is_kept(follow):
-    _, runs = follow([["a"]], a="echo 'ERROR: no such host'; echo more; exit 4")
-    assert runs["a"].refusal == "no such host"
+    _, runs = follow(
+        [["a", "b"]],
+        a="echo 'ERROR: no such host'; echo '  more'; exit 4",
+        b="echo 'ERROR: refused:'; echo '  no suite'; echo '  no more'; exit 4",
+    )
+    assert [run.refusal for run in runs.values()] == ["no such host", "refused: no suite"]
 
 
 def test_who_else_holds_the_output_open_is_not_waited_for(follow):

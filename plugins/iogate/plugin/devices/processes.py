@@ -102,6 +102,8 @@ class Run:
         text = line.decode("utf-8", errors="replace").rstrip("\r")
         if text.startswith("ERROR: "):
             self.refusal = text.removeprefix("ERROR: ")
+        elif self.refusal.endswith(":") and text.startswith("  "):  # what it is stands below
+            self.refusal += f" {text.strip()}"
         show(self.name, text)
 
 

@@ -249,6 +249,25 @@ def test_what_the_target_would_refuse_is_told_with_the_number_of_workloads(proje
     assert "1 workload would be refused: the target" in text and "short of space" in text
 
 
+def test_a_baseline_that_cannot_be_read_is_told(project, capsys):
+    """A run would be refused for it."""
+    write(project, "lab", "target: .\n")
+    store(project)
+    assert "ok   baseline    of 1 workload, in 1 suite" in said(capsys, "check", "lab")
+    (project / "baselines/lab/other.yaml").write_text("nonsense")
+    assert "NOT  baseline    " in (text := said(capsys, "check", "lab", status=1))
+    assert "lab/other.yaml:1" in text and "of 1 workload, in 1 suite" in text
+
+
+def test_direct_io_is_asked_for_where_a_workload_does(project, capsys):
+    """A target in memory was refused, whose suites say `direct: false`."""
+    write(project, "lab", "target: /dev/shm\n")
+    text = said(capsys, "check", "lab", status=1)
+    assert "ok   target      /dev/shm" in text and "1 workload would be refused" in text
+    (project / "suites/demo.yaml").write_text(SUITE.replace("runtime: 1", "runtime: 1, direct: false"))
+    assert "NOT" not in said(capsys, "check", "lab")
+
+
 def test_no_file_is_left_behind(project, capsys):
     write(project, "lab", "target: .\n")
     before = sorted(project.rglob("*"))

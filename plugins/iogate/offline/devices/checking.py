@@ -21,7 +21,8 @@ from iogate.errors import IogateError, TargetError
 from iogate.formats.reading import held_input
 from iogate.formats.words import nearest
 from iogate.host.environment import identity_mismatch, observe
-from iogate.judge.baseline.places import near_path
+from iogate.judge.baseline import load_baselines
+from iogate.judge.baseline.places import baseline_files, near_path
 from iogate.measure.bench import Bench
 from iogate.measure.settings import Settings
 from iogate.model import Device, Needs, Place, Workload
@@ -51,9 +52,11 @@ def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
     InputError for a profile that cannot be read.
     """
     project = find_project(Path.cwd(), Path.cwd())
-    device = load_device(name, baselines or project.baselines)
+    baselines = baselines or project.baselines
+    device = load_device(name, baselines)
     there = device.host or device.hosts
     found = [_profile(device), *(_elsewhere if there else _machine)(device, project)]
+    found += _baselines(baselines / device.name)
     lines = []
     for item in found:
         first, *rest = no_commands(item.text).splitlines()
@@ -65,6 +68,21 @@ def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
 def _profile(device: Device) -> _Found:
     where = near_path(Path(device.position.file)) if device.position else "no file, any machine is it"
     return _Found("profile", True, f"{device.name}: {where}")
+
+
+def _baselines(folder: Path) -> Iterator[_Found]:
+    """Yield what cannot be read of the baselines of a device, or how many there are."""
+    suites, workloads = 0, 0
+    try:
+        for path, suite in baseline_files(folder):
+            try:
+                suites, workloads = suites + 1, workloads + len(load_baselines(path, suite))
+            except IogateError as error:
+                yield _Found("baseline", False, str(error))
+    except IogateError as error:
+        yield _Found("baseline", False, str(error))
+    if workloads:
+        yield _Found("baseline", True, f"of {plural(workloads, 'workload')}, in {plural(suites, 'suite')}")
 
 
 def _machine(device: Device, project: Project) -> Iterator[_Found]:
@@ -145,7 +163,7 @@ def _refused(device: Device, target: Target) -> Sequence[TargetError]:
 
 
 def _usual(target: Target) -> Needs:
-    return replace(USUAL, size=0, writes=target.kind == "directory")
+    return replace(USUAL, size=0, direct=False, writes=target.kind == "directory")
 
 
 def _link(device: Device, found: Callable[[], Link | None]) -> Iterator[_Found]:

@@ -32,7 +32,8 @@ def left_out(lines: Lines, tables: Sequence[RawTable]) -> Iterator[tuple[RawTabl
             for form in [sure] if sure else UNSURE:
                 cells = form.split(line)
                 near = above.get(form, ())
-                if near and _heads_others(lines, number, cells, near[0]):
+                failed = any(is_failed(cells, one) for one in near)
+                if near and not failed and _heads_others(lines, number, cells, near[0]):
                     others[form] = len(cells)
                     continue
                 found = next((one for one in near if _is_like_rows(cells, one)), None)
@@ -48,8 +49,6 @@ def _heads_others(lines: Lines, number: int, cells: Sequence[str], table: RawTab
     if table.line in lines.heads or not table.form or is_comment(lines.texts[number - 1], table.form):
         return False
     if any(map(is_figure, cells[1:])) and not names_figures(cells[0]):
-        return False
-    if is_failed(cells, table):
         return False
     if sum(not ABSENT.fullmatch(cell) for cell in cells) < 2 or repeats(cells, table.header):
         return False

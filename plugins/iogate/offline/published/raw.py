@@ -78,11 +78,12 @@ def raw_tables(lines: Lines) -> Iterator[RawTable]:
 
 def is_failed(cells: Sequence[str], table: RawTable) -> bool:
     """Return whether cells are those of a row of the table that has no figures, as of a run that failed: it
-    begins with a number, as those above it do, or says so in other words, and names no figures.
+    says so, or the same in each of them, or begins with a number, as those above it do; and it names no
+    figures.
     """
-    if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells)):
+    if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells[1:])):
         return False
-    if all(map(_FAILED.fullmatch, cells[1:])):
+    if all(map(_FAILED.fullmatch, cells[1:])) or len({*map(str.lower, cells[1:])}) == 1 < len(cells) - 1:
         return True
     rows = table.rows[-_LOOKED_AT:]
     return starts_number(cells[0]) and bool(rows) and all(starts_number(row[0]) for _, row in rows)
@@ -121,7 +122,7 @@ def _begun(
         if header and number >= vain.get((form, len(header)), 0):
             table = RawTable(number, title, form, [header])
             behind = _read_rows(lines, number + 1, table)
-            if table.rows:
+            if any(starts_number(cell) for _, cells in table.rows for cell in cells[1:]):
                 return table, behind
             vain[form, len(header)] = behind
     return None
@@ -202,8 +203,10 @@ def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawT
         return "end" if gap and number in lines.heads else ""
     if _is_group(cells):
         return "end" if names_figures(cells[0]) else ""
-    if table.header and cells[0] == table.header[0][0] and not any(map(starts_number, cells)):
-        return "end"  # other headings
+    if table.header and not any(map(starts_number, cells)):
+        named = sum(map(names_figures, cells[1:])) if _has_figures(table) else 0
+        if cells[0] == table.header[0][0] or named > 1 or 0 < named == len(cells) - 1:
+            return "end"  # other headings
     if not gap:
         return "" if len(cells) > table.width and table.form is PIPES else "row"
     if number in lines.heads or len(cells) > table.width:
@@ -215,13 +218,19 @@ def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawT
     return "" if all(map(ABSENT.fullmatch, cells[1:])) else "end"
 
 
+def _has_figures(table: RawTable) -> bool:
+    """Return whether most of a row is figures, of those read last."""
+    return any(2 * sum(map(is_figure, cells[1:])) >= len(cells) - 1 for _, cells in table.rows[-_LOOKED_AT:])
+
+
 def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap: bool) -> str:
     """Return what a line without pipes and tabs is to the table above: a `row`, the `end`, or nothing."""
     line = lines.texts[number - 1]
     width, figures = table.width, sum(map(starts_number, cells[1:]))
     if table.form is SPACED:
-        whole = len(cells) == width and not gap
-        return "row" if whole and (figures >= width / 2 or is_failed(cells, table)) else "end"
+        failed = sum(map(bool, map(_FAILED.fullmatch, cells[1:]))) if figures else 0
+        known = figures + failed >= width / 2 or is_failed(cells, table)
+        return "row" if len(cells) == width and known and not gap else "end"
     if len(cells) == width and (figures or is_failed(cells, table)):
         return "row"
     if is_nearly_row(cells, table):

@@ -304,6 +304,9 @@ def test_a_baseline_that_no_test_in_python_measures_where_no_suite_is_asked_for(
     (tested.path / "test_disk.py").write_text(MEASURES.replace("def test_mine(measure)", "def mine(measure)"))
     words = "test_disk.yaml: stored baselines that no test in Python measures: test_mine"
     strictly_refused(tested, words, arguments=("test_disk.py", "--device=lab"))
+    (tested.path / "test_disk.py").write_text(MEASURES.replace("measure", "dict"))
+    words = "test_disk.yaml: stored baselines that no test in Python measures: test_mine"
+    strictly_refused(tested, words, arguments=("test_disk.py", "--device=lab", "-k", "plain"))
 
 
 def test_a_baseline_that_no_test_in_python_measures_below_another_root(tested):
@@ -963,6 +966,50 @@ def pytest_runtest_makereport(item, call):
         report.outcome, report.longrepr = {outcome}
     return report
 """
+
+
+HIDES = {
+    "its call": """
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item):
+    try:
+        return (yield)
+    except BaseException:
+        pytest.skip("flaky")
+""",
+    "what was raised": """
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    if call.excinfo:
+        call.excinfo = pytest.ExceptionInfo.from_exc_info(skipped())
+    return (yield)
+def skipped():
+    import sys
+    try:
+        pytest.skip("flaky")
+    except BaseException:
+        return sys.exc_info()
+""",
+    "its report": """
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    old = yield
+    return pytest.TestReport(old.nodeid, old.location, old.keywords, "passed", None, old.when)
+""",
+}
+
+
+@pytest.mark.parametrize("hides", HIDES.values(), ids=HIDES.keys())
+def test_what_a_test_in_python_failed_by_is_known_whatever_is_made_of_it(lab, hides):
+    """It was skipped, and the run green, with `--io-strict`, too."""
+    (lab.path / "test_it.py").write_text("def test_it(measure): measure(engine='fake', value=1000)\n")
+    lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    (lab.path / "conftest.py").write_text(f"import pytest\n{hides}")
+    for option, status, head in (("-v", 0, "warning"), ("--io-strict", 1, "ERROR")):
+        assert lab.run("test_it.py", "--device=lab", option).ret == 0
+        result = lab.run("test_it.py", "--device=lab", option, factor=0.5)
+        assert result.ret == status
+        assert f"{head}: 1 test failed by its verdict, and" in " ".join(result.stdout.str().split())
 
 
 PASSED, SKIPPED = '"passed", None', '"skipped", ("conftest.py", 1, "flaky")'

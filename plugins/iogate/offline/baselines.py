@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from iogate.declare.device import check_name
 from iogate.declare.project import require_within
 from iogate.errors import BaselineError, InputError, InputErrors, IogateError
 from iogate.formats.atomic import write_atomically
@@ -100,6 +101,8 @@ def rename(source: Path, target: Path | None = None) -> str:
         raise InputError(f"{source} has no baselines")
     for moved in (source, place):
         _require_here(moved.parent if folder else _home(moved))
+    if folder:
+        _require_beside(source, place)
     for file in files:
         refuse_links(source / file, file.as_posix() if folder else "")
         check_baseline(load_plain(source / file, str(source / file)))
@@ -109,6 +112,16 @@ def rename(source: Path, target: Path | None = None) -> str:
         _settle(place / file, file.with_suffix("").as_posix() if folder else suite_of(place))
         for file in files
     )
+
+
+def _require_beside(source: Path, place: Path) -> None:
+    """Raise InputError for a place where no run would find a device: its folder lies beside the others."""
+    check_name(place.name)
+    if place.parent != source.parent:
+        raise InputError(
+            f"{place} cannot be the folder of a device: it is not beside {source}",
+            remedy=f"name it so: {source.parent / place.name}",
+        )
 
 
 def _move(source: Path, target: Path) -> None:

@@ -215,13 +215,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     run.gaps.note_skipped_as_benchmarks()
     if is_worker(session.config):
         run.gaps.find_in_worker(run.find_gaps)
-    elif (
-        run.selected.modules
-        or run.python_tests.items
-        or run.settings.strict
-        or leaves_out_unchanged(session.config)
-    ):
+    elif _is_concerned(run) or run.settings.strict or leaves_out_unchanged(session.config):
         _find_gaps(run, measures=any(isinstance(item, WorkloadItem) for item in session.items))
+
+
+def _is_concerned(run: PytestRun) -> bool:
+    """Return whether anything was collected that measures, or has a baseline."""
+    return bool(run.selected.modules) or run.python_tests.are_known or run.gaps.concern
 
 
 def _leave_out_copies(session: pytest.Session, run: PytestRun) -> None:
@@ -358,7 +358,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     of the user's is called as one of ours, a hook of theirs takes its call, or drops its failure.
     """
     run = item.config.stash[RUN]
-    with run.gate.checking_rest():
+    with run.status.watching(item), run.gate.checking_rest():
         measured = run.record_of(item) if isinstance(item, WorkloadItem) else None
         if measured:
             run.gate.expect(measured)
@@ -448,7 +448,7 @@ def pytest_terminal_summary(
         look = Look(width, terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED)
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
-    concerned = run.selected.modules or run.gaps.concern or results is not None or exitstatus in _NOTHING_RAN
+    concerned = _is_concerned(run) or results is not None or exitstatus in _NOTHING_RAN
     silent = run.silent if concerned and not run.settings.strict else []
     if run.gaps.refused_of_workers:
         terminalreporter.write_line(f"\nERROR: {refusal_text(run.gaps.found)}")

@@ -111,6 +111,11 @@ class PythonTests:
         """
         return takes_measure(item) or bool(self._own(item))
 
+    @property
+    def are_known(self) -> bool:
+        """Whether tests measure, or modules have baselines of tests that did."""
+        return bool(self.items) or any(map(self.stored, self.modules))
+
     def expect(self, items: Sequence[pytest.Item]) -> None:
         """Note which tests measure, of those that are to run."""
         self.items = list(filter(self.measures, items))

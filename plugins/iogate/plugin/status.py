@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,10 +42,21 @@ class FailureStatus:
 
     def __init__(self) -> None:
         self._verdicts: list[str] = []
+        self._failing: dict[str, str] = {}
         self.reported: set[str] = set()
         """The tests of which a report came that says what they came to, by id."""
         self.turned: list[str] = []
         """The ids of those that failed by a verdict, and somebody reported as passed, or as skipped."""
+
+    @contextlib.contextmanager
+    def watching(self, item: pytest.Item) -> Iterator[None]:
+        """Note by which verdict the call of a test fails, whatever is made of that failure then."""
+        self._failing.pop(item.nodeid, None)  # it may run again
+        try:
+            yield
+        except VerdictFailure as failure:
+            self._failing[item.nodeid] = failure.verdict
+            raise
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
@@ -52,6 +64,8 @@ class FailureStatus:
         if report.when == "call" or not report.passed:  # else it was but set up
             self.reported.add(id)
         verdict: str = getattr(report, _VERDICT, "")
+        if report.when == "call" and not verdict:
+            verdict = self._failing.get(id, "")
         if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
             self._verdicts.append(verdict)
         if (report.passed or report.skipped) and verdict and not hasattr(report, "wasxfail"):

@@ -140,6 +140,21 @@ def test_a_suite_that_is_measured_behind_others_now_is_told(lab, capsys):
     assert "a changes places with b, n/x" in said(capsys, "rename", lab / "z.yaml", lab / "a.yaml")
 
 
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("baselines/x/lab", "not beside"),
+        ("elsewhere", "not beside"),
+        ("baselines/-x", "cannot be the name of a device"),
+        ("baselines/a b", "cannot be the name of a device"),
+    ],
+)
+def test_a_device_is_renamed_to_nothing_that_no_run_would_find(lab, capsys, place, words):
+    """It was, and each name of it was unknown from then on."""
+    assert words in said(capsys, "rename", "baselines/lab", f"./{place}", status=2)
+    assert (lab / "demo.yaml").exists()
+
+
 def test_the_folder_of_a_device_is_moved_with_all_that_is_in_it(lab, capsys):
     store(lab / "x/other.yaml", 1, suite="x/other")
     said(capsys, "rename", "baselines/lab", "baselines/rack")

@@ -299,10 +299,12 @@ class Session:
         )
 
 
-def _urgency(trial: Trial) -> tuple[bool, int, float]:
-    """Return what to sort by when device time is short: first come those that cannot be decided yet."""
+def _urgency(trial: Trial) -> tuple[bool, int, str, float]:
+    """Return what to sort by when device time is short: first come those that cannot be decided yet, and
+    begin in the order in which they have a right to it: repetitions may take longer than they should.
+    """
     count, enough = len(trial.repetitions), len(trial.repetitions) >= trial.judge.minimum
-    return enough, 0 if enough else count, -trial.judge.uncertainty
+    return enough, 0 if enough else count, "" if count else trial.judge.newest, -trial.judge.uncertainty
 
 
 def _once(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -69,6 +69,27 @@ def test_runs_that_are_too_short_for_all_get_round_to_each():
     assert all(ages.values())
 
 
+class SlowBench(FakeBench):
+    """Its repetitions take longer than they should, as with an engine that lays out, or a slow start."""
+
+    def repeat(self, *arguments):
+        taken = super().repeat(*arguments)
+        return replace(taken, seconds=1.4 * taken.seconds)
+
+
+def test_the_oldest_begin_first_as_repetitions_may_take_longer_than_planned():
+    """The first of the suite began, as three seemed to fit, and one of the oldest had no time left, each
+    night.
+    """
+    ages = {"w0": "2026-02", "w1": "2026-02", "w2": "2026-01", "w3": "2026-01"}
+    known = {name: Recorder(reads(name), (READ,), newest=age) for name, age in ages.items()}
+    session = session_on(SlowBench(), budget=16, **known)
+    enrolled = enroll(session, *(reads(name, seconds=1) for name in ages))
+    measure(session, enrolled)
+    verdicts = {trial.workload.name: trial.result.verdict.verdict for trial in enrolled}
+    assert [name for name, verdict in verdicts.items() if verdict == "recorded"] == ["w2", "w3"]
+
+
 @pytest.mark.parametrize(("budget", "runs", "time"), [(None, "5 5", "1 min 40 s"), (60, "5 0", "50 s")])
 def test_a_plan_knows_what_is_not_measured(budget, runs, time):
     text = plan_text(FakeBench.target, trials(10, 10), budget)

@@ -328,15 +328,19 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
+        displaced = bool(course and self.unlike)
         if course:
-            reason += f"; repetitions differ by {format_share(course.span)} for their place in a session"
-            reason += f", {self.unlike}" if self.unlike else ": like is held against like"
-            if named == "inconclusive" and not self.unlike and decision.baseline:
+            differ = f"repetitions differ by {format_share(course.span)} for their place in a session"
+            told = (
+                f"{differ}, {self.unlike}"
+                if self.unlike
+                else f"{reason}; {differ}: like is held against like"
+            )
+            named, reason = "inconclusive" if displaced else named, told
+            if named == "inconclusive" and not displaced and decision.baseline:
                 changes = self._places.changes(name, values, decision.baseline)
                 reason += f", place by place {', '.join(map(format_change, changes))}"
-        if course and self.unlike:
-            named = "inconclusive"
-        elif named == "inconclusive" and not cut_short:
+        if named == "inconclusive" and not (cut_short or displaced):
             reason += f"; {self._help(decision, repetitions)}"
         fallen = self._fallen(name, named, values, decision)
         better = self.tolerance(name).better
@@ -365,7 +369,7 @@ class BaselineJudge:
             sessions=self.baseline.by_session(name),
             losing=self._hides_a_loss(name, named, values, decision) or bool(fallen),
             fallen=fallen,
-            displaced=bool(course and self.unlike),
+            displaced=displaced,
             assumed=decision.assumed,
         )
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,7 +28,17 @@ from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.local_bench import folder_name
 from iogate.measure.settings import Settings
-from iogate.model import Command, Device, Environment, Needs, Place, Repetition, Workload
+from iogate.model import (
+    MOST,
+    Command,
+    Device,
+    Environment,
+    Needs,
+    Place,
+    Repetition,
+    Workload,
+    metric,
+)
 from iogate.remote.compilers import compiled_for
 from iogate.remote.connection import Connection
 from iogate.remote.far import Facts, Request
@@ -44,6 +54,8 @@ _CLOSING = 600.0  # seconds that it gets to remove what it laid out
 _MOST = 2**30  # bytes of raw files of one repetition
 _LONGEST_OUTPUT = 2**26  # characters; read, they take up to seventy times as much
 _BLOCK = 4096  # what a file takes at least
+_MOST_NOTICES = 1000
+_LONGEST_NOTICE = 10_000  # characters
 _DEEPEST = 8  # folders below that of a repetition, more than any engine makes
 _LARGEST_SIZE, _LARGEST_BLOCK = 2**63 - 1, 2**30  # bytes of a target, and of its blocks
 
@@ -62,6 +74,7 @@ class FarCalls:
         self._received = 0
         self._unkept: OSError | None = None
         self._misread: IogateError | None = None
+        self._notices = 0
         self._connection = Connection(host)
 
     def survey(self, named: str) -> Survey:
@@ -201,7 +214,10 @@ class FarCalls:
             done, total = rest
             self._watcher.laying_out(int(done), int(total))
         elif word == "notice":
-            self._watcher.notice(f"{self._connection.host}: {one_line(rest[0])}")
+            self._notices += 1
+            if self._notices > _MOST_NOTICES:
+                raise ValueError("notices without end")
+            self._watcher.notice(f"{self._connection.host}: {one_line(rest[0][:_LONGEST_NOTICE])}")
         elif word == "file":
             self._keep(*rest)
         elif word == "ask":
@@ -254,8 +270,17 @@ class FarCalls:
 
 def check_numbers(seconds: float, series: Sequence[float]) -> None:
     """Raise ValueError for a time, or for bandwidths, that cannot be."""
-    if not (0 <= seconds < math.inf and all(map(math.isfinite, series))):
+    if not (0 <= seconds <= MOST and all(abs(rate) <= MOST for rate in series)):
         raise ValueError("times or rates without end")
+
+
+def check_metrics(names: Iterable[str]) -> None:
+    """Raise ValueError for a metric that there is none of."""
+    for name in names:
+        try:
+            metric(name)
+        except KeyError:
+            raise ValueError(f"the metric {name[:100]!r}") from None
 
 
 def check_target(target: Target, figures: Mapping[str, float]) -> None:
@@ -367,8 +392,9 @@ class RemoteBench(FarCalls):
 
     def _at_home(self, repetition: Repetition) -> Repetition:
         """Return a repetition whose folders are at home. Raises ValueError for folders of others, and for
-        times and rates that no document can say.
+        times, rates and metrics that no document can say.
         """
         check_numbers(repetition.seconds, repetition.series)
+        check_metrics(repetition.metrics)
         base = self._at_home(repetition.base) if repetition.base else None
         return replace(repetition, folder=str(self._path(repetition.folder)), base=base)

@@ -558,6 +558,9 @@ class TestForms:
             "<tr><td>4k<td>2000<del>0</del><td><s>39</s> 7.8 MiB/s</tr>",
             "<tr><td>4k<td>2000<td><del>39<td hidden>39</tr>",
             "<tr><td>4k<td>2000<td>39<sup>1</sup></tr>",
+            "<tr><td>4k<td>2000<span hidden>9</span><td>7.8 MiB/s</tr>",
+            "<tr><td>4k<td>2000<b style='color: red; display:none'>9</b><td>7.8 MiB/s</tr>",
+            "<!-->",
         ],
     )
     def test_what_no_reader_sees_in_html_is_no_figure(self, row):
@@ -565,6 +568,24 @@ class TestForms:
         head = "<table><tr><th>bs<th>IOPS<th>BW (MiB/s)</tr><tr><td>4k<td>1000<td>3.9</tr>"
         piece = only(f"{head}\n{row}\n</table>")
         assert by_check(piece) == {} and by_check(piece, "suspect").keys() <= {"unreadable"}
+
+    @pytest.mark.parametrize(
+        "row",
+        [
+            '<tr title="the hidden cost"><td>4k<td>2000<td>39</tr>',
+            '<tr class="row hidden print"><td>4k<td>2000<td>39</tr>',
+            '<tr style="overflow: hidden !important"><td>4k<td>2000<td>39</tr>',
+            '<tr data-style="display:none"><td>4k<td>2000<td>39</tr>',
+            "<tr><td>4k<td>2000<td>39</tr></table>\n```\n<!-- not closed\n```\n\n--><table>",
+            "</table>\n\nWrite `<!--` before.\n<table><tr><th>bs<th>IOPS<th>BW (MiB/s)</tr>"
+            "<tr><td>4k<td>2000<td>39</tr></table>\n-->\n<table>",
+        ],
+    )
+    def test_what_readers_see_in_html_is_read(self, row):
+        """A table was passed over for the word `hidden` in a title, or behind `<!--` in code."""
+        head = "<table><tr><th>bs<th>IOPS<th>BW (MiB/s)</tr><tr><td>4k<td>1000<td>3.9</tr>"
+        found = pieces(f"{head}\n{row}\n</table>", "report.md")
+        assert [one for piece in found for one in by_check(piece)] == ["bandwidth_unit"]
 
     @pytest.mark.parametrize("words", ["failed", "NaN", "time out", "<1", "out of memory"])
     @pytest.mark.parametrize("gap", ["", "\n"])

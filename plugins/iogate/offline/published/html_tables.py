@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from iogate.offline.published.cells import starts_number
@@ -19,7 +19,13 @@ _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "head", "template"})
 _STRUCK = frozenset({"del", "s", "strike"})
-_HIDDEN = re.compile(r"\bdisplay\s*:\s*none\b|(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
+_HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
+_STYLE = re.compile(
+    r"(?:^|\s)style\s*=\s*([\"'])(?:(?!\1).)*\bdisplay\s*:\s*none\b", re.IGNORECASE | re.DOTALL
+)
+_VALUE = re.compile(r"\"[^\"]*\"|'[^']*'")
+_COMMENT = re.compile(r"^ {0,3}(?:(```|~~~)|<!--)", re.MULTILINE)
+_VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 _PARTS = frozenset({"table", "tr", "td", "th"})
 _LONG_NUMBER = re.compile(r"&#\d{8,};?")
 """A character that there is none of; Python reads no number of thousands of digits."""
@@ -51,20 +57,51 @@ def read_html(text: str) -> tuple[str, list[RawTable]]:
     """
     if "<t" not in text.lower() and not _PAGE.search(text):
         return text, []
-    text = _without_comments(text)
-    reader = _HtmlReader(bool(_PAGE.search(text)))
+    page = bool(_PAGE.search(text))
+    text = _without(text, _comments_of_page(text) if page else _comments_of_markdown(text))
+    reader = _HtmlReader(page)
     reader.read(text)
     room = _Room(max(_LEAST_ROOM, len(text) // _SHORTEST_CELL))
     return "".join(reader.outside), [raw for table in reader.tables if (raw := _raw(table, room))]
 
 
-def _without_comments(text: str) -> str:
-    """Return a text with nothing but line ends in its comments; what does not end is none."""
+def _comments_of_page(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where comments begin and end; what does not end is none."""
+    end = 0
+    while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 2)) >= 0:
+        end = close + 3
+        yield start, end
+
+
+def _comments_of_markdown(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the same of those that begin a line, and stand in no code."""
+    end, code = 0, ""
+    for found in _COMMENT.finditer(text):
+        if found.start() < end:
+            continue
+        if found[1]:
+            code = "" if found[1] == code else code or found[1]
+        elif not code:
+            start = found.end() - len("<!--")
+            close = text.find("-->", start + 2)
+            if close < 0:
+                return
+            end = close + 3
+            yield start, end
+
+
+def _without(text: str, parts: Iterable[tuple[int, int]]) -> str:
+    """Return a text with nothing but line ends in these parts."""
     kept, place = [], 0
-    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+    for start, end in parts:
         kept += [text[place:start], "\n" * text.count("\n", start, end)]
-        place = end + 3
+        place = end
     return "".join([*kept, text[place:]])
+
+
+def _is_hidden(attributes: str) -> bool:
+    """Return whether attributes of a tag say that nobody is to see it."""
+    return bool(_STYLE.search(attributes) or _HIDDEN.search(_VALUE.sub('""', attributes)))
 
 
 @dataclass
@@ -98,9 +135,11 @@ class _HtmlReader:
             name, closing = tag[2].lower(), bool(tag[1])
             if name == "table" and not closing and tag.start() > self._last:
                 name = ""
-            if self._hidden in _STRUCK and name in _PARTS:
-                self._hidden = ""  # what is struck out ends with its cell
-            if (name in _UNSEEN and (self.page or self._table)) or (name in _STRUCK and self._cell):
+            if self._hidden and self._hidden not in _UNSEEN and name in _PARTS:
+                self._hidden = ""  # what is not seen in a cell ends with it
+            unseen = name in _STRUCK or name == self._hidden or (not closing and _is_hidden(tag[3]))
+            within = bool(self._cell) and name not in _PARTS | _VOID
+            if (name in _UNSEEN and (self.page or self._table)) or (within and unseen):
                 self._hide(name, closing)
             elif not self._hidden:
                 self._tag(name, closing, tag[3], line)
@@ -119,7 +158,7 @@ class _HtmlReader:
             self._hidden = name
 
     def _tag(self, name: str, closing: bool, attributes: str, line: int) -> None:
-        hidden = _HIDDEN.search(attributes) is not None
+        hidden = _is_hidden(attributes)
         if name == "table":
             self._cell = self._row = None
             self._table = None if closing else _Table(line, self._title)

@@ -587,6 +587,10 @@ class TestForms:
         found = pieces(f"{head}\n{row}\n</table>", "report.md")
         assert [one for piece in found for one in by_check(piece)] == ["bandwidth_unit"]
 
+    def test_two_numbers_in_a_cell_are_no_block_size(self):
+        """`3 16k`, an index and a size, was 316k, and a true row called wrong."""
+        assert by_check(only(table("| 3 16k | 5000 | 81.92 |", head="| bs | IOPS | BW MB/s |"))) == {}
+
     @pytest.mark.parametrize("words", ["failed", "NaN", "time out", "<1", "out of memory"])
     @pytest.mark.parametrize("gap", ["", "\n"])
     @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

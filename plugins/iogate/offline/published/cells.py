@@ -191,7 +191,7 @@ def _number(text: str, *, commas: bool) -> tuple[float, float, bool] | None:
 def size_of(text: str) -> int | None:
     """Return the bytes of a size such as `4k`; None if it is none."""
     try:
-        return parse_size(text.replace(" ", "")) or None
+        return parse_size(text) or None
     except (ValueError, OverflowError):
         return None
 

@@ -100,7 +100,8 @@ def turned_text(ids: Sequence[str]) -> str:
     """Return which tests failed, and were reported as something else."""
     return (
         f"{plural(len(ids), 'test')} failed by {'its verdict' if len(ids) == 1 else 'their verdicts'}, and a "
-        f"conftest.py or a plugin reported a pass, or a skip (by pytest_runtest_makereport): {_some(ids)}"
+        f"conftest.py or a plugin reported a pass, or a skip (by pytest_runtest_call, or "
+        f"pytest_runtest_makereport): {_some(ids)}"
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import InputError, IogateError, TargetError, raise_together
+from iogate.errors import InputError, IogateError, raise_together
 from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Workload, WorkloadResult
 from iogate.plugin import coverage
@@ -301,12 +301,13 @@ class PytestRun:
     def plan(self) -> str:
         """Return what would run, for people."""
         from iogate.measure.plan import plan_text
+        from iogate.target.wear import wear_text
 
         text = plan_text(
             self.session.bench.target,
             list(self._trials.values()),
             self.settings.budget,
-            wear=self._wear(),
+            wear=wear_text(self.subject.device, elsewhere=self.subject.elsewhere),
             verbose=self.config.getoption("verbose", 0) > 0,
         )
         try:
@@ -314,18 +315,6 @@ class PytestRun:
         except IogateError as error:
             text += f"\nrefused: {error}"
         return text
-
-    def _wear(self) -> str:
-        """Return what was written to the device before, of what may be; empty without a limit."""
-        from iogate.target.wear import Wear
-
-        device = self.subject.device
-        if self.subject.elsewhere and device.wear:
-            return "counted where the device is"
-        try:
-            return Wear(device).text
-        except TargetError as error:
-            return str(error)
 
     def order(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
         """Yield the tests in the order in which they are decided, each with the one that may come next.

@@ -211,6 +211,16 @@ class Wear:
         return sum(days[name] for name in later)
 
 
+def wear_text(device: Device, *, elsewhere: bool) -> str:
+    """Return what was written to a device before, of what may be, for people; empty without a limit."""
+    if elsewhere and device.wear:
+        return "counted where the device is"
+    try:
+        return Wear(device).text
+    except TargetError as error:
+        return str(error)
+
+
 def _state_folder() -> Path:
     """Return where counts are kept. Raises TargetError (`wear`) if this user has no home."""
     named = os.environ.get("XDG_STATE_HOME", "")

@@ -561,6 +561,7 @@ class TestForms:
             "<tr><td>4k<td>2000<span hidden>9</span><td>7.8 MiB/s</tr>",
             "<tr><td>4k<td>2000<b style='color: red; display:none'>9</b><td>7.8 MiB/s</tr>",
             "<!-->",
+            "<tr><td>4k<td>1000<td>3.9</tr><!-- <tr><td>4k<td>2000<td>39 -->",
         ],
     )
     def test_what_no_reader_sees_in_html_is_no_figure(self, row):
@@ -586,6 +587,21 @@ class TestForms:
         head = "<table><tr><th>bs<th>IOPS<th>BW (MiB/s)</tr><tr><td>4k<td>1000<td>3.9</tr>"
         found = pieces(f"{head}\n{row}\n</table>", "report.md")
         assert [one for piece in found for one in by_check(piece)] == ["bandwidth_unit"]
+
+    @pytest.mark.parametrize("wrong", [1, 10])
+    @pytest.mark.parametrize("above", ["", "| bs | IOPS | MB/s |\n|---|---|---|\n| 4k | 100 | 0.41 |\n\n"])
+    @pytest.mark.parametrize("bandwidth", ["bw (MB/s)", "MB/s"])
+    def test_a_data_frame_is_read_with_its_index(self, wrong, above, bandwidth):
+        """As pandas prints it. The index was the block size, and that the IOPS, or all was left out."""
+        rows = [
+            ("", "bs", "iops", bandwidth),
+            ("0", "4k", "10000", f"{40.96 * wrong:.2f}"),
+            ("1", "64k", "2000", "131.07"),
+        ]
+        frame = "\n".join(f"{a:<2}{b:>5}{c:>7}{d:>11}" for a, b, c, d in rows)
+        found = pieces(above + frame, "report.md")
+        assert sum(piece.rows for piece in found) == 2 + bool(above)
+        assert [one for piece in found for one in by_check(piece)] == ["bandwidth_unit"] * (wrong > 1)
 
     def test_two_numbers_in_a_cell_are_no_block_size(self):
         """`3 16k`, an index and a size, was 316k, and a true row called wrong."""

@@ -24,7 +24,9 @@ _STYLE = re.compile(
     r"(?:^|\s)style\s*=\s*([\"'])(?:(?!\1).)*\bdisplay\s*:\s*none\b", re.IGNORECASE | re.DOTALL
 )
 _VALUE = re.compile(r"\"[^\"]*\"|'[^']*'")
-_COMMENT = re.compile(r"^ {0,3}(?:(```|~~~)|<!--)", re.MULTILINE)
+_MARK = re.compile(
+    r"^ {0,3}(?P<code>```|~~~)|<(?P<end>/?)table\b|(?P<begins>^ {0,3})?<!--", re.MULTILINE | re.IGNORECASE
+)
 _VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 _PARTS = frozenset({"table", "tr", "td", "th"})
 _LONG_NUMBER = re.compile(r"&#\d{8,};?")
@@ -74,20 +76,21 @@ def _comments_of_page(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _comments_of_markdown(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the same of those that begin a line, and stand in no code."""
-    end, code = 0, ""
-    for found in _COMMENT.finditer(text):
-        if found.start() < end:
+    """Yield the same of those that begin a line, or stand in a table of HTML, and not in code."""
+    end, code, within = 0, "", False
+    for mark in _MARK.finditer(text):
+        if mark.start() < end:
             continue
-        if found[1]:
-            code = "" if found[1] == code else code or found[1]
-        elif not code:
-            start = found.end() - len("<!--")
-            close = text.find("-->", start + 2)
+        if mark["code"]:
+            code = "" if mark["code"] == code else code or mark["code"]
+        elif mark["end"] is not None:
+            within = not mark["end"]
+        elif not code and (within or mark["begins"] is not None):
+            close = text.find("-->", mark.end() - 2)
             if close < 0:
                 return
             end = close + 3
-            yield start, end
+            yield mark.end() - len("<!--"), end
 
 
 def _without(text: str, parts: Iterable[tuple[int, int]]) -> str:

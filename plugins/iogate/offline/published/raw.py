@@ -118,7 +118,7 @@ def _begun(
     if len(line) > LONGEST_LINE or not _HEADING.search(line):
         return None
     for form in UNSURE:
-        header = _headings(line, form)
+        header = _with_index(_headings(line, form), lines, number, form)
         if header and number >= vain.get((form, len(header)), 0):
             table = RawTable(number, title, form, [header])
             behind = _read_rows(lines, number + 1, table)
@@ -247,6 +247,15 @@ def _headings(line: str, form: Form) -> list[str]:
     if any(cell.endswith(":") for cell in cells):
         return []
     return cells if 2 <= len(cells) <= MOST_CELLS and heads_figures(cells) else []
+
+
+def _with_index(header: list[str], lines: Lines, number: int, form: Form) -> list[str]:
+    """Return headings with an empty one first, if the rows have an index that has none, as pandas and R print
+    it: there is a cell more in the row below, which begins further to the left.
+    """
+    line, below = lines.texts[number - 1], next(filter(str.strip, lines.texts[number : number + 2]), "")
+    indented = len(line) - len(line.lstrip(" ")) > len(below) - len(below.lstrip(" "))
+    return ["", *header] if header and indented and len(form.split(below)) == len(header) + 1 else header
 
 
 def is_comment(line: str, form: Form | None) -> bool:

@@ -209,7 +209,7 @@ def _commands(parser: argparse.ArgumentParser, level: str) -> Iterator[str]:
 def _command(command: argparse.ArgumentParser, help_: str) -> Iterator[str]:
     yield f"{_text(command.description or _sentence(help_))}\n"
     examples, _, statuses = (command.epilog or "").rpartition("exit status: ")
-    if lines := re.sub(r"^examples?:", "", examples).strip(" ;\n").replace("%%", "%").splitlines():
+    if lines := re.sub(r"^examples?:", "", examples).strip(" ;\n").splitlines():
         yield "\n".join(["```", *map(str.strip, lines), "```\n"])
     if statuses:
         yield f"Exit status: {_text(_sentence(statuses))}\n"

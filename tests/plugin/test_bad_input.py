@@ -270,21 +270,20 @@ def test_suites_whose_names_are_commands_are_refused(project, name):
         ("io_destroy = /dev/x", "--io-destroy"),
         ("addopts = -p no:cacheprovider --io-destroy=/dev/x", "--io-destroy"),
         ("addopts = --io-allow-exec", "--io-allow-exec"),
+        ("addopts = --update-baselines=force", "--update-baselines"),
     ],
 )
-def test_no_file_agrees_to_destroy_a_device_or_to_run_what_suites_name(project, line, flag):
+def test_no_file_agrees_to_destroy_a_device_to_run_what_suites_name_or_to_let_all_pass(project, line, flag):
     """A profile is the one of two who must agree, and comes with the same checkout."""
     ini = project.path / "pytest.ini"
     ini.write_text(f"{ini.read_text().rstrip()}\n{line}\n")
-    said = f"pytest.ini: {flag} is agreed to on the command line, and nowhere else"
+    said = f"pytest.ini: {flag} is said on the command line, and nowhere else"
     refused(project.run("suites"), said)
     refused(project.run("suites", f"--io-reason=see {flag}"), said)
     refused(project.run("suites", "--io-reason", f"addopts={flag}"), said)
     (project.path / "args").write_text(f"{flag}=/dev/x\n" if "destroy" in flag else f"{flag}\n")
     ini.write_text(ini.read_text().replace(line, ""))
-    refused(
-        project.run("suites", "@args"), f"args: {flag} is agreed to on the command line, and nowhere else"
-    )
+    refused(project.run("suites", "@args"), f"args: {flag} is said on the command line, and nowhere else")
 
 
 def test_a_folder_in_the_place_of_a_profile_is_none_of_local_either(project):

@@ -21,10 +21,12 @@ def add(commands: Commands) -> None:
 
     show = actions.add_parser(
         "show",
-        help="print the sessions and figures of baseline files",
-        **epilog("iogate baseline show baselines/lab-7/quick.yaml"),
+        help="print the sessions and figures of baselines",
+        **epilog("iogate baseline show baselines/lab-7", "iogate baseline show baselines/lab-7/quick.yaml"),
     )
-    show.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    show.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="a baseline file, or a device's folder"
+    )
     show.set_defaults(act=_show)
 
     log = actions.add_parser(
@@ -67,7 +69,7 @@ def add(commands: Commands) -> None:
         "merge",
         help="unite the sessions of two baseline files",
         description="Writes the sessions of both sides into OURS, by their time. As git's merge driver: "
-        "iogate baseline merge %%O %%A %%B --path %%P",
+        "iogate baseline merge %O %A %B --path %P",
         **epilog(
             "iogate baseline merge ours.yaml theirs.yaml",
             statuses="0 merged, 1 a conflict, and OURS is as it was, 2 wrong use",

@@ -28,7 +28,7 @@ def epilog(*examples: str, statuses: str = "0 done, 2 refused, or wrong use") ->
     """Return what the help of a command ends with, as arguments of its parser."""
     lines = [f"  {example}" for example in examples]
     text = "\n".join([f"example{'s' if len(lines) > 1 else ''}:", *lines, "", f"exit status: {statuses}"])
-    return {"epilog": text.replace("%", "%%"), "formatter_class": Help}
+    return {"epilog": text, "formatter_class": Help}
 
 
 def say(text: str) -> None:

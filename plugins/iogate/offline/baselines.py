@@ -34,12 +34,20 @@ _WAIT = 10.0  # seconds for a session that is writing the file
 
 
 def show(files: Sequence[Path]) -> str:
-    """Return what the baselines in files know: their sessions, and the headline metrics of their workloads.
-    A profile among them, as of a pattern that takes in all of a device's folder, is passed over. Raises
-    IogateError.
+    """Return what the baselines in files, or in the folders of devices, know: their sessions, and the
+    headline metrics of their workloads. A profile among them, as of a pattern that takes in all of a device's
+    folder, is passed over. Raises IogateError.
     """
-    baselines = [file for file in files if file.name != PROFILE] or files
+    named = [path for file in files for path in (_within(file) if file.is_dir() else [file])]
+    baselines = [file for file in named if file.name != PROFILE] or named
     return no_commands("\n\n".join(map(_shown, baselines)))
+
+
+def _within(folder: Path) -> list[Path]:
+    files = [path for path, _ in baseline_files(folder)]
+    if not files:
+        raise InputError(f"{folder} has no baselines", remedy="name the folder of a device, or its files")
+    return files
 
 
 def _shown(file: Path) -> str:

@@ -225,7 +225,7 @@ def _require_said(config: pytest.Config, flag: str) -> None:
     words = [*map(str, config.invocation_params.args), *_split(os.environ.get("PYTEST_ADDOPTS", ""))]
     if not _says(words, flag):
         file = next((word[1:] for word in words if word.startswith("@")), config.inipath)
-        raise pytest.UsageError(f"{file}: {flag} is agreed to on the command line, and nowhere else")
+        raise pytest.UsageError(f"{file}: {flag} is said on the command line, and nowhere else")
 
 
 def _says(words: Iterable[str], flag: str) -> bool:
@@ -298,6 +298,8 @@ def settings_of(config: pytest.Config) -> Settings:
     target = path_of(config, "--io-target")
     strict = config.getoption("io_strict") or config.getini("io_strict")
     update, missing = config.getoption("io_update"), value_of(config, "--io-missing")
+    if update:
+        _require_said(config, "--update-baselines")
     if strict and (update or missing == "record"):
         asked = "--update-baselines" if update else "--io-missing=record"
         raise pytest.UsageError(

@@ -68,6 +68,15 @@ def test_show_of_what_is_not_there_or_no_baseline(lab, capsys):
     assert "bad.yaml:1:1: 'device' is missing" in said(capsys, "show", lab / "bad.yaml", status=2)
 
 
+def test_show_of_a_folder_tells_all_its_baselines(lab, capsys, tmp_path):
+    store(lab / "more/other.yaml", 1, suite="more/other")
+    store(lab / "demo.yaml", 1)
+    whole = said(capsys, "show", "baselines/lab")
+    assert whole == said(capsys, "show", "baselines/lab/demo.yaml", "baselines/lab/more/other.yaml")
+    (tmp_path / "empty").mkdir()
+    assert "empty has no baselines" in said(capsys, "show", "empty", status=2)
+
+
 def test_a_profile_is_no_damaged_baseline_that_should_be_removed(lab, capsys):
     """`baselines/lab/*.yaml` takes it in."""
     store(lab / "demo.yaml", 1)

@@ -279,7 +279,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         if config.option.io_plan:
             reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
             plan = run.plan() if items else ""
-            text = "\n" + "\n\n".join(filter(None, (run.notice, plan, run.python_tests.plan)))
+            text = "\n" + "\n\n".join(filter(None, (run.going_on.notice, plan, run.python_tests.plan)))
             (reporter.write_line if reporter else print)(text)
         else:
             _show_expectations(config, run)
@@ -297,7 +297,7 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
     """Tell before the run what is taken over from another, and what each verdict will rest on."""
     reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
     known = run.expectations() if reporter and config.getoption("verbose", 0) >= 0 else ""
-    text = "\n\n".join(filter(None, (run.notice, known)))
+    text = "\n\n".join(filter(None, (run.going_on.notice, known)))
     if reporter and reporter.isatty and config.getoption("verbose", 0) <= 0:  # no table: it can be filled
         width = reporter._tw.fullwidth
         text = "\n".join(textwrap.fill(line, width, break_on_hyphens=False) for line in text.splitlines())
@@ -306,7 +306,7 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
 
 
 def _run(session: pytest.Session, run: PytestRun) -> None:
-    for item, following in run.order(session.items):
+    for item, following in run.turns.of(session.items):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if item.nodeid not in run.status.reported:
             run.changes += filter(None, [run.ahead.note_not_run(item, strict=run.settings.strict)])
@@ -334,7 +334,7 @@ def pytest_runtest_makereport(
     if report.when == "call":
         item.config.stash[RUN].python_tests.passed = item.nodeid if report.passed else ""
     if report.when == "call" or not report.passed:
-        report.duration += item.config.stash[RUN].measured_before(item)
+        report.duration += item.config.stash[RUN].turns.measured_before(item)
     return report
 
 

@@ -14,6 +14,7 @@ from iogate.model import WorkloadResult
 
 if TYPE_CHECKING:
     from iogate.measure.settings import Settings
+    from iogate.measure.trial import Trial
     from iogate.report.protocol import Reporter
     from iogate.report.results import Results, WorkloadRecord
     from iogate.report.session_folders import SessionFolder
@@ -65,6 +66,11 @@ class Keeping:
 
         self.take_over(result, record_workload(result, self._settings.gate_options))
         self.report()
+
+    def keep(self, trial: Trial) -> None:
+        """Keep what a workload came to, once; nothing, while it is undecided."""
+        if trial.result and not self.knows(trial.id):
+            self.add(trial.result)
 
     def amend(self, result: WorkloadResult) -> None:
         """Keep a result in the place of one of the same test, and have it reported."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import itertools
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -20,10 +18,12 @@ from iogate.host.interrupts import Interrupts
 from iogate.model import Baseline, Workload, WorkloadResult
 from iogate.plugin import coverage
 from iogate.plugin.ahead import Ahead, need_target
+from iogate.plugin.beforehand import ask_engines_there, hold_surroundings, require_writable
 from iogate.plugin.benches import bench_of
 from iogate.plugin.benchmark import MachineInfo
 from iogate.plugin.document import RunDocument
 from iogate.plugin.gaps import Gaps
+from iogate.plugin.going_on import GoingOn
 from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
@@ -34,6 +34,7 @@ from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
 from iogate.plugin.surroundings import Surroundings
 from iogate.plugin.taken_out import TakenOut
+from iogate.plugin.turns import Turns
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
-    from iogate.plugin.resume import Resumption
-    from iogate.report.results import Results, WorkloadRecord
+    from iogate.report.results import Results
 
 
 RUN: pytest.StashKey[PytestRun] = pytest.StashKey()
@@ -69,13 +69,11 @@ class PytestRun:
         self.taken_out = TakenOut(
             config, self.selected.modules, self.python_tests, lambda: self.gaps.in_parts
         )
-        self.notice = ""
         self._document = RunDocument(settings, self.subject, self.python_tests)
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._session: Session | None = None
         self._trials: dict[str, Trial] = {}
-        self._before: dict[str, float] = {}
         self.ahead = Ahead(
             self._trials,
             lambda: self.session,
@@ -86,7 +84,22 @@ class PytestRun:
         )
         self.surroundings = Surroundings(self._let_go)
         self._gone: list[IogateError] | None = None
-        self._resumed: Resumption | None = None
+        self.going_on = GoingOn(
+            settings,
+            self.subject,
+            self._document,
+            self.selected,
+            self.python_tests,
+            self._kept,
+            plan=config.option.io_plan,
+        )
+        self.turns = Turns(
+            self._trials,
+            lambda: self.session,
+            self.surroundings,
+            self._kept,
+            stepwise=config.getoption("stepwise", False),
+        )
 
     @property
     def session(self) -> Session:
@@ -104,19 +117,20 @@ class PytestRun:
 
         if self.settings.strict and self.gaps.implicit:
             raise InputError(coverage.refusal_text(self.gaps.implicit))
-        if self.settings.resume and not (self.notice or self._resumed):
+        if self.going_on.wanted:
             self.changes.append(coverage.NOT_GONE_ON)
         require_folder(self.settings.results, "raw outputs", "name another folder: --io-results=DIR")
         named = named_reporters(self.config, self.json_path)
         self._interrupts.watch()
-        id = self._resumed.session if self._resumed else new_session_id()
+        resumed = self.going_on.resumption
+        id = resumed.session if resumed else new_session_id()
         settings = replace(self.settings, session=id)
         progress = progress_of(self.config)
         folder = settings.results / id
         bench = bench_of(self.config, settings, self.subject.device, folder, progress, self.selected.items)
         budget = settings.budget
-        if budget is not None and self._resumed:
-            budget -= self._resumed.spent
+        if budget is not None and resumed:
+            budget -= resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
         if not self.config.option.io_plan:
@@ -185,21 +199,29 @@ class PytestRun:
         """Tell the session which workloads there are. Raises IogateError if none of them can be measured."""
         refuse_shared_ids(items, self.config.rootpath)
         self.selected.items.update({item.nodeid: item for item in items})
-        if self.settings.resume and self._session is None and not self.notice:
-            self._look_for_session([item.nodeid for item in items])
-        if not items and not self._resumed:
+        if self.going_on.wanted and self._session is None:
+            self.going_on.look([item.nodeid for item in items])
+        if not items and not self.going_on.resumption:
             return  # the session begins with what a test in Python measures
-        if self.settings.wait and not self.config.option.io_plan:
-            self._wait_for_target([item.workload for item in items])
-        self._ask_engines_there([item.workload for item in items])
+        self._ask_target([item.workload for item in items])
         workloads = {item.nodeid: item.workload for item in items}.items()  # named twice, it is one
         trials = self.session.enroll(workloads, coming=self.python_tests.coming.total())
         self._trials.update({trial.id: trial for trial in trials})
         self._document.select(trials)
-        if self._resumed:
-            self._go_on(self._resumed, trials)
+        self.going_on.begin(self.session, trials)
         if not self.config.option.io_plan:
-            self._require_writable(trials)
+            require_writable(trials, self.settings, self.subject)
+
+    def _ask_target(self, workloads: Sequence[Workload]) -> None:
+        """Take the target, if it is waited for, before it is asked what it refuses: what another run uses.
+        Engines elsewhere are asked, too; a plan does neither.
+        """
+        if self.config.option.io_plan:
+            return
+        if self.settings.wait and need_target(workloads):
+            self.session.bench.open()
+        if self.subject.elsewhere:
+            ask_engines_there(self.session.bench, workloads)
 
     def prepare(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:
         """Set up what fixtures make for the session, and return the workloads that can be measured in it.
@@ -210,86 +232,9 @@ class PytestRun:
         return self.surroundings.of_session(items, self._hold_surroundings if exclusive else None)
 
     def _hold_surroundings(self, stack: ExitStack) -> None:
-        """Keep what fixtures make from being made, or undone, by another run meanwhile."""
         from iogate.plugin.reporters import progress_of
-        from iogate.target.locks import hold_surroundings, until_free
 
-        settings, device = self.settings, self.subject.device
-        named = os.path.abspath(settings.target or settings.root / device.target)
-        notice = progress_of(self.config).notice
-        for target in sorted({named, os.path.realpath(named)}):  # a link may be what a fixture makes
-            where = " ".join([settings.host or device.host, *device.hosts, target]).strip()
-            hold = functools.partial(hold_surroundings, where, notice=notice)
-            until_free(stack, hold, settings.wait, notice)
-
-    def _look_for_session(self, ids: Collection[str]) -> None:
-        """Find the session of these workloads, and of the tests in Python, that is to be gone on with."""
-        from iogate.plugin.resume import session_to_resume
-        from iogate.report.resuming import Selection
-
-        asked = Selection(self.subject.device.name, ids, self.python_tests.ended)
-        commit, images = self._document.commit, self._document.images
-        self._resumed, self.notice = session_to_resume(self.settings, asked, commit, images)
-        if self._resumed:
-            self.selected.decided = self._resumed.decided
-            self._kept.hold(self._resumed.folder)
-
-    def _go_on(self, resumed: Resumption, trials: Sequence[Trial]) -> None:
-        """Take over what a session has decided about. Raises InputError if that was another kind of session,
-        and TargetError if it is still going on.
-        """
-        outdated = self._take_over(resumed, trials)
-        self.session.know(resumed.known.environment)
-        resumed.going = True
-        self._document.select_as_then(resumed.waiting_hashes)
-        self.notice = resumed.text(trials, outdated)
-
-    def _take_over(self, resumed: Resumption, trials: Sequence[Trial]) -> str:
-        """Take over what is decided of some workloads; what is not, as its baseline changed, is returned."""
-        resumed.check(trials, self.session, self.settings, self._document.options)
-        outdated = resumed.drop_outdated(trials)
-        if not self.config.option.io_plan:
-            resumed.clear(trials)
-        for result, record in resumed.take_over(trials):
-            self._kept.take_over(result, record)
-        return outdated
-
-    @property
-    def _waiting(self) -> Sequence[WorkloadRecord]:
-        """What tests in Python have decided before, and have not asked for yet."""
-        return self._resumed.waiting if self._resumed else ()
-
-    def _require_writable(self, trials: Iterable[Trial]) -> None:
-        """Raise BaselineError if what these workloads are to be recorded in could not be written."""
-        from iogate.declare.project import require_within
-        from iogate.judge.baseline import require_writable
-        from iogate.judge.learner import Learner
-        from iogate.judge.recorder import Recorder
-
-        undecided = [trial for trial in trials if trial.result is None]
-        recorded = [trial for trial in undecided if isinstance(trial.judge, Recorder | Learner)]
-        named = self.settings.baselines != self.subject.project.baselines
-        if recorded and not named:
-            require_within(self.settings.baselines, self.subject.project.root)
-        for suite in dict.fromkeys(trial.workload.suite for trial in recorded):
-            require_writable(self.subject.own_baselines / f"{suite}.yaml", suite)
-
-    def _ask_engines_there(self, workloads: Sequence[Workload]) -> None:
-        """Raise IogateError for what the engines of a device elsewhere would refuse, as here `collect` does;
-        in a plan they are not asked.
-        """
-        if self.subject.elsewhere and not self.config.option.io_plan:
-            from iogate.remote.bench import RemoteBench
-            from iogate.remote.clients import ClientsBench
-
-            bench = self.session.bench
-            assert isinstance(bench, RemoteBench | ClientsBench)
-            bench.check(workloads)
-
-    def _wait_for_target(self, workloads: Sequence[Workload]) -> None:
-        """Take the target before it is asked what it refuses, as it refuses what another run uses."""
-        if need_target(workloads):
-            self.session.bench.open()
+        hold_surroundings(stack, self.settings, self.subject, progress_of(self.config).notice)
 
     def expectations(self) -> str:
         """Return what the gate will do with each workload, for people; empty if nothing is to be judged."""
@@ -311,44 +256,10 @@ class PytestRun:
             verbose=self.config.getoption("verbose", 0) > 0,
         )
         try:
-            self._require_writable(self._trials.values())
+            require_writable(self._trials.values(), self.settings, self.subject)
         except IogateError as error:
             text += f"\nrefused: {error}"
         return text
-
-    def order(self, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
-        """Yield the tests in the order in which they are decided, each with the one that may come next.
-
-        Workloads change places within their suite only, so that set-up and teardown of modules stay as
-        pytest has them; with `--stepwise` they keep them.
-        """
-        pending = list(items)
-        while pending:
-            item = self._next(pending)
-            pending.remove(item)
-            yield item, (pending[0] if pending else None)
-
-    def _next(self, pending: Sequence[pytest.Item]) -> pytest.Item:
-        first = pending[0]
-        if not isinstance(first, WorkloadItem) or first.nodeid not in self._trials:
-            return first
-        same = itertools.takewhile(lambda item: item.parent is first.parent, pending)
-        workloads = (item for item in same if isinstance(item, WorkloadItem))
-        alike = self.surroundings.alike(first, (item for item in workloads if item.nodeid in self._trials))
-        block = {item.nodeid: item for item in alike}
-        if self.config.getoption("stepwise", False):  # for it, what stands before a failure has passed
-            block = {first.nodeid: first}
-        if not self.surroundings.of_suite(first):
-            return first
-        decided = self.session.decide([self._trials[id] for id in block])
-        if decided.result:
-            self._before[decided.id] = decided.result.device_seconds
-        self._keep(decided)
-        return block[decided.id]
-
-    def measured_before(self, item: pytest.Item) -> float:
-        """Return the seconds that a test's workload was measured before its set-up, when first asked."""
-        return self._before.pop(item.nodeid, 0.0)
 
     def record_of(self, item: WorkloadItem) -> WorkloadResult:
         """Return the result of a workload's test."""
@@ -359,7 +270,7 @@ class PytestRun:
             self.surroundings.require(item)
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
-        self._keep(trial)
+        self._kept.keep(trial)
         result = self.ahead.confirmed(trial, result)
         self._tell(item, result)
         return result
@@ -386,13 +297,13 @@ class PytestRun:
         self.surroundings.let_go_before(item.session)
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._document.select([trial])
-        if self._resumed and not self._kept.knows(id):
-            self.changes += filter(None, [self._take_over(self._resumed, [trial])])
+        if not self._kept.knows(id):
+            self.changes += filter(None, [self.going_on.take_over(self.session, [trial])])
         if trial.result is None:
-            self._require_writable([trial])
+            require_writable([trial], self.settings, self.subject)
         result = trial.result or self.session.decide([trial]).result
         assert result is not None
-        self._keep(trial)
+        self._kept.keep(trial)
         self._tell(item, result, name)
         self.gate.expect(result)
         return result
@@ -413,16 +324,12 @@ class PytestRun:
         """The results document of what is decided so far, or None."""
         if self._session is None:
             return None
-        return self._document.of(self._session, self._kept, self._resumed, self._judges.options)
-
-    def _keep(self, trial: Trial) -> None:
-        if trial.result and not self._kept.knows(trial.id):
-            self._kept.add(trial.result)
+        return self._document.of(self._session, self._kept, self.going_on.resumption, self._judges.options)
 
     def interruption(self, reason: str) -> str:
         """Return what is known of a session that was interrupted, for people."""
         text = reason or "by Ctrl-C"
-        waiting = len(self._waiting)
+        waiting = len(self.going_on.waiting)
         if self._session is None or not (self._session.trials or waiting):
             return f"{text}; nothing was measured"
         decided = waiting + sum(trial.result is not None for trial in self._session.trials)
@@ -454,7 +361,7 @@ class PytestRun:
         """
         failed = _failures(self._keep_begun, self._drop, self._write_baselines)
         whole = not (failed or self._interrupts.came or self.config.option.io_plan)
-        self._document.ended = whole and bool(self._kept.records or self._waiting)
+        self._document.ended = whole and bool(self._kept.records or self.going_on.waiting)
         failed += _failures(self._kept.close)
         self._document.ended &= not failed
         self._let_go()

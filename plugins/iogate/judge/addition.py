@@ -147,7 +147,8 @@ def not_passed(verdict: Verdict) -> Verdict:
 
 
 def _implausible(item: MetricVerdict) -> str:
-    from iogate.judge.gate.decision import IMPLAUSIBLE, MIXED
+    from iogate.judge.gate.case import IMPLAUSIBLE
+    from iogate.judge.gate.decision import MIXED
 
     if item.change is None:
         return "cannot be held against the baseline"

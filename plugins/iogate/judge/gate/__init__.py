@@ -8,8 +8,9 @@ docs/gate.md explains the procedure.
 
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.borrowing import as_assumed, borrow
+from iogate.judge.gate.case import Decision, DecisionVerdict
 from iogate.judge.gate.course import Course, course_of, level
-from iogate.judge.gate.decision import Decision, DecisionVerdict, decide
+from iogate.judge.gate.decision import decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
 from iogate.judge.gate.looks import SMALLEST_TOLERANCE

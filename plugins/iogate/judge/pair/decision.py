@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from iogate.errors import InputError
-from iogate.judge.gate.decision import IMPLAUSIBLE, DecisionVerdict, percent
+from iogate.judge.gate.case import IMPLAUSIBLE, DecisionVerdict, percent
 from iogate.judge.gate.values import Scale, Unusable, check_options, check_value
 from iogate.judge.pair.looks import PairLooks
 from iogate.judge.pair.shift import Shift, read_shift

@@ -1,8 +1,8 @@
 """`iogate audit FILE...`: what stands of figures that exist already.
 
-A file may be an engine's output, or prose with such outputs and tables in it, in Markdown, HTML, CSV, frames
-or columns of blanks. Little is known of the machine, so the figures are held against each other and against
-nature.
+A file may be an engine's output, or prose with such outputs and tables in it, in Markdown, HTML, LaTeX,
+reStructuredText, CSV, frames or columns of blanks. Little is known of the machine, so the figures are held
+against each other and against nature.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
         raise OutputError(
             f"{name}: has no figures that can be audited",
             remedy=f"known are outputs of {', '.join(engines.names())}, and tables of IOPS, bandwidth or "
-            "latency: in Markdown, HTML, CSV, frames, or columns of blanks",
+            "latency: in Markdown, HTML, LaTeX, reStructuredText, CSV, frames, or columns of blanks",
         )
     return sorted(found, key=lambda piece: piece.line)
 
@@ -115,7 +115,8 @@ def _table_piece(
         replace(one, kinds=one.kinds & of_line.get(one.line, one.kinds) or one.kinds) for one in findings
     ]
     kinds = frozenset[str]().union(*of_line.values())
-    figures = f"{plural(table.count, 'row')} of {', '.join(sorted(kinds))}"
+    count = plural(table.count, "row")
+    figures = f"{count} of {', '.join(sorted(kinds))}" if kinds else f"{count}, of which none can be read"
     what = "table" + (f" {table.title[:60]!r}" if table.title else "")
     rows_of = Counter(kind for line in of_line.values() for kind in line)
     return Piece(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iogate.offline.published.forms import is_rule
+from iogate.offline.published.markup import rewritten
 
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FRAMES = {
@@ -21,20 +22,23 @@ _JIRA = re.compile(r"\|\|(?:(?:[^|\\]|\\.)+\|\|)+")
 @dataclass(frozen=True)
 class Lines:
     """The lines of a text, with frames as pipes and without marks of quotes, and the numbers of those that
-    are marked as headings, by a rule below them or by their pipes.
+    are marked as headings, by a rule below them or by their pipes. What stood in those that are `joined` is
+    in a line above.
     """
 
     texts: Sequence[str]
     heads: frozenset[int]
+    joined: frozenset[int] = frozenset()
 
 
 def plain(texts: Sequence[str]) -> Lines:
     """Return lines as they are read."""
+    made = rewritten(texts)
     lines: list[str] = []
-    heads: set[int] = set()
+    heads = made.heads
     block: list[int] = []
     of_jira = False
-    for number, text in enumerate(texts, 1):
+    for number, text in enumerate(made.texts, 1):
         line = text.translate(_FRAMES)
         if found := _QUOTE.match(line):
             line = line[found.end() :]
@@ -54,4 +58,4 @@ def plain(texts: Sequence[str]) -> Lines:
             block = []
         of_jira = jira or (of_jira and bool(block))
         lines.append(line)
-    return Lines(lines, frozenset(heads))
+    return Lines(lines, frozenset(heads), frozenset(made.joined))

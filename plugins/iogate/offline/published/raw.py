@@ -34,13 +34,17 @@ _FAILED = re.compile(  # or what is nearly a figure: `<1`, `~1000`
     re.IGNORECASE,
 )
 _LOOKED_AT = 8  # rows above
-_HEADING = re.compile(r"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(", re.IGNORECASE)
+_OF_ROWS = re.compile(r"metrics?|parameters?|measure(?:ment)?s?|statistics?|stats?", re.IGNORECASE)
+"""The heading of names, by which rows say what figures are."""
+_HEADING = re.compile(
+    rf"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(|^\W*(?:{_OF_ROWS.pattern})\b", re.IGNORECASE
+)
 
 
 @dataclass
 class RawTable:
-    """A table as it stands: header lines and rows of cells, each row with its line number; `form` is None
-    where tags, and no lines, say what its cells are.
+    """A table as it stands: header lines and rows of cells, each row with its line number, as has each name
+    of a group of rows; `form` is None where tags, and no lines, say what its cells are.
     """
 
     line: int
@@ -48,6 +52,7 @@ class RawTable:
     form: Form | None = None
     header: list[list[str]] = field(default_factory=list)
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    groups: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def width(self) -> int:
@@ -135,7 +140,7 @@ def _may_go_on(lines: Lines, number: int, cells: Sequence[str], above: RawTable 
     if len(cells) > above.width and not starts_number(cells[0]):
         return False
     return (
-        _is_group(cells)
+        is_group(cells)
         or (any(map(starts_number, cells[1:])) and not names_figures(cells[0]))
         or is_failed(cells, above)
     )
@@ -149,6 +154,8 @@ def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
     while number <= len(lines.texts) and sure_form(lines.texts[number - 1]) is form:
         cells = form.split(lines.texts[number - 1])
         if form is TABS and (any(map(starts_number, cells[1:])) or len(table.header) == _MOST_HEADINGS):
+            break
+        if table.header and _heads_rows(table.header[0]):
             break
         number += 1
         if len(cells) == 1 and form is PIPES and not table.header:
@@ -173,6 +180,8 @@ def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
     assert table.form
     for index in range(number, len(lines.texts) + 1):
         line = lines.texts[index - 1]
+        if index in lines.joined:
+            continue
         if not line.strip():
             gap = True
         elif is_rule(line):
@@ -190,6 +199,8 @@ def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
                 break
             if role == "row":
                 table.rows.append((index, cells))
+            elif table.form.sure and is_group(cells):
+                table.groups.append((index, cells[0]))
             if role == "row" or table.form.sure:
                 gap, behind = False, index + 1
     return behind if table.rows or table.form.sure else ended
@@ -201,7 +212,7 @@ def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawT
         return "row"
     if repeats(cells, table.header):
         return "end" if gap and number in lines.heads else ""
-    if _is_group(cells):
+    if is_group(cells):
         return "end" if names_figures(cells[0]) else ""
     if table.header and not any(map(starts_number, cells)):
         named = sum(map(names_figures, cells[1:])) if _has_figures(table) else 0
@@ -231,7 +242,7 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
         failed = sum(map(bool, map(_FAILED.fullmatch, cells[1:]))) if figures else 0
         known = figures + failed >= width / 2 or is_failed(cells, table)
         return "row" if len(cells) == width and known and not gap else "end"
-    if len(cells) == width and (figures or is_failed(cells, table)):
+    if len(cells) == width and (figures or is_failed(cells, table) or _heads_rows(table.header[0])):
         return "row"
     if is_nearly_row(cells, table):
         return ""
@@ -246,7 +257,13 @@ def _headings(line: str, form: Form) -> list[str]:
     cells = cut(form.split(line), 0)
     if any(cell.endswith(":") for cell in cells):
         return []
-    return cells if 2 <= len(cells) <= MOST_CELLS and heads_figures(cells) else []
+    heads = heads_figures(cells) or (form is not SPACED and _heads_rows(cells))
+    return cells if 2 <= len(cells) <= MOST_CELLS and heads else []
+
+
+def _heads_rows(cells: Sequence[str]) -> bool:
+    """Return whether cells are headings of a table whose rows say what figures are."""
+    return bool(cells) and _OF_ROWS.fullmatch(cells[0]) is not None
 
 
 def _with_index(header: list[str], lines: Lines, number: int, form: Form) -> list[str]:
@@ -275,7 +292,7 @@ def _is_aside(line: str, table: RawTable) -> bool:
     )
 
 
-def _is_group(cells: Sequence[str]) -> bool:
+def is_group(cells: Sequence[str]) -> bool:
     """Return whether a row is the name of those below it."""
     return bool(cells[0]) and not any(cells[1:])
 

@@ -19,8 +19,8 @@ class Row:
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     `unknown` are headings of the table, told with its first row, that name figures and are not understood.
-    An `odd` row has more or fewer cells than there are headings, or something else is between it and them,
-    and none of its figures can be read.
+    An `odd` row has more or fewer cells than there are headings, something else is between it and them, or it
+    says itself what its figures are, as another one does; none of its figures can be read.
     """
 
     line: int

@@ -282,8 +282,8 @@ def _bandwidth(row: Row, direction: str) -> float | None:
 
 def unreadable(row: Row, context: Context) -> FigureFindings:
     """Find cells of measured columns that hold no figure, rows with more or fewer cells than there are
-    headings or apart from these, columns of figures whose headings are not understood, and outputs with
-    figures missing.
+    headings, apart from these, or called as another one, columns of figures whose headings are not
+    understood, and outputs with figures missing.
 
     `suspect`: what could not be read was not audited. `note` of a whole column; an output of iozone that is
     cut is noted by this name, too.
@@ -297,8 +297,8 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
         yield FigureFinding(row.line, "unreadable", "note", frozenset({"column"}), message)
     if row.odd:
         why = (
-            "this row has more or fewer cells than there are headings, or something else is between it and "
-            "them, so that none of its figures was read"
+            "this row has more or fewer cells than there are headings, something else is between it and "
+            "them, or another one is called the same, so that none of its figures was read"
         )
         yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), why)
 

@@ -35,6 +35,7 @@ from iogate.offline.published.subjects import (
     subject_of,
     unambiguous,
 )
+from iogate.offline.published.turned import turned
 
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
@@ -75,7 +76,7 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
             unit = cells[-1] if cells else ""
             if unit and any(unit_factor(kind, unit) for kind in ("bandwidth", "lat")):
                 legend[cells[0].lower()] = unit
-    found = [(raw, [table for part in taken_apart(raw) if (table := _table(part, legend))]) for raw in raws]
+    found = [(raw, _parts(raw, legend)) for raw in raws]
     odd: dict[int, list[Row]] = {}
     for raw, number, line in left_out(text, [raw for raw, parts in found if parts]):
         odd.setdefault(id(raw), []).append(_odd_row(number, line))
@@ -85,6 +86,17 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
         for table in parts
     )
     return [table for table in whole if table.rows]
+
+
+def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
+    """Return the tables of figures that one is: as it stands, or turned."""
+    parts = [table for part in taken_apart(raw) if (table := _table(part, legend))]
+    if parts:
+        return parts
+    other, alike = turned(raw)
+    table = _table(other, legend) if other.rows else None
+    odd = [_odd_row(line, " ".join(cells)) for line, cells in raw.rows if line in alike]
+    return [_with_odd(table or Table(raw.line, raw.title, (), (), 0), odd)] if table or odd else []
 
 
 def _odd_row(number: int, text: str) -> Row:

@@ -1,0 +1,57 @@
+"""Tables whose rows, and not their columns, say what figures are, as `Metric | Value` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from iogate.offline.published.cells import is_figure
+from iogate.offline.published.columns import MEASURED, column_of
+from iogate.offline.published.forms import LONGEST_CELL
+from iogate.offline.published.raw import MOST_CELLS, RawTable, is_group
+
+_UNITS = frozenset({"unit", "units"})
+_LEAST = 2  # rows that say what figures are: one may do so by chance
+
+
+def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
+    """Return a table with a row for each of its columns of figures, which has its names of rows as headings,
+    each with the group that it is in, and its unit; and the lines of the rows that say what their figures are
+    and are not in it, as others are called the same. Both are empty if no rows say so.
+    """
+    empty = replace(raw, rows=[])
+    if len(raw.header) != 1 or raw.width < 2:
+        return empty, []
+    heading = raw.header[0]
+    unit = next((index for index, cell in enumerate(heading) if cell.lower() in _UNITS), 0)
+    named = list(_named(raw, unit))
+    names = [name for _, name, _ in named]
+    measured = [(line, cells) for line, name, cells in named if column_of(name, {}).kind in MEASURED]
+    columns = [index for index in range(1, raw.width) if index != unit and _has_figures(measured, index)]
+    if len(measured) < _LEAST or not columns:
+        return empty, []
+    if not len({*names}) == len(names) < MOST_CELLS:
+        return empty, [line for line, _ in measured]
+    rows = [(raw.rows[0][0], [heading[index], *(cells[index] for *_, cells in named)]) for index in columns]
+    return replace(raw, header=[[heading[0], *names]], rows=rows), []
+
+
+def _named(raw: RawTable, unit: int) -> Iterator[tuple[int, str, Sequence[str]]]:
+    """Yield the line of each row of figures with its name in full, and its cells, filled up to the table's
+    width.
+    """
+    groups = [*reversed(raw.groups)]
+    group = ""
+    for line, cells in raw.rows:
+        while groups and groups[-1][0] < line:
+            _, group = groups.pop()
+        if is_group(cells):
+            group = cells[0]
+            continue
+        cells = [*cells, *[""] * (raw.width - len(cells))]
+        behind = f"({cells[unit]})" if unit and cells[unit] else ""
+        yield line, " ".join(filter(None, [group, cells[0], behind]))[:LONGEST_CELL], cells
+
+
+def _has_figures(rows: Sequence[tuple[int, Sequence[str]]], index: int) -> bool:
+    return 2 * sum(is_figure(cells[index]) for _, cells in rows) > len(rows)

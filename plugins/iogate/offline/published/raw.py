@@ -155,7 +155,7 @@ def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
         cells = form.split(lines.texts[number - 1])
         if form is TABS and (any(map(starts_number, cells[1:])) or len(table.header) == _MOST_HEADINGS):
             break
-        if table.header and _heads_rows(table.header[0]):
+        if table.header and heads_rows(table.header[0]):
             break
         number += 1
         if len(cells) == 1 and form is PIPES and not table.header:
@@ -242,7 +242,7 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
         failed = sum(map(bool, map(_FAILED.fullmatch, cells[1:]))) if figures else 0
         known = figures + failed >= width / 2 or is_failed(cells, table)
         return "row" if len(cells) == width and known and not gap else "end"
-    if len(cells) == width and (figures or is_failed(cells, table) or _heads_rows(table.header[0])):
+    if len(cells) == width and (figures or is_failed(cells, table) or heads_rows(table.header[0])):
         return "row"
     if is_nearly_row(cells, table):
         return ""
@@ -257,11 +257,11 @@ def _headings(line: str, form: Form) -> list[str]:
     cells = cut(form.split(line), 0)
     if any(cell.endswith(":") for cell in cells):
         return []
-    heads = heads_figures(cells) or (form is not SPACED and _heads_rows(cells))
+    heads = heads_figures(cells) or (form is not SPACED and heads_rows(cells))
     return cells if 2 <= len(cells) <= MOST_CELLS and heads else []
 
 
-def _heads_rows(cells: Sequence[str]) -> bool:
+def heads_rows(cells: Sequence[str]) -> bool:
     """Return whether cells are headings of a table whose rows say what figures are."""
     return bool(cells) and _OF_ROWS.fullmatch(cells[0]) is not None
 

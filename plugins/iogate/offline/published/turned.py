@@ -8,10 +8,10 @@ from dataclasses import replace
 from iogate.offline.published.cells import is_figure
 from iogate.offline.published.columns import MEASURED, column_of
 from iogate.offline.published.forms import LONGEST_CELL
-from iogate.offline.published.raw import MOST_CELLS, RawTable, is_group
+from iogate.offline.published.raw import MOST_CELLS, RawTable, heads_rows, is_group
 
 _UNITS = frozenset({"unit", "units"})
-_LEAST = 2  # rows that say what figures are: one may do so by chance
+_LEAST = 2  # rows that say what figures are, where no heading says that they do: one may by chance
 
 
 def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
@@ -28,7 +28,7 @@ def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
     names = [name for _, name, _ in named]
     measured = [(line, cells) for line, name, cells in named if column_of(name, {}).kind in MEASURED]
     columns = [index for index in range(1, raw.width) if index != unit and _has_figures(measured, index)]
-    if len(measured) < _LEAST or not columns:
+    if len(measured) < (1 if heads_rows(heading) else _LEAST) or not columns:
         return empty, []
     if not len({*names}) == len(names) < MOST_CELLS:
         return empty, [line for line, _ in measured]

@@ -147,7 +147,7 @@ def services(project):
         folder = project.path / "svc" / service / "suites"
         folder.mkdir(parents=True)
         (folder / "s.yaml").write_text(
-            "workloads: {one: {engine: fake, settles: 2}, two: {engine: fake, noise: 0}}\n"
+            "workloads: {one: {engine: fake, noise: 0.001}, two: {engine: fake, noise: 0}}\n"
         )
     for _ in range(3):
         project.run("svc", "--device=lab", "--update-baselines=append").assert_outcomes(passed=4)
@@ -187,9 +187,14 @@ def test_suites_are_found_wherever_baselines_are_said_to_lie(services, where):
 
 
 def test_a_service_alone_is_not_held_against_places_of_sessions_of_all(services):
+    for suite in services.path.glob("svc/*/suites/s.yaml"):
+        suite.write_text("workloads: {one: {engine: fake, settles: 2, takes: 0.06}, two: {engine: fake}}\n")
+    for mode in ("--update-baselines", *2 * ["--update-baselines=append"]):
+        services.run("svc", "--device=lab", mode).assert_outcomes(passed=4)
+    services.run("svc/a", "--device=lab", "--io-strict").assert_outcomes(passed=2)  # which comes first
     result = services.run("svc/b", "--device=lab", "--io-strict")
     assert result.ret == 10
-    result.stdout.fnmatch_lines(["*this one leaves out 2 workloads* that those of the baseline*"])
+    result.stdout.fnmatch_lines(["*came behind * of measuring, and behind * in the baseline*"])
 
 
 def test_two_files_of_one_name_in_a_service_are_refused(services):

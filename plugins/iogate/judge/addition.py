@@ -37,17 +37,17 @@ def judge_session(
     gate_options: GateOptions,
     repetitions: Sequence[Repetition],
     *,
-    unlike: str = "",
+    heat: float = 0.0,
 ) -> Verdict:
     """Return the verdict on a session against those before it, in one look at all its repetitions.
 
-    Where the baseline lacks some of what gates, the rest is held against it all the same. `unlike` says why
-    places of the session are not those of the baseline, if so (`iogate.judge.likeness`).
+    Where the baseline lacks some of what gates, the rest is held against it all the same. By `heat` the
+    device is another one as it gets hot (`iogate.judge.places`).
     """
     whole = replace(workload, repetitions=None, max_repetitions=None)
     gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)
     known = [name for name in gating if name in baseline.metrics]
-    judge = BaselineJudge(whole, baseline, known or gating, gate_options, unlike=unlike)
+    judge = BaselineJudge(whole, baseline, known or gating, gate_options, heat=heat)
     judge.look(repetitions)
     found = judge.verdict(repetitions)
     if len(known) in (0, len(gating)) or refusal(found) or known_gains(found):
@@ -69,7 +69,7 @@ def refusal(verdict: Verdict) -> str:
         return "a regressed session would widen the baseline until the loss lies within its noise"
     for item in verdict.metrics:
         if item.displaced:
-            depends = f"{item.metric.name} depends on its place in a session, which is another one here"
+            depends = f"{item.metric.name} depends on what was measured before, which is another work here"
             return f"{depends}: a loss would become part of the baseline"
         if item.fallen:
             tolerance = format_share(item.tolerance or 0.0)

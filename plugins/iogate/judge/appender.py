@@ -17,8 +17,8 @@ from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
 
 class Appender(Recorder):
     """Holds a session against a baseline before it becomes part of it; `sessions` are those of the baseline's
-    file, and must be of the same machine. By `force` it is appended whatever the verdict. `unlike` says why
-    places of this session are not those of the baseline, if so (`iogate.judge.likeness`).
+    file, and must be of the same machine. By `force` it is appended whatever the verdict. By `heat` the
+    device is another one as it gets hot (`iogate.judge.places`).
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Appender(Recorder):
         sessions: Mapping[str, Environment],
         *,
         force: bool = False,
-        unlike: str = "",
+        heat: float = 0.0,
     ) -> None:
         enough = Enough.of(workload, gating, gate_options, baseline.metrics)
         super().__init__(workload, gating, sessions=sessions, newest=baseline.newest, enough=enough)
@@ -40,7 +40,7 @@ class Appender(Recorder):
         self.against = f"{len(baseline.sessions) or 'published'} sessions, and appended"
         self._workload = workload
         self._gate_options = gate_options
-        self._judge = BaselineJudge(workload, baseline, gating, gate_options, unlike=unlike)
+        self._judge = BaselineJudge(workload, baseline, gating, gate_options, heat=heat)
         self._force = force
         self._other = ""
 
@@ -60,14 +60,9 @@ class Appender(Recorder):
             self._gating,
             self._gate_options,
             repetitions,
-            unlike=self._judge.unlike,
+            heat=self._judge.heat,
         )
         return admit(judged, len(self.baseline.sessions) + 1, force=self._force, other=self._other)
-
-    @property
-    def effort(self) -> str:
-        in_vain = self._judge.displaced and not self._force
-        return self._judge.effort if in_vain else super().effort
 
     def expectations(self) -> Mapping[str, Expectation]:
         return self._judge.expectations()

@@ -26,8 +26,8 @@ from iogate.judge.enough import Enough
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
-from iogate.judge.likeness import Beside, Likeness
 from iogate.judge.pair_judge import PairJudge
+from iogate.judge.places import heat
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
 
@@ -46,7 +46,6 @@ class BaselineJudges:
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
     them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
     baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it.
-    `leaves_out` and `beside` tell what else this session measures (`iogate.judge.likeness`).
     """
 
     def __init__(
@@ -58,8 +57,6 @@ class BaselineJudges:
         record_missing: bool = False,
         exists: Exists = lambda suite, workload: False,
         learn: bool = False,
-        leaves_out: Exists = lambda suite, workload: False,
-        beside: Beside = lambda workload: (),
     ) -> None:
         self._folder = folder
         self.options = options
@@ -67,13 +64,11 @@ class BaselineJudges:
         self._record_missing = record_missing
         self._exists = exists
         self._learn = learn
-        self._likeness = Likeness(self._all, leaves_out, beside, records=record_missing or update is not None)
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
 
     def expect(self, metrics: int) -> None:
         self.options = replace(self.options, metrics=max(metrics, self.options.metrics))
-        self._likeness.look_again()
 
     def appoint(self, workload: Workload, gating: Sequence[str]) -> Judge | Verdict:
         """Return the judge of a workload, or the verdict that it has no baseline. Raises BaselineError."""
@@ -90,9 +85,7 @@ class BaselineJudges:
                 baseline,
                 gating,
                 self._with_loan(),
-                unlike=self._likeness.unlike(workload, baseline),
-                unequal=self._likeness.unequal,
-                hot=self._likeness.hot,
+                heat=self._heat,
             )
             expected = judge.expectations().values() if self._learn else ()
             return (
@@ -109,7 +102,6 @@ class BaselineJudges:
                 elsewhere=elsewhere,
                 enough=self._enough(workload, gating),
             )
-        self._likeness.leave_out(workload)
         if why:
             why, remedy = (
                 f"its baseline is of another definition: {why}",
@@ -139,7 +131,7 @@ class BaselineJudges:
             self._with_loan(),
             sessions,
             force=force,
-            unlike=self._likeness.unlike(workload, baseline),
+            heat=self._heat,
         )
 
     def _enough(self, workload: Workload, gating: Sequence[str]) -> Enough:
@@ -188,6 +180,10 @@ class BaselineJudges:
         if self.options.borrowed is None:
             self.options = replace(self.options, borrowed=lend(self._all()))
         return self.options
+
+    @cached_property
+    def _heat(self) -> float:
+        return heat(baseline for entries in self._all().values() for baseline in entries.values())
 
     def _all(self) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of all suites; one that cannot be read says nothing."""

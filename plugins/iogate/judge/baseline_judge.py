@@ -18,7 +18,7 @@ from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
-from iogate.judge.likeness import Unequal, unlike_places
+from iogate.judge.likeness import unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.places import Places
@@ -46,11 +46,9 @@ _NO_TOLERANCE = Tolerance()
 class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
-    `unlike` says why places of this session are not those of the baseline, if so (`iogate.judge.likeness`).
-    `unequal` are the workloads of this session that were not measured as often as in their baseline, where
-    speed depends on places: what begins behind them is at other places, and so are those that are measured by
-    turns with one, from where it ended on. On a device that gets `hot` what has no course of its own is
-    measured as often as in its baseline, too, as others come behind it.
+    By `heat` the device is another one as it gets hot (`iogate.judge.places`): what has no course of its own
+    is then measured as often as in its baseline, too, as others come behind it. Neither that nor what has
+    one can be judged where it came behind other work than there (`iogate.judge.likeness`).
     """
 
     def __init__(
@@ -60,25 +58,21 @@ class BaselineJudge:
         gating: Sequence[str],
         gate_options: GateOptions,
         *,
-        unlike: str = "",
-        unequal: list[Unequal] | None = None,
-        hot: bool = False,
+        heat: float = 0.0,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
-        self.unlike = unlike
-        self._unequal = [] if unequal is None else unequal
-        self._hot = hot
-        self._begun = False
+        self.heat = heat
+        self._unlike = ""
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
     @property
     def _count(self) -> Count:
         return Count(
-            self.workload, self.gate_options, self._places, self._efforts, self._hot, bool(self.unlike)
+            self.workload, self.gate_options, self._places, self._efforts, self.heat > 0, bool(self._unlike)
         )
 
     @property
@@ -123,14 +117,7 @@ class BaselineJudge:
         }
 
     @property
-    def displaced(self) -> str:
-        """Why what depends on its place in a session cannot be judged here; empty if it can."""
-        return self.unlike if self._places.count else ""
-
-    @property
     def effort(self) -> str:
-        if self.displaced:
-            return f"repetitions differ for their place in a session, {self.displaced}"
         return self._count.text
 
     @property
@@ -176,8 +163,7 @@ class BaselineJudge:
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
-        self.unlike = self.unlike or unlike_places(0, 0, self._before(len(repetitions)))
-        self._begun = True
+        self._unlike = self._unlike or unlike_work(self.baseline, repetitions)
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -192,14 +178,6 @@ class BaselineJudge:
             values = [item.metrics[name] for item in repetitions]
             self.decisions[name] = self._decide(name, values, self._terms(name))
         return all(decision.verdict != "continue" for decision in self.decisions.values())
-
-    def _before(self, count: int) -> list[Unequal]:
-        """Return the workloads not measured as often as ever that matter to the newest of `count`
-        repetitions.
-        """
-        if not self._begun:
-            return self._unequal
-        return [one for one in self._unequal if one.count < min(one.usual, count)]
 
     def _decide(self, name: str, values: Sequence[float], terms: Terms) -> Decision:
         """Ask the gate about the values of a metric, and those of the same places in its baseline."""
@@ -293,14 +271,6 @@ class BaselineJudge:
         others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)
         return Verdict(worst, "\n".join(reasons), (*judged, *others), repetitions=len(repetitions))
 
-    def end(self, count: int, *, recorded: bool = False) -> None:
-        """Hear that the workload gets no more repetitions. More than usual are what sessions may differ by
-        that are `recorded`.
-        """
-        usual = self._count.heats
-        if count < usual or (count > usual > 0 and not recorded):
-            self._unequal.append(Unequal(count, usual))
-
     def _unmeasured_verdict(self, repetitions: Sequence[Repetition]) -> Verdict:
         name = self.unmeasured[0]
         if name in self.baseline.metrics:
@@ -328,16 +298,16 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        displaced = bool(course and self.unlike)
-        if course:
+        displaced = bool(self._unlike) and (course is not None or self._places.matters(name, self.heat))
+        if displaced:
+            span = format_share(course.span if course else self.heat)
+            whose = "repetitions" if course else "repetitions of other workloads"
+            named = "inconclusive"
+            reason = f"{whose} differ by {span} for their place in a session, and {self._unlike}"
+        elif course:
             differ = f"repetitions differ by {format_share(course.span)} for their place in a session"
-            told = (
-                f"{differ}, {self.unlike}"
-                if self.unlike
-                else f"{reason}; {differ}: like is held against like"
-            )
-            named, reason = "inconclusive" if displaced else named, told
-            if named == "inconclusive" and not displaced and decision.baseline:
+            reason = f"{reason}; {differ}: like is held against like"
+            if named == "inconclusive" and decision.baseline:
                 changes = self._places.changes(name, values, decision.baseline)
                 reason += f", place by place {', '.join(map(format_change, changes))}"
         if named == "inconclusive" and not (cut_short or displaced):

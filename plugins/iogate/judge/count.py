@@ -20,8 +20,8 @@ class Count:
     """The numbers of one workload. `efforts` are how many times as many as usual each metric may ask for.
 
     Where speed depends on places, or the device gets `hot`, there are as many as in sessions of the
-    baseline, unless this one is `unlike` them. Fewer say nothing of how fast the device is once it is hot, or
-    its cache is full; and what is measured behind would find it less hot at the same places.
+    baseline, unless this one came behind `unlike` work. Fewer say nothing of how fast the device is once it
+    is hot, or its cache is full; and what is measured behind would find it less hot at the same places.
     """
 
     workload: Workload
@@ -54,13 +54,6 @@ class Count:
     def fixed(self) -> int:
         """The number that others fix, which make the device hot, where speed depends on no place; 0: none."""
         return 0 if self.places.count else self._recorded and self.first
-
-    @property
-    def heats(self) -> int:
-        """With another number of repetitions what is measured behind finds a device that is more, or less,
-        hot; 0: with none.
-        """
-        return self.places.whole or (self.places.usual if self.hot else 0)
 
     @property
     def _recorded(self) -> int:

@@ -108,10 +108,6 @@ class Judge(Protocol):
         """
         ...
 
-    def end(self, count: int) -> None:
-        """Hear that the workload gets no more than these `count` repetitions, for whatever reason."""
-        ...
-
     def expectations(self) -> Mapping[str, Expectation]:
         """Return what will be done with each gating metric that is held against something."""
         ...

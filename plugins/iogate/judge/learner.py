@@ -99,7 +99,7 @@ class Learner:
             judge.gating,
             judge.gate_options,
             repetitions,
-            unlike=judge.unlike,
+            heat=judge.heat,
         )
 
     def _reason(self, gating: Sequence[MetricVerdict], repetitions: Sequence[Repetition]) -> str:
@@ -113,9 +113,6 @@ class Learner:
             return f"{said}, which is enough: from the next on it is judged"
         seconds = sum(item.seconds for item in repetitions) / len(repetitions)
         return f"{said}, {worst.tolerance:.0%} is needed; {worst.remedy.text(seconds)}"
-
-    def end(self, count: int) -> None:
-        self._judge.end(count, recorded=True)
 
     def expectations(self) -> Mapping[str, Expectation]:
         return self._judge.expectations()

@@ -84,9 +84,6 @@ class PairJudge:
     def differences(self, environment: Environment) -> Sequence[str]:
         return ()
 
-    def end(self, count: int) -> None:
-        pass
-
     def expectations(self) -> Mapping[str, Expectation]:
         return {}
 

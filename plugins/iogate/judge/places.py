@@ -19,11 +19,11 @@ _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 
 
-def gets_hot(baselines: Iterable[Baseline]) -> bool:
-    """Return whether a device is another one after some repetitions than before, as one is that gets hot or
-    whose cache fills: the rates of any of its baselines have a course, beyond what chance makes of so many
-    (5% in all: a false alarm costs repetitions). What has none of its own is then measured at the speed that
-    those before it brought about.
+def heat(baselines: Iterable[Baseline]) -> float:
+    """Return by how much a device is another one after some repetitions than before, as one is that gets hot
+    or whose cache fills: the largest course of the rates of its baselines, beyond what chance makes of so
+    many (5% in all: a false alarm costs repetitions); 0: it is not. What has none of its own is then measured
+    at the speed that those before it brought about.
     """
     from iogate.judge.gate import course_of
 
@@ -37,7 +37,7 @@ def gets_hot(baselines: Iterable[Baseline]) -> bool:
         for rates in known
         for rows in rates.values()
     )
-    return any(course is not None and course.span >= _HOT for course in found)
+    return max((course.span for course in found if course and course.span >= _HOT), default=0.0)
 
 
 def _is_rate(name: str) -> bool:
@@ -63,14 +63,16 @@ class Places:
         beside its tolerance: over as many repetitions as most sessions have, however few this one gets, as
         these would be held against all of them.
         """
-        from iogate.judge.gate import SMALLEST_TOLERANCE, course_of
+        from iogate.judge.gate import course_of
 
         found = {name: course_of(rows, self.usual) for name, rows in self._known.items()}
-        return {
-            name: course
-            for name, course in found.items()
-            if course and course.span >= _MATTERS * (self._tolerances[name] or SMALLEST_TOLERANCE)
-        }
+        return {name: course for name, course in found.items() if course and self.matters(name, course.span)}
+
+    def matters(self, name: str, span: float) -> bool:
+        """Return whether it matters beside a metric's tolerance that places differ by so much."""
+        from iogate.judge.gate import SMALLEST_TOLERANCE
+
+        return span >= _MATTERS * (self._tolerances[name] or SMALLEST_TOLERANCE)
 
     @property
     def _known(self) -> Mapping[str, tuple[tuple[float, ...], ...]]:

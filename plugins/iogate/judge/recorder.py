@@ -81,9 +81,6 @@ class Recorder:
                     )
         return ""
 
-    def end(self, count: int) -> None:
-        pass
-
     def expectations(self) -> Mapping[str, Expectation]:
         return {}
 

@@ -7,9 +7,11 @@ protocols run apart.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Protocol
@@ -68,6 +70,7 @@ class Session:
         self._watcher = watcher
         self._budget = Budget(budget)
         self._earlier: Mapping[str, str] = {}
+        self._worked = 0.0  # seconds of work so far
 
     def know(self, environment: Environment) -> None:
         """Take over what was measured with earlier in this session: other versions make another session."""
@@ -204,9 +207,9 @@ class Session:
         """Return one repetition. Raises MeasurementError if the audit finds that it cannot be trusted."""
         self._watcher.repetition(workload, label, trial.limit, trial.seconds, self._left())
         gating = trial.gating if workload is trial.coming else ()
-        return self._heard(
-            trial, workload, label, trial.arm.bench.repeat(trial.id, workload, label, gating, arm)
-        )
+        with self._working():
+            repetition = trial.arm.bench.repeat(trial.id, workload, label, gating, arm)
+        return self._heard(trial, workload, label, repetition)
 
     def _block(self, trial: Trial) -> Repetition:
         """Return one block of a pair. Raises MeasurementError if the audit finds that it cannot be
@@ -214,15 +217,28 @@ class Session:
         """
         workload, label = trial.workload, trial.label
         self._watcher.repetition(workload, label, trial.limit, trial.seconds, self._left())
-        block = trial.arm.bench.alternate(trial.id, trial.pair(self.id), label, trial.gating)
+        with self._working():
+            block = trial.arm.bench.alternate(trial.id, trial.pair(self.id), label, trial.gating)
         return self._heard(trial, workload, label, block)
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """Count as work what is not told of a repetition that fails."""
+        begun = time.monotonic()
+        try:
+            yield
+        except IogateError:
+            self._worked += time.monotonic() - begun
+            raise
 
     def _heard(
         self, trial: Trial, workload: Workload, label: int | str, repetition: Repetition
     ) -> Repetition:
-        """Return the same repetition, once all was told of it that there is to tell. Raises
-        MeasurementError.
+        """Return the same repetition, behind how much work it came, once all was told of it that there is to
+        tell. Raises MeasurementError.
         """
+        repetition = replace(repetition, worked=self._worked)
+        self._worked += repetition.work
         self._watcher.repeated(workload, label, repetition)
         self._note_version(workload.engine, repetition.output.engine_version)
         invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
@@ -282,7 +298,6 @@ class Session:
         """Return the result of a decided workload, with what else is known: findings, and what changed around
         it.
         """
-        trial.judge.end(len(trial.repetitions))
         kept = (*trial.unjudged, *trial.repetitions)
         found = [*trial.notes, *(finding for item in kept for finding in item.findings)]
         findings = tuple(dict.fromkeys(found))

@@ -21,7 +21,8 @@ class Baseline:
     was, with what those before it tell of that machine. `devices` are those of a fleet,
     one a session: what differs between sessions is then what differs between devices. `partial` has the
     sessions of the metrics that were not measured in all of them. `runtime` is how many seconds a repetition
-    lasted, where `runtime: auto` chose them (None: declared, or not known).
+    lasted, where `runtime: auto` chose them (None: declared, or not known). `worked` is for how many seconds
+    each session that tells it had measured before each repetition.
     """
 
     workload: str
@@ -33,6 +34,7 @@ class Baseline:
     devices: tuple[str, ...] = ()
     partial: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runtime: float | None = None
+    worked: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def published(self) -> bool:

@@ -134,7 +134,8 @@ class Repetition:
     """One engine invocation of a workload; `seconds` is its wall time, `folder` holds its raw files.
 
     `series` is the target's bandwidth (bytes/s) second by second, by its own counters. `command` is what was
-    run, as one writes it in a shell, and `files` (name to text) what it read: job files.
+    run, as one writes it in a shell, and `files` (name to text) what it read: job files. `worked` is the work
+    of its session before, in seconds (None: not known).
 
     In a pair it is a block: this is what arm B did, `base` is what arm A did in the same time, both in fresh
     processes, and `seconds` is the wall time of both. `slices` are those that they worked in (none: whole
@@ -152,6 +153,15 @@ class Repetition:
     slices: tuple[Slice, ...] = ()
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    worked: float | None = None
+
+    @property
+    def work(self) -> float:
+        """The seconds that it took by its engine's account, which knows no start on a busy machine; by ours
+        where that says nothing.
+        """
+        told = max((item.seconds for item in self.output.traffic.values()), default=0.0)
+        return told if told > 0 and not self.base else self.seconds
 
     @property
     def metrics(self) -> Mapping[str, float]:

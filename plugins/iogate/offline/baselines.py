@@ -26,6 +26,7 @@ from iogate.judge.baseline.merging import merge
 from iogate.judge.baseline.places import baseline_files, suite_of
 from iogate.judge.baseline.storage import baseline_text, hold_lock, write
 from iogate.judge.baseline.table import Change
+from iogate.judge.baseline.update import worked_of
 from iogate.judge.metrics import typical_value
 from iogate.model import metric
 from iogate.units import format_quantity, no_commands, one_line, plural, printable
@@ -218,7 +219,9 @@ def _without(entry: dict[str, Any], sessions: Sequence[str] | None) -> dict[str,
         return entry
     metrics = {name: [rows[index] for index in kept] for name, rows in entry["metrics"].items()}
     metrics = {name: rows for name, rows in metrics.items() if any(rows)}
-    return {**entry, "sessions": [known[index] for index in kept], "metrics": metrics} if metrics else None
+    left = [known[index] for index in kept]
+    head = {key: value for key, value in entry.items() if key != "worked"}
+    return {**head, "sessions": left, **worked_of(left, entry), "metrics": metrics} if metrics else None
 
 
 def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:

@@ -80,6 +80,7 @@ def _write(
         measured={result.workload.name: (result.workload.definition, _values(result)) for result in records},
         mode=settings.update or "append",
         runtimes={one.workload.name: one.workload.chosen_runtime or 0.0 for one in records},
+        worked={one.workload.name: _worked(one) for one in records},
     )
     lost = any(change.note.startswith("replaced") for change in changed)
     asked = verbosity > 0 or (settings.update and verbosity == 0)
@@ -153,6 +154,12 @@ def _said(result: WorkloadResult) -> Iterator[str]:
     doubts = {item.check for item in result.verdict.findings if item.severity == "suspect"}
     if doubts:
         yield f"recorded although suspect: {', '.join(sorted(doubts))}"
+
+
+def _worked(result: WorkloadResult) -> list[float]:
+    """Return for how long the session had measured before each repetition; nothing where that is not told."""
+    told = [item.worked for item in result.repetitions if item.worked is not None]
+    return told if len(told) == len(result.repetitions) else []
 
 
 def _values(result: WorkloadResult) -> dict[str, list[float]]:

@@ -140,10 +140,6 @@ class Gaps:
         found = self._python_tests.without_test(partly)
         return {self._project.name(path): names for path, names in found}
 
-    def has_no_test(self, suite: str, workload: str) -> bool:
-        """Return whether a workload of a module of tests has a baseline, and no test any more."""
-        return workload in self._without_test.get(suite, ())
-
     def _without_collection(self, folder: Path) -> Iterator[str]:
         """Yield a sentence for each suite, or module of tests, that has baselines, lies where pytest was told
         to look, and was neither collected nor ignored as the command line has it, nor told of with its

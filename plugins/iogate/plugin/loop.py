@@ -71,7 +71,7 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
 
 
 def _run(session: pytest.Session, run: PytestRun) -> None:
-    for item, following in run.turns.of(session.items):
+    for item, following in run.order.of(session.items):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if item.nodeid not in run.status.reported:
             run.changes += filter(None, [run.ahead.note_not_run(item, strict=run.settings.strict)])
@@ -99,7 +99,7 @@ def pytest_runtest_makereport(
     if report.when == "call":
         item.config.stash[RUN].python_tests.passed = item.nodeid if report.passed else ""
     if report.when == "call" or not report.passed:
-        report.duration += item.config.stash[RUN].turns.measured_before(item)
+        report.duration += item.config.stash[RUN].order.measured_before(item)
     return report
 
 

@@ -74,16 +74,6 @@ class PythonTests:
             if lost := [name for name in names if labels.isdisjoint(_owners([name]))]:
                 yield path, lost
 
-    def are_to_measure(self, module: Path, suite: str, workload: str) -> bool:
-        """Return whether a test measured this workload, or one that did not end yet has its baseline: what
-        was skipped, or failed before, did not.
-        """
-        if any((one.suite, one.name) == (suite, workload) for one, _ in self._measured.values()):
-            return True
-        left = (item for item in self.items if not self.ended[item.nodeid])
-        to_come = (label_of(item) for item in left if item.path.resolve() == module.resolve())
-        return not {*_owners([workload])}.isdisjoint(to_come)
-
     def unmeasured(self, item: pytest.Item) -> list[str]:
         """Return what a test that passed has a baseline of, and did not measure."""
         measured = {workload.name for workload, _ in self._measured.values()}

@@ -27,6 +27,7 @@ from iogate.plugin.going_on import GoingOn
 from iogate.plugin.items import WorkloadItem, refuse_shared_ids
 from iogate.plugin.junit import JUnitNotes
 from iogate.plugin.keeping import Keeping
+from iogate.plugin.order_of_tests import OrderOfTests
 from iogate.plugin.outcome import Gate
 from iogate.plugin.python_tests import PythonTests, declared
 from iogate.plugin.selected import Selected
@@ -34,7 +35,6 @@ from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
 from iogate.plugin.surroundings import Surroundings
 from iogate.plugin.taken_out import TakenOut
-from iogate.plugin.turns import Turns
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class PytestRun:
         self.junit = JUnitNotes(config)
         self.python_tests = PythonTests(self._names_stored)
         self.gaps = Gaps(config, settings, self.subject.project, self.python_tests)
-        self.selected = Selected(self.subject.project, self.python_tests, self.gaps.has_no_test)
+        self.selected = Selected(self.subject.project)
         self.taken_out = TakenOut(
             config, self.selected.modules, self.python_tests, lambda: self.gaps.in_parts
         )
@@ -93,7 +93,7 @@ class PytestRun:
             self._kept,
             plan=config.option.io_plan,
         )
-        self.turns = Turns(
+        self.order = OrderOfTests(
             self._trials,
             lambda: self.session,
             self.surroundings,
@@ -148,8 +148,6 @@ class PytestRun:
             exists=self.selected.has,
             record_missing=self.subject.missing == "record",
             learn=self.subject.device.learn and not self.settings.strict,
-            leaves_out=self.selected.leaves_out,
-            beside=self.selected.beside,
         )
 
     def find_gaps(self, *, measures: bool) -> None:

@@ -167,6 +167,7 @@ def _repetition(item: Repetition) -> RepetitionRecord:
         swapped=item.swapped,
         seed=item.seed,
         slices=tuple(map(_rounded, item.slices)),
+        worked=None if item.worked is None else round(item.worked, 3),
     )
 
 

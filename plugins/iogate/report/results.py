@@ -84,7 +84,7 @@ class RepetitionRecord:
 
     `series` is the target's bandwidth second by second (bytes/s), `histograms` are latencies by direction
     and kind (`read.clat`). Of a pair it is a block, as `iogate.model.Repetition` has it: `base` is what arm A
-    did in it.
+    did in it. `worked` is for how many seconds its session had measured before.
     """
 
     metrics: Mapping[str, _Measured]
@@ -97,6 +97,7 @@ class RepetitionRecord:
     swapped: _Flag = False
     seed: _Count = 0
     slices: _All[Slice] = ()
+    worked: _Seconds | None = None
 
 
 @dataclass(frozen=True)

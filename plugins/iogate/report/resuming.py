@@ -231,6 +231,7 @@ def _repetition(
         item.slices,
         command,
         files or {},
+        item.worked,
     )
 
 

@@ -2,7 +2,7 @@
 
 The figure, which is lower in the first `settles` repetitions, is `value` times IOGATE_FAKE_FACTOR, with a
 noise that depends on nothing but the repetition's number. Of a pair the factor is that of arm B. The workload
-named by IOGATE_FAKE_FAILS says something else.
+named by IOGATE_FAKE_FAILS says something else. It `takes` so many seconds by its own account.
 """
 
 import os
@@ -21,6 +21,7 @@ class Options(Schema):
     runtime: float = 0.1
     says: str = ""
     settles: int = 0
+    takes: float = 0.001
 
 
 class FakeEngine:
@@ -58,17 +59,18 @@ class FakeEngine:
         )
         broken = os.environ.get("IOGATE_FAKE_FAILS") == workload.name
         says = "broken" if broken else options["says"] or f"{figure:.6f}"
-        return Command(("sh", "-c", f"echo '{says}'"), timeout=20)
+        return Command(("sh", "-c", f"echo '{says} {options['takes']}'"), timeout=20)
 
     def recognises(self, text):
         return False
 
     def parse(self, text, *, name, completed=None):
+        said, _, takes = text.strip().rpartition(" ")
         try:
-            figure = float(text)
+            figure = float(said)
         except ValueError:
-            raise OutputError(f"{name}: {text.strip()!r} is no figure") from None
-        operations = max(1, round(figure * 1e-3))
+            raise OutputError(f"{name}: {said!r} is no figure") from None
+        operations = max(1, round(figure * float(takes)))
         traffic = {
             "read": Traffic(bytes=operations * 4096, operations=operations, seconds=operations / figure)
         }

@@ -13,23 +13,20 @@ from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.judge import GateOptions
-from iogate.judge.likeness import unlike_places
-from iogate.judge.places import gets_hot
+from iogate.judge.places import heat
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
-def judge(gate, metrics, left_out=0, added=0, unequal=None, hot=False, **gate_options):
+def judge(gate, metrics, worked=None, heat=0.0, **gate_options):
     return BaselineJudge(
         workload("fio", options={}, gate=gate),
-        Baseline("w", {}, metrics, sessions=("a", "b", "c")),
+        Baseline("w", {}, metrics, sessions=("a", "b", "c"), worked=worked or {}),
         tuple(gate),
         GateOptions(**gate_options),
-        unlike=unlike_places(left_out, added),
-        unequal=unequal,
-        hot=hot,
+        heat=heat,
     )
 
 
@@ -38,12 +35,16 @@ def repetitions(**columns):
     return [Repetition(Output(dict(zip(columns, row, strict=True)), {}), 1.0, "folder") for row in rows]
 
 
+def behind(measured, *worked):
+    """The same repetitions, of 1 s each, behind so many seconds of measuring."""
+    return [replace(one, worked=seconds) for one, seconds in zip(measured, worked, strict=False)]
+
+
 def decided(one, measured):
     """The verdict of a judge who looks after each repetition, as a session does, and how many it took."""
     for count in range(1, len(measured) + 1):
         if one.look(measured[:count]):
             break
-    one.end(count)
     return one.verdict(measured[:count]), count
 
 
@@ -144,8 +145,8 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
 
     known = [session(1600, [5, 5, 5]) for _ in range(3)]
     rows = [tuple(tuple(each[one]) for each in known) for one in range(3)]
-    hot = gets_hot(Baseline("w", {}, {IOPS: values}) for values in rows)
-    judges = [judge({IOPS: Tolerance(0.05)}, {IOPS: values}, hot=hot) for values in rows]
+    hot = heat(Baseline("w", {}, {IOPS: values}) for values in rows)
+    judges = [judge({IOPS: Tolerance(0.05)}, {IOPS: values}, heat=hot) for values in rows]
     counts: list[int] = []
     for number, one in enumerate(judges):
         measured = repetitions(**{IOPS: session(hot_speed, [*counts, 12, 0, 0][:3])[number]})
@@ -154,26 +155,12 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
     assert counts == [5, 5, 5]
     assert found.verdict == verdict
     assert "5 repetitions, as sessions of the baseline have" in judges[0].effort
-    assert not gets_hot([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})])
-
-
-@pytest.mark.parametrize(
-    ("repetitions_given", "most", "is_shorter"), [(None, 2, True), (None, 12, False), (3, 12, False)]
-)
-def test_what_somebody_shortens_on_a_hot_device_leaves_it_colder_for_what_comes_behind(
-    repetitions_given, most, is_shorter
-):
-    steady = tuple((1000.0, 1001.0, 999.0, 1000.0, 1002.0) for _ in range(3))
-    unequal = []
-    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, unequal=unequal, hot=True, max_repetitions=most)
-    one.workload = replace(one.workload, repetitions=repetitions_given)
-    decided(one, repetitions(**{IOPS: [1000.0] * one.maximum}))
-    assert bool(unequal) == is_shorter
+    assert not heat([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})])
 
 
 def test_single_runs_that_were_imported_are_judged_after_two_on_a_hot_device_too():
     single = tuple((1000.0 + number,) for number in range(5))
-    assert judge({IOPS: Tolerance(0.05)}, {IOPS: single}, hot=True).minimum == 2
+    assert judge({IOPS: Tolerance(0.05)}, {IOPS: single}, heat=0.2).minimum == 2
 
 
 @pytest.mark.parametrize("lengths", [(6, 9, 7), (5, 5, 5)])
@@ -182,8 +169,8 @@ def test_three_sessions_of_unlike_lengths_show_a_course(lengths):
     drop = tuple((2105.0, *[1603.0 + place for place in range(length - 1)]) for length in lengths)
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: drop})
     assert one.minimum == min(lengths)
-    assert gets_hot([Baseline("w", {}, {IOPS: drop})])
-    assert not gets_hot([Baseline("w", {}, {"read.clat": drop})])  # it repeats what rates say
+    assert heat([Baseline("w", {}, {IOPS: drop})]) == pytest.approx(0.31, abs=0.01)
+    assert not heat([Baseline("w", {}, {"read.clat": drop})])  # it repeats what rates say
     assert decided(one, repetitions(**{IOPS: [2104.0, *[1604.0] * 8]}))[0].verdict == "pass"
 
 
@@ -206,41 +193,66 @@ def test_it_is_as_long_as_they_are_also_where_they_took_their_course_for_noise()
         assert (found.verdict, count, one.usual, one.maximum) == ("pass", most, most, most)
 
 
-@pytest.mark.parametrize("hot", [False, True])
+TURNS = dict.fromkeys("abc", (0.0, 2.0, 4.0, 6.0, 8.0))
+BEHIND = dict.fromkeys("abc", (10.0, 12.0, 14.0, 16.0, 18.0))
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.1])
 @pytest.mark.parametrize(
-    ("count", "by_turns", "behind"),
-    [(0, "inconclusive", "inconclusive"), (3, "inconclusive", "inconclusive"), (5, "pass", "pass"),
-     (9, "pass", "inconclusive")],
-)  # fmt: skip
-def test_what_is_measured_less_or_more_often_leaves_others_at_other_places(count, by_turns, behind, hot):
-    """Device time was short, or somebody asked for more: what was behind was another speed, and regressed."""
-    unequal = []
-    first, beside, last = (
-        judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, unequal=unequal, hot=hot)
-        for _ in range(3)
-    )
+    ("known", "worked", "number"),
+    [
+        (TURNS, (0.0, 1.0, 2.0, 3.0, 4.0), 3),  # what was by turns with it is left out
+        (TURNS, (0.0, 3.0, 6.0, 9.0, 12.0), 3),  # there is one more
+        (TURNS, (0.0, 2.0, 4.0, 5.0, 6.0), 5),  # another one ended before, as device time was short
+        (BEHIND, (0.0, 2.0, 4.0, 6.0, 8.0), 1),  # the suite before it is left out, or comes behind it now
+        (BEHIND, (20.0, 22.0, 24.0, 26.0, 28.0), 1),  # a suite is new, or measured more often
+    ],
+)
+def test_what_comes_behind_other_work_cannot_be_judged_where_that_makes_a_device_hot(
+    known, worked, number, loss
+):
+    """It is colder, or hotter, than it was: it passed although it had lost 10%, or regressed and had not."""
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, known)
+    measured = repetitions(**{IOPS: [2000 * (1 - loss) * place for place in HEATING]})
+    found, _ = decided(one, behind(measured, *worked))
+    assert found.verdict == "inconclusive"
+    assert f"repetition {number} came behind" in found.reason
+    assert "like is held against like" not in found.reason
+    assert refusal(found)
+
+
+@pytest.mark.parametrize(
+    ("known", "worked"),
+    [
+        (TURNS, (0.0, 2.1, 4.1, 6.3, 8.2)),  # no two sessions last as long
+        (BEHIND, (9.2, 11.2, 13.2, 15.2, 17.2)),  # by less than one repetition
+        ({**BEHIND, "a": TURNS["a"]}, (5.0, 7.0, 9.0, 11.0, 13.0)),  # as unlike are those of the baseline
+        ({}, (50.0, 51.0, 52.0, 53.0, 54.0)),  # nobody knows
+        (BEHIND, ()),
+    ],
+)
+def test_what_comes_behind_the_same_work_is_judged(known, worked):
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, known)
     measured = repetitions(**{IOPS: [2000 * place for place in HEATING]})
-    beside.look(measured[:1])
-    first.workload = replace(first.workload, repetitions=count or None)
-    first.end(count)
-    assert decided(beside, measured)[0].verdict == by_turns
-    assert decided(last, measured)[0].verdict == behind
+    assert decided(one, behind(measured, *worked) or measured)[0].verdict == "pass"
 
 
-def test_what_is_by_turns_with_one_that_ended_before_is_at_its_places_up_to_there():
-    """As all are with `--io-max-repetitions=3`: of two that are measured by turns one ends first."""
-    unequal = []
-    first, beside = (
-        judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, unequal=unequal, max_repetitions=3)
-        for _ in range(2)
-    )
-    measured = repetitions(**{IOPS: [2000 * place for place in HEATING[:3]]})
-    for count in (1, 2, 3):
-        for one in (first, beside):
-            if one.look(measured[:count]):
-                assert one.verdict(measured[:count]).verdict == "pass"
-                one.end(count)
-    assert len(unequal) == 2
+@pytest.mark.parametrize(
+    ("span", "speed", "verdict"),
+    [
+        (0.0, 2000.0, "pass"),
+        (0.2, 2000.0, "inconclusive"),
+        (0.2, 1600.0, "inconclusive"),
+        (0.009, 1600.0, "regressed"),
+    ],
+)
+def test_nor_can_what_has_no_course_of_its_own_where_others_make_the_device_hot(span, speed, verdict):
+    """It was measured once the device was hot; by itself it was called faster, whatever that had lost."""
+    steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, span)
+    found, _ = decided(one, behind(repetitions(**{IOPS: [float(speed)] * 12}), *range(12)))
+    assert found.verdict == verdict
+    assert ("repetitions of other workloads differ by 20" in found.reason) == (verdict == "inconclusive")
 
 
 @pytest.mark.parametrize(
@@ -279,37 +291,6 @@ def test_a_place_weighs_as_much_as_it_takes(course, change):
     assert found.verdict == "inconclusive" and refusal(found)
     same = judge({latency: Tolerance(0.1)}, {latency: known})
     assert decided(same, repetitions(**{latency: [2000 * place for place in course]}))[0].verdict == "pass"
-
-
-@pytest.mark.parametrize("loss", [0.0, 0.1])
-def test_places_of_a_session_that_leaves_out_workloads_are_not_those_of_the_baseline(loss):
-    """A device that gets hot is cold where it is measured alone: it passed, although it had lost 10%."""
-    known = {IOPS: sessions_of(HEATING, 1)}
-    one = judge({IOPS: Tolerance(0.05)}, known, left_out=5)
-    alone = [2000 * 1.12 * (1 - loss) * place for place in HEATING]
-    found, _ = decided(one, repetitions(**{IOPS: alone}))
-    assert found.verdict == "inconclusive"
-    assert "this one leaves out 5 workloads that those of the baseline measured" in found.reason
-    assert "like is held against like" not in found.reason
-    assert "leaves out 5 workloads" in one.effort
-
-
-def test_places_of_a_session_that_measures_more_are_not_those_of_the_baseline_either():
-    """A device that gets hot regressed by what other workloads had heated it, where it was recorded alone."""
-    one = judge({IOPS: Tolerance(0.05)}, {IOPS: sessions_of(HEATING, 1)}, added=2)
-    found, _ = decided(one, repetitions(**{IOPS: [2000 * 0.85 * place for place in HEATING]}))
-    assert found.verdict == "inconclusive"
-    assert "this one measures 2 workloads that those of the baseline did not" in found.reason
-    assert "record all together" in one.effort
-
-
-def test_what_is_left_out_does_not_matter_where_places_do_not():
-    one = judge(
-        {IOPS: Tolerance(0.05)}, {IOPS: tuple((2000.0, 2004.0, 1996.0) for _ in range(3))}, left_out=5
-    )
-    found, _ = decided(one, repetitions(**{IOPS: [2000.0] * 12}))
-    assert found.verdict == "pass"
-    assert "leaves out" not in found.reason
 
 
 def test_of_a_longer_session_the_places_that_the_baseline_has_count():

@@ -36,6 +36,18 @@ def verdicts(trials):
 # ------------------------------------------------------------ whose turn it is
 
 
+def test_each_repetition_tells_behind_how_much_work_it_came():
+    """Also behind that of one that failed once it had worked."""
+    bench = FakeBench(b=[1000.0, EngineError("died")])
+    session = session_on(bench)
+    trials = enroll(session, reads("a", seconds=10), reads("b", seconds=5), reads("c", seconds=1))
+    assert measure(session, trials) == ["b", "a", "c"]
+    worked = {trial.workload.name: [one.worked for one in trial.repetitions] for trial in trials}
+    assert worked["a"] == pytest.approx([0, 16, 27, 38, 49], abs=0.5)
+    assert worked["b"] == [10.0]
+    assert worked["c"] == pytest.approx([15, 26, 37, 48, 59], abs=0.5)
+
+
 def test_workloads_are_interleaved_in_rounds():
     bench = FakeBench()
     session = session_on(bench)

@@ -28,7 +28,7 @@ def lab(tmp_path, monkeypatch):
     return folder
 
 
-def store(file, day, *names, suite="demo", disk="A", mode="append", value=1000.0):
+def store(file, day, *names, suite="demo", disk="A", mode="append", value=1000.0, **more):
     update(
         file,
         file.parents[suite.count("/")].name,
@@ -38,6 +38,7 @@ def store(file, day, *names, suite="demo", disk="A", mode="append", value=1000.0
         "a reason",
         {name: (DEFINITION, {"read.iops": [value, value + 1]}) for name in names or ("a",)},
         mode,
+        **more,
     )
 
 
@@ -273,6 +274,13 @@ def test_workloads_and_sessions_are_dropped(lab, capsys):
     assert "holds no" not in said(capsys, "drop", file, "--workload", "x", status=2)
     assert "and is removed" in said(capsys, "drop", file, "--workload", "a")
     assert [path.name for path in lab.iterdir()] == ["device.yaml"]
+
+
+def test_what_is_known_of_a_session_goes_with_it(lab, capsys):
+    for day in (1, 2):
+        store(lab / "demo.yaml", day, "a", worked={"a": [day, day + 1]})
+    said(capsys, "drop", lab / "demo.yaml", "--session", "2026-01-02T00:00:00Z-aaaa")
+    assert load_baselines(lab / "demo.yaml")["a"].worked == {"2026-01-01T00:00:00Z-aaaa": (1.0, 2.0)}
 
 
 def test_drop_wants_to_know_what(lab, capsys):

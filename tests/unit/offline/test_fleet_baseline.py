@@ -13,9 +13,11 @@ from iogate.declare.device import load_device
 from iogate.errors import BaselineError, MeasurementError
 from iogate.judge.appointment import BaselineJudges
 from iogate.judge.baseline import load_baselines, require_writable, update
+from iogate.judge.baseline.fleet import DeviceSession, store_fleet
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import decide
 from iogate.judge.judge import GateOptions
+from iogate.model import Environment
 from iogate.report.results import Results
 
 PROFILE = "target: /data\nlink: 7.88 GB/s\nidentity: {disk: KXG60}\n"
@@ -55,6 +57,18 @@ def test_a_new_device_is_measured_for_as_long_as_those_of_the_fleet(project, fil
     results = fleet(project / "kept", runtime=20.0)
     assert "as runtime: auto chose" not in write(capsys, *results)
     assert load_baselines(file)["read_4k"].runtime == 20.0
+
+
+def test_behind_how_much_work_each_device_was_measured_is_kept(file):
+    rows = [[1000.0, 1001.0], [1002.0, 1003.0], [1004.0, 1005.0]]
+    sessions = [
+        DeviceSession(
+            f"d{day}", f"2026-01-0{day}T00:00:00Z-aaaa", Environment(), {"read.iops": row}, None, (0.0, day)
+        )
+        for day, row in enumerate(rows, 1)
+    ]
+    store_fleet(file, "orin", "q", {"read_4k": (DEFINITION, sessions)})
+    assert [*load_baselines(file)["read_4k"].worked.values()] == [(0.0, 1.0), (0.0, 2.0), (0.0, 3.0)]
 
 
 def test_lengths_that_differ_are_told_and_none_is_kept(project, file, capsys):

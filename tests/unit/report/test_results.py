@@ -65,6 +65,7 @@ repetitions = st.builds(
     st.lists(st.floats(0, 1e12), max_size=3).map(tuple),
     command=texts,
     files=facts,
+    worked=st.none() | st.floats(0, 1e6),
 )
 slices = st.builds(Slice, st.sampled_from("AB"), *[st.floats(0, 1e6)] * 2, *[st.integers(0, 2**50)] * 3)
 repetitions |= st.builds(
@@ -188,10 +189,11 @@ def test_repetitions_keep_all_that_a_report_shows():
     found = (Finding("busy", "suspect", "97% busy", "stop it"),)
     histogram = Histogram(8, {4096: 3})
     output = Output({"read.iops": 5.0}, {}, histograms={"read.clat": histogram})
-    kept = Repetition(output, 1.23456, "/raw/2", found, (1e9 + 0.4, 2e9))
+    kept = Repetition(output, 1.23456, "/raw/2", found, (1e9 + 0.4, 2e9), worked=12.34567)
     record = document(one_workload(warmup=(kept,))).workloads[0]
     (before,), (counted,) = record.warmup, record.measured
     assert (before.folder, before.seconds, before.metrics) == ("/raw/2", 1.235, {"read.iops": 5.0})
+    assert (before.worked, counted.worked) == (12.346, None)
     assert (before.findings, before.series) == (found, (1e9, 2e9))
     assert before.histograms == {"read.clat": histogram}
     assert (counted.folder, record.folders, record.repetitions) == ("/raw/1", ("/raw/1",), 1)

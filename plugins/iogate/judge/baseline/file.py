@@ -35,6 +35,7 @@ _REMEDY = "restore the file from git, or remove it and measure again with --upda
 _Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 _MOST_FACTS = 100  # a machine has some twenty
 _Facts = Annotated[dict[str, str], Field(max_length=_MOST_FACTS)]
+_Worked = Annotated[float, Field(ge=0, le=1e9)]
 _POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 _VALUES = WithJsonSchema(
     {
@@ -67,6 +68,10 @@ class _Entry(Schema):
     )
     sessions: tuple[_Word, ...] = ()
     source: str = ""
+    worked: dict[_Word, tuple[_Worked, ...]] = Field(
+        default_factory=dict,
+        description="for how many seconds a session had measured before each repetition",
+    )
     metrics: Annotated[dict[str, Annotated[Any, _VALUES]], Field(min_length=1)]
 
 
@@ -252,6 +257,10 @@ def _entry_problems(path: tuple[str, ...], entry: _Entry, file: BaselineFile) ->
             what = "is here twice" if session in file.sessions else "is not among the file's sessions"
             problems.append(OptionError(f"the session {session} {what}", (*path, "sessions", index)))
         seen.add(session)
+    for session in entry.worked:
+        if session not in seen:
+            message = f"the session {session} is not among the workload's sessions"
+            problems.append(OptionError(message, (*path, "worked", session)))
     devices = [file.sessions[name].device for name in entry.sessions if name in file.sessions]
     for device in (name for name, count in Counter(devices).items() if name and count > 1):
         message = (
@@ -326,6 +335,7 @@ def _baseline(
             if ids and not all(value)
         },
         runtime=entry.get("runtime"),
+        worked={id: tuple(map(float, row)) for id, row in (entry.get("worked") or {}).items()},
     )
 
 

@@ -17,7 +17,7 @@ from iogate.host.environment import INDIVIDUAL
 from iogate.judge.baseline.file import refuse_links
 from iogate.judge.baseline.kinds import single_files
 from iogate.judge.baseline.storage import hold_lock, write
-from iogate.judge.baseline.update import entry_of, session_of
+from iogate.judge.baseline.update import entry_of, session_of, worked_of
 from iogate.judge.baseline.values import clean_text
 from iogate.model import Environment
 
@@ -28,7 +28,8 @@ FEWEST = 3
 @dataclass(frozen=True)
 class DeviceSession:
     """What a session of a device measured of a workload: values by metric, one a repetition, which lasted
-    `runtime` seconds where `runtime: auto` chose that.
+    `runtime` seconds where `runtime: auto` chose that; `worked` is for how many seconds the session had
+    measured before each.
     """
 
     device: str
@@ -36,6 +37,7 @@ class DeviceSession:
     environment: Environment
     values: Mapping[str, Sequence[float]]
     runtime: float | None = None
+    worked: Sequence[float] = ()
 
 
 FleetValues = Mapping[str, tuple[Mapping[str, Any], Sequence[DeviceSession]]]
@@ -89,12 +91,18 @@ def _contents(measured: FleetValues) -> dict[str, Any]:
         lengths = {one.runtime for one in devices}
         length = lengths.pop() if len(lengths) == 1 else None  # what comes lasts as long, if all did
         entries = [
-            entry_of(workload, definition, one.values, name, "", length)
+            entry_of(workload, definition, one.values, name, "", length, one.worked)
             for name, one in zip(names, ordered, strict=True)
         ]
         keys = sorted({key for entry in entries for key in entry["metrics"]})
         metrics = {key: [(entry["metrics"].get(key) or [[]])[0] for entry in entries] for key in keys}
-        workloads[workload] = {**entries[0], "sessions": names, "metrics": metrics}
+        head = {key: value for key, value in entries[0].items() if key != "worked"}
+        workloads[workload] = {
+            **head,
+            "sessions": names,
+            **worked_of(names, *entries),
+            "metrics": metrics,
+        }
     return {"sessions": dict(sorted(sessions.items())), "workloads": workloads}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from iogate.errors import InputError, InputErrors
 from iogate.judge.baseline.file import definition_changes, environment_of
 from iogate.judge.baseline.identity import foreign
-from iogate.judge.baseline.update import MAXIMUM_SESSIONS, order_names
+from iogate.judge.baseline.update import MAXIMUM_SESSIONS, order_names, worked_of
 from iogate.model import Environment, hash_of
 from iogate.units import printable
 
@@ -83,7 +83,8 @@ def _entry(base: _Data | None, ours: _Data | None, theirs: _Data | None) -> _Dat
         rows = [_row(name, session, known, ours, theirs) for session in sessions]
         if any(rows):
             metrics[name] = rows
-    return {**ours, "sessions": sessions, "metrics": metrics}
+    head = {key: value for key, value in ours.items() if key != "worked"}
+    return {**head, "sessions": sessions, **worked_of(sessions, theirs, ours), "metrics": metrics}
 
 
 def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:

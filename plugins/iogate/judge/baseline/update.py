@@ -26,6 +26,7 @@ SessionValues = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Sequence[floa
 """By workload: its definition, and the values of each metric, one a repetition."""
 
 _NOT_CHOSEN: Mapping[str, float] = MappingProxyType({})
+_NOT_TOLD: Mapping[str, Sequence[float]] = MappingProxyType({})
 
 
 def update(
@@ -40,6 +41,7 @@ def update(
     source: str = "",
     *,
     runtimes: Mapping[str, float] = _NOT_CHOSEN,
+    worked: Mapping[str, Sequence[float]] = _NOT_TOLD,
     wait: float = 10.0,
 ) -> list[Change]:
     """Store what a session measured as the baseline of its workloads, and say what that changes.
@@ -48,8 +50,9 @@ def update(
     workload changed or had published figures, and refuses if a session that stays in the file is of another
     machine; `force` adds it even then. Other workloads stay as they are. With a `source` the
     medians are stored as published figures. `runtimes` are the seconds of a repetition, by workload, where
-    `runtime: auto` chose them. A crash at any moment leaves the old or the new file whole; a
-    second update waits `wait` seconds for the first. Raises BaselineError.
+    `runtime: auto` chose them, and `worked` for how many seconds the session had measured before each. A
+    crash at any moment leaves the old or the new file whole; a second update waits `wait` seconds for the
+    first. Raises BaselineError.
     """
     place = Path(device, f"{suite}.yaml")
     if path.parts[-len(place.parts) :] != place.parts or path.stem == "device" or ".." in place.parts:
@@ -59,7 +62,18 @@ def update(
         with hold_lock(path, wait) as folder:
             refuse_fleet(path, suite)
             return _update(
-                path, folder, device, suite, session, environment, reason, measured, mode, source, runtimes
+                path,
+                folder,
+                device,
+                suite,
+                session,
+                environment,
+                reason,
+                measured,
+                mode,
+                source,
+                runtimes,
+                worked,
             )
     except OSError as error:
         raise BaselineError(f"cannot write {path}: {error.strerror}", remedy="it is as it was") from error
@@ -77,6 +91,7 @@ def _update(
     mode: str,
     source: str,
     runtimes: Mapping[str, float],
+    worked: Mapping[str, Sequence[float]],
 ) -> list[Change]:
     document = read(path, suite, folder)
     old = document.data if document else {}
@@ -84,7 +99,7 @@ def _update(
     changes = []
     for name, (definition, values) in measured.items():
         before = workloads.get(name)
-        entry = entry_of(name, definition, values, session, source, runtimes.get(name))
+        entry = entry_of(name, definition, values, session, source, runtimes.get(name), worked.get(name, ()))
         note, own = _note(before, entry, mode), entry["metrics"]
         if note == "appended":
             entry = _append(name, before or {}, entry)
@@ -118,6 +133,7 @@ def entry_of(
     session: str,
     source: str,
     runtime: float | None = None,
+    worked: Sequence[float] = (),
 ) -> dict[str, Any]:
     """Return what a session knows of a workload.
 
@@ -141,7 +157,19 @@ def entry_of(
             "metrics": {key: median(row) for key, row in rows.items()},
         }
     head |= {"runtime": runtime} if runtime else {}
-    return {**head, "sessions": [session], "metrics": {key: [row] for key, row in rows.items()}}
+    told = {"worked": {session: [round(seconds, 2) for seconds in worked]}} if worked else {}
+    return {**head, "sessions": [session], **told, "metrics": {key: [row] for key, row in rows.items()}}
+
+
+def worked_of(sessions: Sequence[str], *entries: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what entries tell of how much work came before repetitions of these sessions, as a part of one;
+    the last that tells it has the last word.
+    """
+    told: dict[str, Any] = {}
+    for entry in filter(None, entries):
+        told |= entry.get("worked") or {}
+    kept = {session: told[session] for session in sessions if session in told}
+    return {"worked": kept} if kept else {}
 
 
 def _note(before: Mapping[str, Any] | None, entry: Mapping[str, Any], mode: str) -> str:
@@ -174,9 +202,9 @@ def _append(name: str, before: Mapping[str, Any], entry: Mapping[str, Any]) -> d
         if any(rows):
             metrics[key] = rows
     sessions = [before["sessions"][index] for index in kept] + entry["sessions"]
-    head = {key: value for key, value in entry.items() if key != "runtime"}
+    head = {key: value for key, value in entry.items() if key not in ("runtime", "worked")}
     head |= {"runtime": lasted} if lasted else {}
-    return {**head, "sessions": sessions, "metrics": metrics}
+    return {**head, "sessions": sessions, **worked_of(sessions, before, entry), "metrics": metrics}
 
 
 def _changes(

@@ -73,7 +73,12 @@ def _suites(fleet: Fleet, slower: list[str]) -> tuple[Mapping[str, FleetValues],
         newest = {device: items[-1] for device, items in own.items() if device not in slower}
         sessions = [
             DeviceSession(
-                _stored(device), item.session.id, item.session.environment, item.values, item.runtime
+                _stored(device),
+                item.session.id,
+                item.session.environment,
+                item.values,
+                item.runtime,
+                item.worked,
             )
             for device, item in newest.items()
             if item.values

@@ -27,7 +27,8 @@ _TIMED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ.*")
 class Measured:
     """What a session measured of a workload: values by metric, one a repetition. `gating` are the metrics
     that decide (None: not known, as of a baseline), `tolerances` what each may lose. `runtime` is the seconds
-    of a repetition, where `runtime: auto` chose them.
+    of a repetition, where `runtime: auto` chose them, and `worked` for how many seconds the session had
+    measured before each (empty: not known).
     """
 
     session: KnownSession
@@ -40,6 +41,7 @@ class Measured:
     gating: tuple[str, ...] | None = None
     tolerances: Mapping[str, float] = field(default_factory=dict)
     runtime: float | None = None
+    worked: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,13 @@ def _of_results(results: Results, file: Path, said: list[LeftOut]) -> Iterator[M
             tuple(record.gating),
             _tolerances(record),
             record.runtime,
+            _worked(record),
         )
+
+
+def _worked(record: WorkloadRecord) -> tuple[float, ...]:
+    told = tuple(item.worked for item in record.measured if item.worked is not None)
+    return told if len(told) == len(record.measured) else ()
 
 
 def _tolerances(record: WorkloadRecord) -> dict[str, float]:
@@ -170,4 +178,5 @@ def _of_baseline(file: Path, suite: str, device: str, said: list[LeftOut]) -> It
                 },
                 {key: (metric(key).unit, metric(key).direction) for key in entry["metrics"]},
                 runtime=entry.get("runtime"),
+                worked=tuple((entry.get("worked") or {}).get(id, ())),
             )

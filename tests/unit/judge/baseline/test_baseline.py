@@ -116,6 +116,18 @@ class TestStoring:
         store(path, [1e9], "s4", runtimes={"seq": 5.0})
         assert load_baselines(path)["seq"].runtime == 5.0
 
+    def test_behind_how_much_work_repetitions_came_is_kept_as_long_as_their_session(self, path):
+        assert load_baselines(path) == {}
+        store(path, [1e9, 2e9], worked={"seq": [0.0, 1.2345]})
+        store(path, [1e9, 2e9], "s2", mode="append")
+        store(path, [1e9, 2e9], "s3", mode="append", worked={"seq": [10, 11.5]})
+        assert load_baselines(path)["seq"].worked == {"s1": (0.0, 1.23), "s3": (10.0, 11.5)}
+        for number in range(MAXIMUM_SESSIONS - 1):
+            store(path, [1e9, 2e9], f"later{number}", mode="append")
+        assert load_baselines(path)["seq"].worked == {"s3": (10.0, 11.5)}
+        store(path, [1e9, 2e9], "s4")
+        assert load_baselines(path)["seq"].worked == {}
+
     def test_a_length_that_older_sessions_do_not_tell_is_not_known(self, path):
         store(path, [1e9])
         store(path, [1e9], "s2", mode="append", runtimes={"seq": 5.0})
@@ -382,6 +394,10 @@ class TestBelieving:
             ("reason", "raeson", "5:8", "unknown key 'raeson', did you mean 'reason'?"),
             ("rw: write", "rw: read", "9:11", "does not fit the definition, whose hash is"),
             ("[s1, s2]", "[s1, s3]", "11:20", "the session s3 is not among the file's sessions"),
+            ("    metrics", "    worked: {s3: [1]}\n    metrics", "12:18", "s3 is not among the workload's"),
+            ("    metrics", "    worked: {s1: [-1]}\n    metrics", "12:19", "must be at least 0.0"),
+            ("    metrics", "    worked: {s1: [.inf]}\n    metrics", "12:19", "must be a number"),
+            ("    metrics", "    worked: {s1: [.nan]}\n    metrics", "12:19", "must be "),
             ("[s1, s2]", "[s1, s1]", "11:20", "the session s1 is here twice"),
             (
                 "    sessions: [s1, s2]\n",

@@ -79,6 +79,14 @@ def test_repetitions_of_two_lengths_are_a_conflict():
     assert merged["workloads"]["a"]["runtime"] == 5.0
 
 
+def test_behind_how_much_work_sessions_of_both_sides_came_is_united():
+    ours, theirs = ({**entry([day]), "worked": {session(day): [0.5 * day]}} for day in (1, 2))
+    merged = checked({}, file(a=ours), file(a=theirs))
+    assert merged["workloads"]["a"]["worked"] == {session(1): [0.5], session(2): [1.0]}
+    again = checked(merged, merged, file(a=theirs))  # which forgot the first
+    assert again["workloads"]["a"]["worked"] == {session(2): [1.0]}
+
+
 def test_a_file_that_is_new_on_both_sides_is_united():
     assert days(checked({}, file(a=[3]), file(a=[1]))) == [1, 3]
 

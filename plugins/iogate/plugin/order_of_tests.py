@@ -1,4 +1,4 @@
-"""The turns of tests: each workload's comes as soon as it is decided, of those that are measured by turns."""
+"""The order of tests: of workloads that are measured by turns each comes as soon as it is decided."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from iogate.measure.trial import Trial
 
 
-class Turns:
+class OrderOfTests:
     """Whose turn it is. `trials` are known by the ids of their tests, and `session` gives the session that
     decides them, which `kept` keeps; `stepwise` tests keep their places.
     """

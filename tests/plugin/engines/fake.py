@@ -21,7 +21,7 @@ class Options(Schema):
     runtime: float = 0.1
     says: str = ""
     settles: int = 0
-    takes: float = 0.001
+    takes: float = 0.0
 
 
 class FakeEngine:
@@ -59,18 +59,19 @@ class FakeEngine:
         )
         broken = os.environ.get("IOGATE_FAKE_FAILS") == workload.name
         says = "broken" if broken else options["says"] or f"{figure:.6f}"
-        return Command(("sh", "-c", f"echo '{says} {options['takes']}'"), timeout=20)
+        takes = f" {options['takes']}" if options["takes"] else ""
+        return Command(("sh", "-c", f"echo '{says}{takes}'"), timeout=20)
 
     def recognises(self, text):
         return False
 
     def parse(self, text, *, name, completed=None):
-        said, _, takes = text.strip().rpartition(" ")
+        said, _, takes = text.strip().partition(" ")
         try:
             figure = float(said)
         except ValueError:
-            raise OutputError(f"{name}: {said!r} is no figure") from None
-        operations = max(1, round(figure * float(takes)))
+            raise OutputError(f"{name}: {text.strip()!r} is no figure") from None
+        operations = max(1, round(figure * float(takes or 1e-3)))
         traffic = {
             "read": Traffic(bytes=operations * 4096, operations=operations, seconds=operations / figure)
         }

@@ -27,7 +27,7 @@ from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
 from iogate.judge.pair_judge import PairJudge
-from iogate.judge.places import heat
+from iogate.judge.places import Heat, heat_of
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
 
@@ -182,8 +182,8 @@ class BaselineJudges:
         return self.options
 
     @cached_property
-    def _heat(self) -> float:
-        return heat(baseline for entries in self._all().values() for baseline in entries.values())
+    def _heat(self) -> Heat:
+        return heat_of(baseline for entries in self._all().values() for baseline in entries.values())
 
     def _all(self) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of all suites; one that cannot be read says nothing."""

@@ -21,7 +21,7 @@ from iogate.judge.lending import borrows
 from iogate.judge.likeness import unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
-from iogate.judge.places import Places
+from iogate.judge.places import NO_HEAT, Heat, Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
@@ -58,7 +58,7 @@ class BaselineJudge:
         gating: Sequence[str],
         gate_options: GateOptions,
         *,
-        heat: float = 0.0,
+        heat: Heat = NO_HEAT,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
@@ -72,7 +72,12 @@ class BaselineJudge:
     @property
     def _count(self) -> Count:
         return Count(
-            self.workload, self.gate_options, self._places, self._efforts, self.heat > 0, bool(self._unlike)
+            self.workload,
+            self.gate_options,
+            self._places,
+            self._efforts,
+            self.heat.span > 0,
+            bool(self._unlike),
         )
 
     @property
@@ -298,9 +303,11 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        displaced = bool(self._unlike) and (course is not None or self._places.matters(name, self.heat))
+        displaced = bool(self._unlike) and (
+            course is not None or self._places.matters(name, self.heat.surely)
+        )
         if displaced:
-            span = format_share(course.span if course else self.heat)
+            span = format_share(course.span if course else self.heat.surely)
             whose = "repetitions" if course else "repetitions of other workloads"
             named = "inconclusive"
             reason = f"{whose} differ by {span} for their place in a session, and {self._unlike}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,28 +15,45 @@ if TYPE_CHECKING:
     from iogate.judge.gate.values import BaselineValues
     from iogate.model import Baseline
 
-_CHANCE = 0.05  # of a device that is told to get hot, and does not
+_CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
+_SMALL_CHANCE = 0.005  # where it costs verdicts
 _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 
 
-def heat(baselines: Iterable[Baseline]) -> float:
-    """Return by how much a device is another one after some repetitions than before, as one is that gets hot
-    or whose cache fills: the largest course of the rates of its baselines, beyond what chance makes of so
-    many (5% in all: a false alarm costs repetitions); 0: it is not. What has none of its own is then measured
-    at the speed that those before it brought about.
+@dataclass(frozen=True)
+class Heat:
+    """By how much a device is another one after some repetitions than before, as one is that gets hot or
+    whose cache fills: the largest course of the rates of its baselines (0: there is none). What has none of
+    its own is measured at the speed that those before it brought about. `span` is beyond what chance makes of
+    5% of all devices, where a false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts.
     """
-    from iogate.judge.gate import course_of
 
-    known = [
+    span: float = 0.0
+    surely: float = 0.0
+
+
+NO_HEAT = Heat()
+
+
+def heat_of(baselines: Iterable[Baseline]) -> Heat:
+    """Return what the baselines of a device tell of its heat."""
+    rates = [
         {name: rows for name, rows in one.metrics.items() if _is_rate(name) and isinstance(rows, tuple)}
         for one in baselines
     ]
-    directions = sum(len({name.partition(".")[0] for name in rates}) for rates in known)
+    span = _largest_course(rates, _CHANCE)
+    return Heat(span, _largest_course(rates, _SMALL_CHANCE)) if span else NO_HEAT
+
+
+def _largest_course(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> float:
+    from iogate.judge.gate import course_of
+
+    directions = sum(len({name.partition(".")[0] for name in known}) for known in rates)
     found = (
-        course_of(rows, statistics.median_low(map(len, rows)), _CHANCE / directions)
-        for rates in known
-        for rows in rates.values()
+        course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
+        for known in rates
+        for rows in known.values()
     )
     return max((course.span for course in found if course and course.span >= _HOT), default=0.0)
 

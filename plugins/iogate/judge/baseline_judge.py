@@ -71,14 +71,8 @@ class BaselineJudge:
 
     @property
     def _count(self) -> Count:
-        return Count(
-            self.workload,
-            self.gate_options,
-            self._places,
-            self._efforts,
-            self.heat.span > 0,
-            bool(self._unlike),
-        )
+        hot, unlike = self.heat.span > 0, bool(self._unlike)
+        return Count(self.workload, self.gate_options, self._places, self._efforts, hot, unlike)
 
     @property
     def minimum(self) -> int:
@@ -303,9 +297,8 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        displaced = bool(self._unlike) and (
-            course is not None or self._places.matters(name, self.heat.surely)
-        )
+        depends = course is not None or self._places.matters(name, self.heat.surely)
+        displaced = bool(self._unlike) and depends
         if displaced:
             span = format_share(course.span if course else self.heat.surely)
             whose = "repetitions" if course else "repetitions of other workloads"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 from iogate.model import Baseline, Repetition
@@ -10,6 +11,8 @@ from iogate.units import format_duration
 _SLACK = 0.1
 """The part by which work may differ, or one repetition if that is more: heat depends on more than that."""
 _STEP = 0.01  # seconds, to which it is stored
+_FEWEST = 1 / 3
+"""The part of the sessions that came behind as much or more, and of those as little or less: of three one."""
 
 
 def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> str:
@@ -21,16 +24,17 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> str:
         if repetition.worked is None or not known:
             continue
         slack = max(repetition.work, _SLACK * max(known)) + _STEP
-        if not min(known) - slack <= repetition.worked <= max(known) + slack:
-            return _told(index + 1, repetition.worked, known)
+        less = sum(worked <= repetition.worked + slack for worked in known)
+        more = sum(worked >= repetition.worked - slack for worked in known)
+        if min(less, more) < _FEWEST * len(known):
+            return _told(index + 1, repetition.worked, statistics.median(known))
     return ""
 
 
-def _told(number: int, worked: float, known: Sequence[float]) -> str:
-    ends = dict.fromkeys(format_duration(seconds) for seconds in (min(known), max(known)))
+def _told(number: int, worked: float, usual: float) -> str:
     return (
         f"repetition {number} came behind {format_duration(worked)} of measuring, and behind "
-        f"{' to '.join(ends)} in the baseline: these cannot be held against each other (measure the same "
-        "workloads in the same order, or record all together, three times: --update-baselines, then =append; "
-        "or wait for a device at rest: steady_state)"
+        f"{format_duration(usual)} in the baseline: these cannot be held against each other (measure the "
+        "same workloads in the same order, or record all together, three times: --update-baselines, then "
+        "=append; or wait for a device at rest: steady_state)"
     )

@@ -206,6 +206,11 @@ BEHIND = dict.fromkeys("abc", (10.0, 12.0, 14.0, 16.0, 18.0))
         (TURNS, (0.0, 2.0, 4.0, 5.0, 6.0), 5),  # another one ended before, as device time was short
         (BEHIND, (0.0, 2.0, 4.0, 6.0, 8.0), 1),  # the suite before it is left out, or comes behind it now
         (BEHIND, (20.0, 22.0, 24.0, 26.0, 28.0), 1),  # a suite is new, or measured more often
+        (
+            {**BEHIND, "d": TURNS["a"]},
+            (0.0, 2.0, 4.0, 6.0, 8.0),
+            1,
+        ),  # one session of four was appended by force
     ],
 )
 def test_what_comes_behind_other_work_cannot_be_judged_where_that_makes_a_device_hot(

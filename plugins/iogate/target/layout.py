@@ -19,6 +19,7 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.patience import LONG, StandsStill, Tell, patiently
+from iogate.target.resolve import LEADS_ELSEWHERE
 from iogate.units import format_duration, format_quantity
 
 Tick = Callable[[int, int], None]
@@ -82,6 +83,8 @@ def refusal(error: OSError, action: str) -> TargetError:
         rule, remedy = "space", "free space on the target, or use a smaller size"
     elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         rule, remedy = "read-only", "choose a target that this user may write to"
+    elif error.errno in LEADS_ELSEWHERE:
+        rule, remedy = "changed", "find out who removed or replaced it, and start over"
     return TargetError(f"{action}: {error.strerror}", rule=rule, remedy=remedy)
 
 

@@ -130,7 +130,8 @@ def test_without_a_size_the_engine_gets_a_path_for_a_file_of_its_own(folder):
 
 
 @pytest.mark.parametrize(
-    ("number", "rule"), [(errno.ENOSPC, "space"), (errno.EDQUOT, "space"), (errno.EIO, "io-error")]
+    ("number", "rule"),
+    [(errno.ENOSPC, "space"), (errno.EDQUOT, "space"), (errno.EIO, "io-error"), (errno.ELOOP, "changed")],
 )
 def test_an_error_while_laying_out_leaves_nothing(folder, monkeypatch, number, rule):
     def fail(*arguments):

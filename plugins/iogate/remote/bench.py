@@ -395,6 +395,8 @@ class RemoteBench(FarCalls):
         times, rates and metrics that no document can say.
         """
         check_numbers(repetition.seconds, repetition.series)
+        for traffic in repetition.output.traffic.values():
+            check_numbers(traffic.seconds, ())
         check_metrics(repetition.metrics)
         base = self._at_home(repetition.base) if repetition.base else None
         return replace(repetition, folder=str(self._path(repetition.folder)), base=base)

@@ -297,8 +297,7 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        depends = course is not None or self._places.matters(name, self.heat.surely)
-        displaced = bool(self._unlike) and depends
+        displaced = bool(self._unlike) and (course is not None or self._finds_heat(name))
         if displaced:
             span = format_share(course.span if course else self.heat.surely)
             whose = "repetitions" if course else "repetitions of other workloads"
@@ -342,6 +341,12 @@ class BaselineJudge:
             displaced=displaced,
             assumed=decision.assumed,
         )
+
+    def _finds_heat(self, name: str) -> bool:
+        """Return whether what other workloads make of the device matters to a metric: not where the device is
+        brought to rest before.
+        """
+        return not self.workload.rests and self._places.matters(name, self.heat.surely)
 
     def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
         wide = self.tolerance(name).worse is None and named in ("pass", "drift")

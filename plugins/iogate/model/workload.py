@@ -50,11 +50,16 @@ class Workload:
     notes: tuple[str, ...] = ()
 
     @property
+    def rests(self) -> bool:
+        """True where the device is brought to rest for this workload."""
+        return not {"steady_state", "precondition"}.isdisjoint(self.procedure)
+
+    @property
     def fixed(self) -> bool:
         """True where repetitions run back to back, apart from other workloads: a fixed protocol, or a device
         that was brought to rest for this workload.
         """
-        return self.repetitions is not None or not {"steady_state", "precondition"}.isdisjoint(self.procedure)
+        return self.repetitions is not None or self.rests
 
     @property
     def definition(self) -> dict[str, Any]:

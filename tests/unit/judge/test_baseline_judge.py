@@ -261,6 +261,14 @@ def test_nor_can_what_has_no_course_of_its_own_where_others_make_the_device_hot(
     assert ("repetitions of other workloads differ by 20" in found.reason) == (verdict == "inconclusive")
 
 
+def test_what_waits_until_the_device_is_at_rest_is_judged_whatever_came_before():
+    """How long that takes differs from session to session, and so does the work before."""
+    steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, Heat(0.2, 0.2))
+    one.workload = replace(one.workload, procedure={"steady_state": {}})
+    assert decided(one, behind(repetitions(**{IOPS: [2000.0] * 12}), *range(12)))[0].verdict == "pass"
+
+
 @pytest.mark.parametrize(
     ("cached", "loss"), [(2, 0.1), (2, 0.3), (2, 0.5), (3, 0.3), (3, 0.5), (4, 0.5), (4, 0.8)]
 )

@@ -90,7 +90,7 @@ def begun(first, folder):
             self.script = deque([[("done", "#", first)]])
 
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("iogate.remote.bench.Connection", Answers)
+        monkeypatch.setattr("iogate.remote.calls.Connection", Answers)
         settings = Settings(folder, host="ssh=bench")
         return RemoteBench(settings, Device("orin", "/drive"), folder / "results", FakeWatcher())
 
@@ -229,7 +229,7 @@ def test_what_cannot_be_meant_ends_it(bench, tmp_path, said):
 def test_what_all_clients_did_is_read_from_the_first_ones_folder(tmp_path, monkeypatch, output):
     made = FakeConnection("ssh=bench")
     made.script.append([("done", "#", packed(ClientFacts("boot", "net", ("8:0",))))])
-    monkeypatch.setattr("iogate.remote.bench.Connection", lambda host: made)
+    monkeypatch.setattr("iogate.remote.calls.Connection", lambda host: made)
     settings = Settings(tmp_path, host="ssh=bench")
     client = Client(settings, Device("orin", "/drive"), tmp_path / "results", FakeWatcher())
     done = Conducted(Completed(0, "", "", 1.0), output, "fio", {}, (1.0,))
@@ -244,7 +244,7 @@ def test_what_all_clients_did_is_read_from_the_first_ones_folder(tmp_path, monke
 
 @pytest.mark.parametrize("data", [b"", b"x" * 5000])
 def test_raw_files_without_end_end_it(bench, monkeypatch, data):
-    monkeypatch.setattr("iogate.remote.bench._MOST", 14000)
+    monkeypatch.setattr("iogate.remote.calls._MOST", 14000)
     files = [("file", f"{WITHIN}/{number}.log", data, True) for number in range(4)]
     with pytest.raises(MeasurementError, match="bench said what cannot be understood"):
         measured(bench, *files, ("done", "#", packed(DONE)))
@@ -322,12 +322,12 @@ class Ticking:
 
 @pytest.fixture
 def endless(tmp_path, monkeypatch):
-    monkeypatch.setattr("iogate.remote.bench.Connection", Endless)
+    monkeypatch.setattr("iogate.remote.calls.Connection", Endless)
     watcher = FakeWatcher()
     bench = RemoteBench(
         Settings(tmp_path, host="ssh=bench"), Device("orin", "/drive"), tmp_path / "results", watcher
     )
-    monkeypatch.setattr("iogate.remote.bench.time", bench._connection.clock)
+    monkeypatch.setattr("iogate.remote.calls.time", bench._connection.clock)
     return bench
 
 

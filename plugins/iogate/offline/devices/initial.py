@@ -71,7 +71,7 @@ def write_new(file: Path, text: str) -> None:
 
 
 def _survey_at(host: str, named: str) -> Survey:
-    from iogate.remote.bench import FarCalls
+    from iogate.remote.calls import FarCalls
 
     with contextlib.closing(FarCalls(host, Path(os.devnull), Silent())) as calls:
         return calls.survey(named)

@@ -52,16 +52,24 @@ def compare(capsys):
     return run
 
 
+FALLS = (1.0, 0.95, 0.9, 0.85, 0.8)  # as a device gets hot
+
+
 def noisy(level, count=5, seed=0, noise=0.003):
     draw = random.Random(seed)
     return [level * (1 + draw.gauss(0, noise)) for _ in range(count)]
 
 
-def record(values, name="seq", metric=GATE, options=None, declared=None, **verdict):
+def record(values, name="seq", metric=GATE, options=None, declared=None, behind=None, **verdict):
     gate = {metric: Tolerance(declared)} if declared else {}
     place = Position("suites/acceptance.yaml")
     workload = Workload(name, "acceptance", "fio", options or OPTIONS, place, gate=gate)
-    repetitions = tuple(Repetition(Output({metric: value}, {}), 10.0, "") for value in values)
+    repetitions = tuple(
+        Repetition(
+            Output({metric: value}, {}), 10.0, "", worked=None if behind is None else behind + 10.0 * place
+        )
+        for place, value in enumerate(values)
+    )
     verdict = {"verdict": "recorded", "reason": "", **verdict}
     metrics = note_metrics(repetitions, {}, gating=(metric,))
     return WorkloadResult(
@@ -190,6 +198,25 @@ class TestResultsFiles:
         assert status == PASS
         assert "slow.json was itself regressed, by its baseline: what is as fast is, too" in said
         assert "itself" not in compare(*old, slow, "--tolerance", "5%")[1]
+
+    def test_what_comes_behind_other_work_is_not_judged_where_that_makes_a_device_hot(
+        self, compare, tmp_path
+    ):
+        """By itself it is measured cold: it was called faster, whatever it had lost once hot."""
+
+        def session(name, seed, *begin, speed=1.6e9):
+            first = [value * fall for value, fall in zip(noisy(2e9, seed=seed), FALLS, strict=True)]
+            records = [record(noisy(speed, seed=seed + 9), "b", declared=0.05, behind=begin[-1])]
+            if len(begin) > 1:
+                records.insert(0, record(first, "a", declared=0.05, behind=begin[0]))
+            return results(tmp_path / name, *records)
+
+        old = [session(f"old{number}.json", number, 0.0, 50.0) for number in range(3)]
+        status, said = compare(*old, session("whole.json", 3, 0.0, 50.0))
+        assert status == PASS, said
+        status, said = compare(*old, session("alone.json", 3, 0.0, speed=1.8e9))
+        assert status == INCONCLUSIVE
+        assert "came behind 0.0 s of measuring, and behind 50 s in the baseline" in said
 
     def test_noise_that_hides_the_tolerance_is_inconclusive(self, compare, tmp_path):
         old = [results(tmp_path / f"{i}.json", record(noisy(2e9, seed=i, noise=0.3))) for i in range(3)]

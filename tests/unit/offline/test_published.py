@@ -1320,6 +1320,11 @@ class TestTablesOfOthers:
         assert piece.kinds == {"iops", "bandwidth"}
         assert [finding.check for finding in piece.findings] == checks
 
+    def test_prose_that_begins_like_one_hides_no_table_below_it(self):
+        text_ = "Parameters, as in the paper\nbs,IOPS,MB/s\n4k,9800,99\n"
+        assert by_check(only(text_)) == {"bandwidth_unit": {3}}
+        assert only("Parameters, as in the paper\nbs,IOPS\n4k,9800\n").kinds == {"iops"}
+
     def test_each_of_its_columns_is_a_row_and_groups_and_units_say_what_it_is_of(self):
         head = "| Metric | Unit | A | B |"
         rows = [

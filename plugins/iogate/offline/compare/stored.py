@@ -78,7 +78,9 @@ def _repetitions(record: WorkloadRecord, position: Position) -> tuple[Repetition
             item = record.measured[index]
             output = replace(output, histograms=item.histograms)
             taken = seconds if item.seconds is None else item.seconds
-            found.append(Repetition(output, taken, item.folder, item.findings, item.series))
+            found.append(
+                Repetition(output, taken, item.folder, item.findings, item.series, worked=item.worked)
+            )
         else:
             found.append(Repetition(output, seconds, position.file))
     return tuple(found)

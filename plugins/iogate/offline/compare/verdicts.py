@@ -12,6 +12,7 @@ from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import borrow
 from iogate.judge.judge import GateOptions
 from iogate.judge.metrics import note_metrics, undecided_metrics
+from iogate.judge.places import Heat, heat_of
 from iogate.model import Baseline, Finding, Repetition, Verdict, Workload, WorkloadResult, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice
@@ -70,9 +71,10 @@ def judge_workloads(
     gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
     lent = borrow(values for pair in pairs if pair.old for values in _lent(pair))
     gate_options = replace(gate_options, metrics=max(1, gating), borrowed=lent)
+    heat = heat_of(_baseline(usable) for pair in pairs if (usable := _usable(pair)))
     known = {item.id for session in old for item in session.measured.values()}
     broke_off = [_not_measured(id, new) for id, came in new.begun.items() if not came and id not in known]
-    return [*(_result(pair, gate_options, changed) for pair in pairs), *broke_off]
+    return [*(_result(pair, gate_options, heat, changed) for pair in pairs), *broke_off]
 
 
 def _not_measured(id: str, new: StoredSession) -> WorkloadResult:
@@ -102,9 +104,13 @@ def _pairs(old: Sequence[StoredSession], new: StoredSession) -> Iterator[_Pair]:
         yield _Pair(tuple(items), None)
 
 
+def _usable(pair: _Pair) -> list[tuple[str, StoredMeasurement]]:
+    return [(file, item) for file, item in pair.old if not item.refused]
+
+
 def _lent(pair: _Pair) -> Iterator[tuple[tuple[float, ...], ...]]:
     """Yield the old values of the metrics that decide, as rates."""
-    usable = [(file, item) for file, item in pair.old if not item.refused]
+    usable = _usable(pair)
     known = _baseline(usable).metrics if usable else {}
     for name in _gating(pair):
         values = known.get(name)
@@ -121,9 +127,9 @@ def _gating(pair: _Pair) -> tuple[str, ...]:
     return new if new and of_suite else tuple(dict.fromkeys([*new, *older]))
 
 
-def _result(pair: _Pair, gate_options: GateOptions, changed: Sequence[str]) -> WorkloadResult:
+def _result(pair: _Pair, gate_options: GateOptions, heat: Heat, changed: Sequence[str]) -> WorkloadResult:
     subject = pair.new or pair.old[0][1]
-    verdict, remarks = _verdict(pair, gate_options)
+    verdict, remarks = _verdict(pair, gate_options, heat)
     found = dict.fromkeys([*remarks, *(pair.new.findings if pair.new else ())])
     suite, name = subject.key
     return WorkloadResult(
@@ -136,7 +142,7 @@ def _result(pair: _Pair, gate_options: GateOptions, changed: Sequence[str]) -> W
     )
 
 
-def _verdict(pair: _Pair, gate_options: GateOptions) -> tuple[Verdict, list[Finding]]:
+def _verdict(pair: _Pair, gate_options: GateOptions, heat: Heat) -> tuple[Verdict, list[Finding]]:
     if pair.new is None:
         return Verdict("inconclusive", "not measured: it is in OLD only"), []
     if pair.new.refused:
@@ -157,7 +163,7 @@ def _verdict(pair: _Pair, gate_options: GateOptions) -> tuple[Verdict, list[Find
             remarks.append(Finding("renamed", "suspect", printable(f"in {file} it is {item.key[1]}")))
     if not usable:
         return Verdict("no_baseline", "; ".join(remark.message for remark in remarks)), []
-    judged, said = _judge(pair.new, _baseline(usable), _gating(pair), gate_options)
+    judged, said = _judge(pair.new, _baseline(usable), _gating(pair), gate_options, heat)
     return judged, [*remarks, *said]
 
 
@@ -172,17 +178,21 @@ def _baseline(old: Sequence[tuple[str, StoredMeasurement]]) -> Baseline:
                 metrics.setdefault(name, []).append(values)
                 files.setdefault(name, []).append(file)
     workload = old[-1][1].workload
+    worked = {file: [one.worked for one in item.repetitions if one.worked is not None] for file, item in old}
     return Baseline(
         workload=workload.name,
         definition=workload.definition,
         metrics={name: tuple(sessions) for name, sessions in metrics.items()},
         sessions=tuple(file for file, _ in old),
         partial={name: tuple(own) for name, own in files.items() if len(own) < len(old)},
+        worked={
+            file: tuple(worked[file]) for file, item in old if len(worked[file]) == len(item.repetitions)
+        },
     )
 
 
 def _judge(
-    new: StoredMeasurement, baseline: Baseline, gating: Sequence[str], gate_options: GateOptions
+    new: StoredMeasurement, baseline: Baseline, gating: Sequence[str], gate_options: GateOptions, heat: Heat
 ) -> tuple[Verdict, list[Finding]]:
     """Return the gate's verdict in one look at all repetitions."""
     repetitions = new.repetitions
@@ -200,7 +210,7 @@ def _judge(
             return _undecided_verdict(repetitions, baseline, gating, said), []
         baseline = replace(baseline, metrics={name: _median(rows) for name, rows in baseline.metrics.items()})
         remarks.append(Finding("few_values", "suspect", f"{said}, so the tolerance alone decides"))
-    judge = BaselineJudge(new.workload, baseline, gating, gate_options)
+    judge = BaselineJudge(new.workload, baseline, gating, gate_options, heat=heat)
     judge.look(repetitions)
     verdict = judge.verdict(repetitions)
     if single and not remarks and verdict.verdict == "regressed":

@@ -242,7 +242,10 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
         failed = sum(map(bool, map(_FAILED.fullmatch, cells[1:]))) if figures else 0
         known = figures + failed >= width / 2 or is_failed(cells, table)
         return "row" if len(cells) == width and known and not gap else "end"
-    if len(cells) == width and (figures or is_failed(cells, table) or heads_rows(table.header[0])):
+    of_rows = heads_rows(table.header[0])
+    if of_rows and any(map(names_figures, cells[1:])):
+        return "end"  # headings of another table
+    if len(cells) == width and (of_rows or figures or is_failed(cells, table)):
         return "row"
     if is_nearly_row(cells, table):
         return ""

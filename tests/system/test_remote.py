@@ -326,7 +326,7 @@ def test_progress_is_as_live_as_at_home(tmp_path, tmp, target):
     seen = []
     for kind, host in ((LocalBench, None), (RemoteBench, popen(tmp))):
         watcher = Seen()
-        settings = Settings(tmp_path, target=str(target), host=host)
+        settings = Settings(tmp_path, target=str(target), host=host, wait=60.0)  # others use the disk
         bench = kind(settings, Device("any", "."), tmp_path / "results", watcher)
         bench.open()
         bench.repeat("suite::live", workload, 1, ())

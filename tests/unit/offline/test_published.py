@@ -1395,6 +1395,18 @@ Text
         assert piece.rows_of == {"iops": 3, "bandwidth": 3}
         assert by_check(piece) == {"bandwidth_unit": {12}}
 
+    @pytest.mark.parametrize(("rate", "wrong"), [("51.20", False), ("102.40", True)])
+    def test_a_total_that_shares_a_cell_with_its_name_is_read_below_its_headings(self, rate, wrong):
+        """As DiskSpd prints it: MiB/s were read below the number of I/Os, and IOPS as MiB/s."""
+        text_ = (
+            "4k read\nthread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  file\n"
+            "------------------------------------------------------------------\n"
+            "     0 |       536870912 |       131072 |      51.20 |   13107.20 | a.dat\n"
+            "------------------------------------------------------------------\n"
+            f"total:         536870912 |       131072 |      {rate} |   13107.20\n"
+        )
+        assert by_check(only(text_)) == ({"bandwidth_unit": {6}} if wrong else {})
+
     def test_of_two_figures_in_a_cell_each_is_read(self):
         """As YABS prints what fio found, whose MB/s are 1000 KiB/s; headings of others stand among rows."""
         text_ = """fio Disk Speed Tests (Mixed R/W 50/50) (Partition /dev/vda3):

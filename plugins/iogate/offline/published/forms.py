@@ -16,6 +16,7 @@ _PIPE = re.compile(r"(?<!\\)\|")  # none that is escaped, as Markdown and Jira h
 _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
 )
+_TOTAL = re.compile(r"(total:)[ \t]+(\d[\d.,]{0,30})", re.IGNORECASE)  # in one cell, as DiskSpd has it
 _RULE = frozenset(" \t:|>=-+")
 
 
@@ -57,6 +58,8 @@ def _with_pipes(line: str) -> list[str]:
     cells = _PIPE.split(_LINK_OF_JIRA.sub(r"\1", line.removeprefix("|")))
     if len(cells) > 1 and not cells[-1] and line.startswith("|"):
         cells.pop()
+    if total := _TOTAL.fullmatch(cells[0].strip()):
+        cells[:1] = total.groups()
     return [_text(cell.strip()[:LONGEST_CELL]) for cell in cells]
 
 

@@ -15,12 +15,16 @@ _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LINKS = 40  # as the kernel has it: path_resolution(7)
 
 
+class LinkOfAnotherUserError(PermissionError):
+    """A symbolic link of another user is on the way."""
+
+
 @contextlib.contextmanager
 def held_folder(path: Path, *, make: bool = False) -> Iterator[int]:
     """Hold a folder open, which is made if it is to be, and yield its descriptor (O_PATH).
 
-    Links of another user, root and who called sudo aside, are not followed: they can lead elsewhere by now
-    than they did when somebody looked. Raises OSError.
+    Links of another user, root and who called sudo aside, are not followed (LinkOfAnotherUserError): they can
+    lead elsewhere by now than they did when somebody looked. Raises OSError.
     """
     held = os.open("/", _FOLDER)
     try:
@@ -78,13 +82,20 @@ def within(folder: int, name: str) -> Path:
     return Path(f"/proc/{os.getpid()}/fd/{folder}", name)
 
 
+def name_of(folder: int) -> Path:
+    """Return the path of an open folder, without symbolic links, as it is called now. Raises OSError."""
+    return Path(os.readlink(f"/proc/self/fd/{folder}"))
+
+
 def followed(folder: int, name: str) -> Path:
-    """Return what a link in an open folder says. Raises OSError for what is no link, or is another user's."""
+    """Return what a link in an open folder says. Raises NotADirectoryError for what is no link, and
+    LinkOfAnotherUserError.
+    """
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISLNK(status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     if status.st_uid not in _trusted():
-        raise PermissionError(
+        raise LinkOfAnotherUserError(
             errno.EPERM, f"{name} is a symbolic link of user {status.st_uid}, and not followed"
         )
     return Path(os.readlink(name, dir_fd=folder))

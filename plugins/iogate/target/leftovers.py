@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.formats.held import name_of
 from iogate.host.loop import release_in
 from iogate.host.openers import openers_below, process_text
 from iogate.target.folders import FOLDER, names_in, open_folder, remove_folder
@@ -63,7 +64,7 @@ def _release(folder: int) -> None:
 
 def _check_unused(folder: int, path: Path) -> None:
     """Raise TargetError (`locked`) that names who works in a folder, and was not just dying with its run."""
-    below = Path(os.readlink(f"/proc/self/fd/{folder}"))
+    below = name_of(folder)
     deadline = time.monotonic() + _DYING
     while (users := openers_below(below)) and time.monotonic() < deadline:
         time.sleep(0.02)

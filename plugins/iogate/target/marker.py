@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.formats.held import name_of
 from iogate.host import sysfs
 from iogate.host.flock import lock
 from iogate.host.mounts import OF_ONE_MACHINE, WITHOUT_OWNERS, backing, mount_of
@@ -80,7 +81,7 @@ def is_own(parent: int, folder: int) -> bool:
     status = os.fstat(folder)
     if status.st_uid == os.geteuid() and not status.st_mode & 0o022:
         return True
-    mount = mount_of(Path(os.readlink(f"/proc/self/fd/{parent}")))
+    mount = mount_of(name_of(parent))
     without = mount is not None and mount.file_system in WITHOUT_OWNERS
     return without and status.st_uid == os.fstat(parent).st_uid
 

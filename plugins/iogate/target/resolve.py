@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from iogate.errors import TargetError
+from iogate.formats.held import LinkOfAnotherUserError, held_file, held_folder, name_of
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import backing, mount_of, number_text
 from iogate.model import Device
@@ -41,17 +42,13 @@ class Target:
 
 def resolve(device: Device, root: Path, override: str | None = None) -> Target:
     """Find the target of a device's profile, a path relative to `root`, or of `--io-target` instead, relative
-    to the working directory. Raises TargetError: `missing`, `symlink`, `unreadable` or `not-a-directory`.
+    to the working directory. Raises TargetError: `missing`, `symlink` (a loop, or a link of another user, who
+    could let it lead elsewhere), `unreadable` or `not-a-directory`.
     """
     named = Path(override).expanduser() if override else root / Path(device.target).expanduser()
     try:
-        path = named.resolve(strict=True)
-        status = path.stat()
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:  # Python before 3.13 raises RuntimeError for a symlink loop
+        path, status = _found(named)
+    except (OSError, ValueError) as error:
         raise _not_found(named, error) from error
     if stat.S_ISBLK(status.st_mode):
         return replace(_device_target(path, status), named=str(named.absolute()))
@@ -83,8 +80,18 @@ def leads_elsewhere(target: Target) -> bool:
         return False
 
 
-def _not_found(named: Path, error: OSError | RuntimeError | ValueError) -> TargetError:
-    number = errno.ELOOP if isinstance(error, RuntimeError) else getattr(error, "errno", errno.EINVAL)
+def _found(named: Path) -> tuple[Path, os.stat_result]:
+    """Return where a path leads, links of other users not followed, and what is there. Raises OSError."""
+    try:
+        with held_folder(named) as folder:
+            return name_of(folder), os.fstat(folder)
+    except NotADirectoryError:
+        with held_file(named) as (folder, name):
+            return name_of(folder) / name, os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+
+def _not_found(named: Path, error: OSError | ValueError) -> TargetError:
+    number = getattr(error, "errno", errno.EINVAL)
     if number in (errno.ENOENT, errno.ENOTDIR):
         parts = [parent for parent in named.parents if parent.is_dir()]
         remedy = f"it would be in {parts[0]}, which exists: make it, or mount it" if parts else ""
@@ -93,6 +100,11 @@ def _not_found(named: Path, error: OSError | RuntimeError | ValueError) -> Targe
         )
     if number == errno.ELOOP:
         return TargetError(printable(f"the target {named} is a loop of symbolic links"), rule="symlink")
+    if isinstance(error, LinkOfAnotherUserError):
+        remedy = f"name what it leads to, if that is meant: {os.path.realpath(named)}"
+        return TargetError(
+            printable(f"the target {named}: {error.strerror}"), rule="symlink", remedy=printable(remedy)
+        )
     reason = os.strerror(number or errno.EIO)
     return TargetError(printable(f"cannot look at the target {named}: {reason}"), rule="unreadable")
 

@@ -569,6 +569,23 @@ def test_what_is_no_directory_is_refused(tmp_path, name, rule):
     assert caught.value.rule == rule and name in str(caught.value)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link away")
+@pytest.mark.parametrize("way", ["link", "link/below", "folder/link", "folder/../link/below"])
+def test_a_link_of_another_user_on_the_way_to_a_target_is_not_followed(tmp_path, monkeypatch, way):
+    for place in ("victim/below", "folder"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("victim")
+    (tmp_path / "folder" / "link").symlink_to(tmp_path / "victim")
+    assert resolve(Device("d", way), tmp_path).path.is_relative_to(tmp_path / "victim")
+    for link in ("link", "folder/link"):
+        os.lchown(tmp_path / link, 12345, -1)
+    with pytest.raises(TargetError, match="link is a symbolic link of user 12345, and not") as caught:
+        resolve(Device("d", way), tmp_path)
+    assert caught.value.rule == "symlink" and str(tmp_path / "victim") in caught.value.remedy
+    monkeypatch.setenv("SUDO_UID", "12345")
+    assert resolve(Device("d", way), tmp_path).path.is_relative_to(tmp_path / "victim")
+
+
 def test_a_character_device_is_refused():
     with pytest.raises(TargetError, match="neither a directory nor a block device"):
         found("/dev/null")

@@ -36,6 +36,7 @@ _MOST = 2**30  # bytes of raw files of one repetition
 _LONGEST_OUTPUT = 2**26  # characters; read, they take up to seventy times as much
 _BLOCK = 4096  # what a file takes at least
 _MOST_NOTICES = 1000
+_MOST_ASKED = 1000  # of one call, which has an output of each engine that it runs
 _LONGEST_NOTICE = 10_000  # characters
 _DEEPEST = 8  # folders below that of a repetition, more than any engine makes
 _LARGEST_SIZE, _LARGEST_BLOCK = 2**63 - 1, 2**30  # bytes of a target, and of its blocks
@@ -56,6 +57,7 @@ class FarCalls:
         self._unkept: OSError | None = None
         self._misread: IogateError | None = None
         self._notices = 0
+        self._asked = 0
         self._connection = Connection(host)
 
     def survey(self, named: str) -> Survey:
@@ -97,6 +99,7 @@ class FarCalls:
         """Let the far side begin with something, and return the number of the call."""
         number = next(self._numbers)
         self._misread = None
+        self._asked = 0
         self._connection.post.send("call", number, method, packed(asked))
         return number
 
@@ -232,6 +235,9 @@ class FarCalls:
 
     def _serve(self, method: str, *parts: str) -> None:
         """Do for the far side what it cannot do itself."""
+        self._asked += 1
+        if self._asked > _MOST_ASKED:
+            raise ValueError("asks without end")
         serves: dict[str, Callable[..., str]] = {"parse": self._parse, "compile": self._compile}
         try:
             self._connection.post.send("said", serves[method](*parts))

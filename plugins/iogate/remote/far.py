@@ -100,6 +100,7 @@ class Far:
         self._main = threading.main_thread().ident or 0
         self._call = 0
         self._interruptible = False
+        self._stopped = False
         self._gone = False
         self._told = 0.0
         self._post = Post(channel, self._hear, self._leave)
@@ -116,6 +117,7 @@ class Far:
         if message[0] != "stop":
             return False
         if message[1] == self._call:
+            self._stopped = True
             signal.pthread_kill(self._main, signal.SIGINT)
         return True
 
@@ -124,9 +126,10 @@ class Far:
         signal.pthread_kill(self._main, signal.SIGTERM)
 
     def _interrupt(self, number: int, frame: Any) -> None:
-        if number != signal.SIGINT:
+        if not self._stopped or number != signal.SIGINT:  # somebody ends this process
             self._gone = True
             self._post.drop()
+        self._stopped = False
         if self._interruptible:  # once: to clean up is not interrupted
             self._interruptible = False
             raise KeyboardInterrupt

@@ -257,6 +257,17 @@ class TestResultsFiles:
         assert re.search(r"^other .*pass$", said, re.MULTILINE), said
         assert "measured by turns with a second copy of the same data" in said
 
+    def test_what_an_engine_measured_that_is_not_installed_is_not_judged(self, compare, tmp_path):
+        alone = record(noisy(2e9))
+        absent = replace(alone, workload=replace(alone.workload, engine="vdbench"))
+        files = [
+            results(tmp_path / f"{name}.json", absent, record(noisy(2e9), "other")) for name in ("old", "new")
+        ]
+        status, said = compare(*files, "--tolerance", "5%")
+        assert status == INCONCLUSIVE
+        assert "invalid: seq: " in said and "the engine 'vdbench' is not installed here" in said
+        assert re.search(r"^other .*pass$", said, re.MULTILINE), said
+
     def test_another_definition_is_not_compared(self, compare, old, tmp_path):
         changed = record(noisy(2e9), options={**OPTIONS, "size": "2G"})
         status, said = compare(*old, results(tmp_path / "new.json", changed), "--tolerance", "5%")

@@ -481,7 +481,7 @@ def test_a_host_is_had(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_far_side_that_is_ended_leaves_nothing(tmp_path, number):
     connection = Connection(f"popen//python={sys.executable}//env:TMPDIR={tmp_path}")
     os.kill(connection._process.popen.pid, number)

@@ -362,6 +362,13 @@ def test_what_it_says_does_not_steer_a_terminal(bench):
     assert found.output.engine_version == "?"
 
 
+@pytest.mark.parametrize("said", [("ask", "compile", "none", "none.c"), ("notice", "again")])
+def test_who_asks_without_end_is_not_served_without_end(bench, said):
+    with pytest.raises(MeasurementError, match=r"cannot be understood: .* without end"):
+        measured(bench, *[said] * 2000)
+    assert bench._connection.lost
+
+
 def test_a_connection_that_breaks_at_the_end_is_told(bench):
     told = []
     bench._watcher.notice = told.append

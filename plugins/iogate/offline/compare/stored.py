@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from iogate import engines
 from iogate.errors import InputError, Position
 from iogate.model import Repetition, Tolerance, Workload, is_tolerance, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, output_of
@@ -39,6 +40,11 @@ def _measurement(record: WorkloadRecord, position: Position) -> StoredMeasuremen
         )
     elif record.verdict == "invalid" or not record.repetitions:
         refused = f"{position.file}: {record.verdict}: {record.reason}"
+    elif record.engine not in engines.names():
+        refused = (
+            f"{position.file}: the engine {record.engine!r} is not installed here, which alone knows how far "
+            "apart two figures are that it can tell: install its package"
+        )
     return StoredMeasurement(
         workload=Workload(
             record.workload, record.suite, record.engine, options, position, gate=_tolerances(record)

@@ -53,6 +53,11 @@ class DescribedJob:
         return depth * jobs if depth and jobs else None
 
     @property
+    def mixed(self) -> bool:
+        """Whether it reads and writes."""
+        return self.options.get("rw", self.options.get("readwrite", "")) in ("rw", "readwrite", "randrw")
+
+    @property
     def runtime(self) -> float | None:
         """The time limit in seconds."""
         try:

@@ -475,6 +475,42 @@ class TestForms:
         piece = only(table(row, head=f"| bs | QD | IOPS | BW (MiB/s) | {head} |"))
         assert by_check(piece) == {"latency_unit": {4}}
 
+    MIXED = "fio --name=a --rw=randrw --rwmixread=70 --bs=8k --iodepth=16 --numjobs=8\n\n"
+
+    @pytest.mark.parametrize(
+        ("head", "row", "right"),
+        [
+            ("Read IOPS | Read lat (ms) | Write IOPS | Write lat (ms)", "61234 | 1.44 | 26253 | 1.51", True),
+            ("Read IOPS | Read lat (ms)", "61234 | 1.44", True),
+            ("Read IOPS | Read lat (ms) | Write IOPS | Write lat (ms)", "61234 | 0.44 | 26253 | 0.51", False),
+            ("Read IOPS | Read lat (ms)", "261234 | 1.44", False),
+            ("IOPS | lat (ms)", "61234 | 1.44", False),
+        ],
+    )
+    def test_a_row_of_a_mixed_job_has_its_reads_and_writes_in_flight(self, head, row, right):
+        """The right one was said to have been made by another command."""
+        piece = only(table(f"| a | {row} |", head=f"| Host | {head} |", above=self.MIXED))
+        assert by_check(piece, "suspect") == ({} if right else {"description": {6}})
+
+    @pytest.mark.parametrize(
+        ("options", "iops", "right"),
+        [
+            ("--ioengine=libaio --group_reporting", 85_100 * 32, True),
+            ("--ioengine=libaio", 85_100 * 4, True),
+            ("--ioengine=libaio --group_reporting", 85_100, False),
+            ("--ioengine=psync", 85_100, True),
+            ("", 85_100, True),
+            ("--ioengine=psync --group_reporting", 85_100 * 32, False),
+            ("--ioengine=libaio --rate=50m --group_reporting", 85_100, True),
+            ("--ioengine=libaio --rate=50m --group_reporting", 85_100 * 99, False),
+        ],
+    )
+    def test_a_row_may_be_of_one_job_or_of_a_synchronous_ioengine(self, options, iops, right):
+        """fio's own ioengine is psync, which has one I/O of each job in flight: such rows were doubted."""
+        command = f"fio --name=a --rw=randread --bs=4k --iodepth=32 --numjobs=8 {options}\n\n"
+        piece = only(table(f"| a | {iops} | 93.5 |", head="| Disk | IOPS | Latency (us) |", above=command))
+        assert by_check(piece, "suspect") == ({} if right else {"description": {6}})
+
     @pytest.mark.parametrize(
         ("head", "row"),
         [
@@ -640,6 +676,104 @@ class TestForms:
     def test_or_that_their_cells_say(self):
         piece = only(table("| A | 3500 MB/s | 99 GB/s |", head="| Drive | Read | Write |"))
         assert by_check(piece) == {"link_limit": {4}}
+
+    @pytest.mark.parametrize(
+        ("heading", "cell", "kind"),
+        [
+            *[
+                (heading, "450us", "lat")
+                for heading in ("Avg", "Mean", "p99", "99%", "P99.9", "Max", "Result")
+            ],
+            *[(heading, "291.1 MB/s", "bandwidth") for heading in ("Rate", "Result", "Total", "Disk A", "")],
+            ("Result", "71.06k IOPS", "iops"),
+        ],
+    )
+    def test_or_of_the_units_that_cells_bear(self, heading, cell, kind):
+        """Such columns were passed over without a word."""
+        piece = only(table(f"| 4k | 291.1 MB/s | {cell} |", head=f"| bs | Read | {heading} |"))
+        assert piece.kinds == {"bandwidth", kind} and not piece.findings
+
+    @pytest.mark.parametrize("heading", ["p99", "Avg", "Result", "Drive A"])
+    def test_units_that_cells_bear_are_used(self, heading):
+        row = "| 4k | 32 | 71060 | 450 ms |"
+        piece = only(table(row, head=f"| bs | QD | IOPS | {heading} |"))
+        assert piece.kinds == {"iops", *(["lat"] if heading != "Drive A" else [])}
+        assert by_check(piece) == ({"latency_unit": {4}} if heading in ("Avg", "Result") else {})
+        piece = only(table("| 4k | 32 | 71060 | 99 GB/s |", head=f"| bs | QD | IOPS | {heading} |"))
+        assert "link_limit" in by_check(piece)
+
+    @pytest.mark.parametrize(
+        "cells",
+        [("450 us", "291 MB/s", "3 ms"), ("291 MB/s", "71060 IOPS", "450 us"), ("1 MB/s", "2", "3 ms")],
+    )
+    def test_a_column_of_several_units_is_told(self, cells):
+        rows = [f"| 4k | 71060 | {cell} |" for cell in cells]
+        piece = only(table(*rows, head="| bs | IOPS | Result |"))
+        assert by_check(piece, "note") == {"unreadable": {4}} and not by_check(piece)
+
+    @pytest.mark.parametrize("cell", ["60 s", "400 GB", "12 ms", "3.5"])
+    def test_what_bears_another_unit_is_no_figure_of_storage(self, cell):
+        piece = only(table(f"| 4k | 71060 | {cell} |", head="| bs | IOPS | Duration |"))
+        assert piece.kinds == {"iops"} and not piece.findings
+
+    def test_a_table_of_rates_whose_headings_name_no_figure_is_told_beside_others(self):
+        """It may be of a network: alone it is refused, as ever."""
+        rates = table("| 4k | 291 MB/s | 99 GB/s |", "| 64k | 1 GB/s | 2 GB/s |", head="| Test | A | B |")
+        with pytest.raises(IogateError, match="no figures that can be audited"):
+            pieces(rates, "report.md")
+        first, second = pieces(table("| 4k | 71060 | 291.1 |", head="| bs | IOPS | MB/s |") + rates, "r.md")
+        assert first.kinds == {"iops", "bandwidth"} and not first.findings
+        assert second.kinds == set() and by_check(second, "note") == {"unreadable": {8}}
+
+    def test_fields_of_fios_json_are_read_in_their_units(self):
+        """Their figures were called none, one by one."""
+        fields = "read.iops,read.bw,read.bw_bytes,read.lat_ns.mean,read.clat_ns.percentile.99.000000"
+        head = f"jobname,job options.bs,job options.iodepth,{fields}\n"
+        right = "a,4k,32,102400,409600,419430400,312500,500000\n"
+        piece = only(head + right)
+        assert piece.kinds == {"iops", "bandwidth", "lat", "clat"} and not piece.findings
+        wrong = only(head + right.replace("409600", "300000").replace("312500", "31250"))
+        assert by_check(wrong) == {"bandwidth_unit": {2}} and by_check(wrong, "suspect") == {
+            "little_law": {2}
+        }
+
+    def test_a_figure_without_a_unit_is_told_as_such(self):
+        piece = only(table("| 4k | 71060 | 291 |", head="| bs | IOPS | Bandwidth |"))
+        assert "'291' has no unit, nor has its heading" in text("x", [piece])
+
+    @pytest.mark.parametrize(
+        "title",
+        [
+            "4k randread",
+            "## 4k randread",
+            "**4k randread**",
+            "## randread bs=4k",
+            "Random read (4k, QD32)",
+            "### 3.2. Random read, 4 KiB, 4 jobs",
+            "Table 3: randread 4k QD32",
+            "`fio --rw=randread --bs=4k`",
+        ],
+    )
+    def test_a_block_size_that_the_title_says_holds_for_the_rows_below(self, title):
+        """But for the first of these, nothing was held against bandwidths."""
+        rows = ("| A | 71060 | 291.1 |", "| B | 71060 | 150 |")
+        piece = only(table(*rows, head="| Drive | IOPS | MB/s |", above=title + "\n"))
+        assert by_check(piece) == {"bandwidth_unit": {6}}
+
+    @pytest.mark.parametrize(
+        "title",
+        [
+            "4k and 8k randread",
+            "bs=4k-64k",
+            "bs=4k,8k",
+            "reads of 4k files",
+            "4k stripes",
+            "64k stripe, randread",
+        ],
+    )
+    def test_a_size_in_a_title_that_may_be_another_holds_for_none(self, title):
+        piece = only(table("| A | 71060 | 150 |", head="| Drive | IOPS | MB/s |", above=title + "\n"))
+        assert not piece.findings
 
     @pytest.mark.parametrize("heading", ["Read [MB/s]", "read_mb_s", "bw_mb", "Bandwidth [MB/s]", "BW_MBps"])
     def test_units_in_brackets_and_in_names_of_variables(self, heading):

@@ -60,11 +60,11 @@ def little_law(evidence: Evidence) -> Findings:
     `invalid` if more than 1.1 times that number were in flight (somewhat more in a short run with long
     latencies): rate and latency do not belong together. `suspect` if fewer than a third of it were: the queue
     depth was ignored, or the processor could not fill the queue. The second is not asked of workloads with a
-    limited rate or pauses, of buffered writes whose time includes their flush, nor of fewer I/Os than ten
-    times the depth. Of several clients it is asked one by one: the rates of all are those of the time when
-    all ran, and their latencies are not. The first is not asked where reads may verify what was written
-    before: in fio's text, which does not state `verify`, where a job that writes has read as well, or its
-    directions ran for different times.
+    limited rate or pauses, that sync, whose time goes by in the syncs, of buffered writes whose time includes
+    their flush, nor of fewer I/Os than ten times the depth. Of several clients it is asked one by one: the
+    rates of all are those of the time when all ran, and their latencies are not. The first is not asked where
+    reads may verify what was written before: in fio's text, which does not state `verify`, where a job that
+    writes has read as well, or its directions ran for different times.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.
@@ -91,7 +91,9 @@ def little_law(evidence: Evidence) -> Findings:
     flushes = evidence.given("end_fsync") and not evidence.needs.direct  # for long, with nothing in flight
     enough = sum(traffic.operations for traffic in evidence.traffic.values()) >= 10 * evidence.possible
     synchronous = any(True for _ in synchronous_engine(evidence))
-    if evidence.in_flight < evidence.possible / 3 and enough and not (throttled or synchronous or flushes):
+    syncs = evidence.given("fsync", "fdatasync", "sync_file_range") or evidence.metric("sync", "lat", "mean")
+    excused = throttled or synchronous or flushes or syncs
+    if evidence.in_flight < evidence.possible / 3 and enough and not excused:
         yield finding(
             "suspect",
             f"the queue was not filled: {figures}",

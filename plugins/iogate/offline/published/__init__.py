@@ -73,7 +73,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     refused = [piece.error for piece in found if piece.error]
     if refused and len(refused) == len(found):
         raise refused[0] if len(refused) == 1 else OutputError("\n".join(map(str, refused)))
-    if not found:
+    if len(found) == sum(not table.tells for table in read):
         raise OutputError(
             f"{name}: has no figures that can be audited",
             remedy=f"known are outputs of {', '.join(engines.names())}, and tables of IOPS, bandwidth or "

@@ -14,14 +14,21 @@ _LEADING_SIZE = re.compile(  # of a block: of disks, memory and files there are 
     r"|q(?:d|ueue)?\b|qd?\d|iops\b|t\d))",
     re.IGNORECASE,
 )
+_PARALLEL = (  # as `, QD32, 4 jobs`
+    r"(?:[ ,;_-]*(?:(?:q(?:d|ueue(?: ?depth)?)?|t|threads?|jobs?|numjobs|iodepth)[ =:]?\d+(?!\d)"
+    r"|(?<!\d)\d+ ?(?:jobs|threads)\b))*"
+)
 _SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
     r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:100% *)?"
     r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
     r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
-    r"(?:\((\d+ ?[km](?:i?b)?)\)|(\d+ ?[km](?:i?b)?))"
+    rf"(?:\((\d+ ?[km](?:i?b)?){_PARALLEL}\)|(\d+ ?[km](?:i?b)?))"
     r"(?:[ ,_-]+(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?))?"  # or between its words
-    r"(?:[ ,_-]*(?:q(?:d|ueue)?|t|threads?|jobs?|iodepth)[ =:]?\d+)*",
+    rf"{_PARALLEL}(?:[ ,:_-]+(?:iops|results?|performance|throughput|bandwidth|latency))*",
     re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"(?<![\w-])(?:--)?(?:bs|block[ _-]?size)(?: ?[=:] ?| )(\d+(?:[km](?:i?b)?)?)(?![\w,.:/-])", re.I
 )
 _A_SIZE = re.compile(r"(?<![\d.])\d+ ?[km](?:i?b)?(?![^\W_])", re.IGNORECASE)
 _OF_TESTS = re.compile(
@@ -34,14 +41,25 @@ _NO_BLOCK = re.compile(
 )
 _COUNTED = re.compile(r"reads\b|writes\b", re.IGNORECASE)
 _ANOTHER_SIZE = re.compile(r"\b\d+ ?[km]i?b?\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\A(?:(?:test|table|figure|fig\.?|run|case|step|part) ?)?\d+(?:\.\d+)*(?:[.:)]| [-–—]) +", re.I
+)
+_AROUND = " \t#*_=/<>!-:.`|"  # how a heading, or what stands out, is written
 _LARGEST_BLOCK = 128 * 2**20
 _LARGEST_OF_A_TEST = 16 * 2**20  # more is what is read or written in all
 
 
 def block_of_title(title: str) -> int | None:
-    """Return the block size that a title begins with; None if it is the size of something else, or none."""
+    """Return the block size that a title says: it begins with it, is the name of a test with one, or calls it
+    so (`bs=4k`). None if it is the size of something else, or none, or if there are several.
+    """
+    title = _NUMBER.sub("", title.strip(_AROUND))
+    if named := _NAMED.findall(title):
+        return _block(named[0]) if len(named) == 1 else None
     found = _LEADING_SIZE.match(title)
-    return _block(found[1]) if found and not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+    if found:
+        return _block(found[1]) if not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
+    return _of_name(title)
 
 
 def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, str]]:
@@ -66,13 +84,18 @@ def block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None
     if len(sized) != 1:
         return None
     ((cell, header),) = sized
-    found = _SIZE_OF_A_TEST.fullmatch(cell) if _OF_TESTS.fullmatch(header.strip()) else None
-    if found is None or _NO_BLOCK.search(cell) or len(_A_SIZE.findall(cell)) > 1:
+    return _of_name(cell) if _OF_TESTS.fullmatch(header.strip()) else None
+
+
+def _of_name(name: str) -> int | None:
+    """Return the block size in the name of a test; None if it has none, or several sizes."""
+    found = _SIZE_OF_A_TEST.fullmatch(name)
+    if found is None or _NO_BLOCK.search(name) or len(_A_SIZE.findall(name)) > 1:
         return None
     text = next(filter(None, found.groups()))
     size = _block(text, _LARGEST_OF_A_TEST)
     counts = text[-1] in "kKmM" and (
-        _COUNTED.search(cell) or (text[-1] in "mM" and "seq" not in cell.lower())
+        _COUNTED.search(name) or (text[-1] in "mM" and "seq" not in name.lower())
     )
     return size if size and not size & (size - 1) and not counts else None
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from iogate.offline.published.cells import LATENCIES, unit_in
+from iogate.offline.published.fio_fields import in_words
 
 _KINDS: tuple[tuple[str, str], ...] = (
     ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
@@ -63,6 +64,7 @@ _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _STATISTIC = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\b(?:min|max)(?:imum)?\b")
 _OF_LATENCIES = re.compile(r"\bworst\b|\btail\b|\bcase\b")
 _WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
+_TIME = re.compile(r"(?<= )[mnuµμ]s(?:ec)?(?= )")  # amid the name of a variable: lat_us_p99
 _NEUTRAL = frozenset(
     {"of", "in", "the", "at", "by", "and", "for", "all", "total", "aggregate", "overall", "combined", "sum"}
     | {"mixed", "mix", "measured", "actual", "result", "results", "rate", "speed"}
@@ -197,7 +199,7 @@ class Column:
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
-    header = " ".join(header.split())
+    header = in_words(" ".join(header.split()))
     words = _CAMEL.sub(" ", header)
     text = words.lower().replace("_", " ")
     named = unit_in(header)
@@ -207,6 +209,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     if not named and (direction or kind in MEASURED):
         last = unit_in(_rate_in(header, kind) or words.replace("_", " ").rpartition(" ")[2])
         last = last or (unit_in(header.partition(" ")[0]) if direction else None)
+        last = last or next(filter(None, map(unit_in, _TIME.findall(text))), None)
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header)):

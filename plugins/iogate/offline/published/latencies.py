@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
+from iogate.audit.rules.figures import SYNCHRONOUS
+from iogate.engines.sections import DescribedJob
 from iogate.offline.published.cells import Quantity
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
@@ -69,15 +72,21 @@ def latency_unit(row: Row, context: Context) -> FigureFindings:
 def description(row: Row, context: Context) -> FigureFindings:
     """Hold a row that names no queue depth against the one job that the text describes.
 
-    `suspect`: not 0.7 to 1.3 times the I/Os were in flight that the job asks for: another command made the
-    row.
+    `suspect`: not 0.7 to 1.3 times the I/Os were in flight that the job asks for, nor those of one of several
+    jobs, or of a synchronous ioengine where it may have one: another command made the row.
 
     Do not repeat that command and expect the same figures.
     """
-    flying, job = in_flight(row), context.job
-    if flying is None or row.depth or row.vague or is_copied(row) or job is None or not job.in_flight:
+    job = context.job
+    if row.depth or row.vague or is_copied(row) or job is None or not job.in_flight:
         return
-    if not (0.7 < flying / job.in_flight < 1.3 or _rounded(row, flying, job.in_flight)):
+    flying, together = in_flight(row), sum(_of_directions(row, "lat"))
+    if flying is None or (flying < job.in_flight and (_is_half(row, job) or _is_limited(job))):
+        return
+    if not any(
+        0.7 < seen / asked < 1.3 or _rounded(row, seen, asked)
+        for seen, asked in product((flying, together), _possible(job))
+    ):
         yield finding_of(
             row,
             "description",
@@ -86,6 +95,27 @@ def description(row: Row, context: Context) -> FigureFindings:
             f"{flying:.0f} I/Os were in flight, the command in line {job.line} asks for {job.in_flight} "
             "(iodepth x numjobs): not that command made this row",
         )
+
+
+def _possible(job: DescribedJob) -> set[int]:
+    """Return how many I/Os a row of a job may have had in flight: those of all its jobs, or of each one where
+    they are not said to be reported as a group; one of each where its ioengine is, or may be, synchronous.
+    """
+    depth, jobs = job.number("iodepth") or 1, job.number("numjobs") or 1
+    ioengine = job.options.get("ioengine", "")
+    depths = {1} if ioengine in SYNCHRONOUS else {depth} if ioengine else {1, depth}
+    counts = {jobs} if "group_reporting" in job.options else {1, jobs}
+    return {one * count for one in depths for count in counts}
+
+
+def _is_limited(job: DescribedJob) -> bool:
+    """Return whether a job may leave its queue empty, as its rate is limited, or it pauses."""
+    return any(name.startswith(("rate", "thinktime", "latency_target")) for name in job.options)
+
+
+def _is_half(row: Row, job: DescribedJob) -> bool:
+    """Return whether a row has one direction alone of a job that reads and writes."""
+    return job.mixed and len(row.directions) == 1 and row.directions != ("",)
 
 
 def in_flight(row: Row, kind: str = "lat") -> float | None:

@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from iogate.audit.snapshot.link import FASTEST, USUAL
 from iogate.model import Severity
 from iogate.offline.published import thousands
-from iogate.offline.published.cells import RATES, Quantity
+from iogate.offline.published.cells import RATES, Quantity, quantities
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, RowCheck, finding_of
 from iogate.offline.published.findings import FigureFinding, FigureFindings
 from iogate.offline.published.latencies import (
@@ -291,7 +291,8 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
     Look at the place that it names.
     """
     for cell in row.unread:
-        yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} is not a figure")
+        why = "has no unit, nor has its heading" if quantities(cell, "iops", "", "") else "is not a figure"
+        yield finding_of(row, "unreadable", "suspect", frozenset({"cell"}), f"{cell!r} {why}")
     for heading in row.unknown:
         message = f"{heading!r} is not understood: this column was not audited"
         yield FigureFinding(row.line, "unreadable", "note", frozenset({"column"}), message)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iogate.offline.published.beside_headings import bear_rates, of_cells, of_title
 from iogate.offline.published.blocks import block_of_test, block_of_title, may_have_own_block
 from iogate.offline.published.cells import (
     Quantity,
@@ -63,6 +64,11 @@ class Table:
     count: int
     unclear: bool = False
 
+    @property
+    def tells(self) -> bool:
+        """Whether it is one of storage, as its figures are, or what is there in place of them."""
+        return any(row.figures or row.unread or row.odd for row in self.rows)
+
 
 def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
     """Return all tables with figures of storage in a text's lines, and of `more` that were found otherwise,
@@ -96,7 +102,31 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
     other, alike = turned(raw)
     table = _table(other, legend) if other.rows else None
     odd = [_odd_row(line, " ".join(cells)) for line, cells in raw.rows if line in alike]
-    return [_with_odd(table or Table(raw.line, raw.title, (), (), 0), odd)] if table or odd else []
+    if table or odd:
+        return [_with_odd(table or Table(raw.line, raw.title, (), (), 0), odd)]
+    if unknown := _bearing_rates(raw):
+        return [Table(raw.line, raw.title, (), (Row(raw.rows[0][0], "", unknown=unknown),), len(raw.rows))]
+    return []
+
+
+def _bearing_rates(raw: RawTable) -> tuple[str, ...]:
+    """Return the headings of columns whose cells bear units of rates, in a table none of whose headings says
+    that it is one of storage: a network has rates, too.
+    """
+    return tuple(
+        header
+        for index, header in enumerate(_headings(raw))
+        if header and not column_of(header, {}).kind and bear_rates(_below(raw, index))
+    )
+
+
+def _headings(raw: RawTable) -> list[str]:
+    """Return the heading of each column, in one line."""
+    width = min(MOST_CELLS, max([raw.width, *(len(cells) for _, cells in raw.rows)]))
+    return [
+        " ".join(cells[index] for cells in raw.header if index < len(cells)).strip()[:LONGEST_CELL]
+        for index in range(width)
+    ]
 
 
 def _odd_row(number: int, text: str) -> Row:
@@ -110,15 +140,9 @@ def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     raw = _with_index(raw)
-    width = min(MOST_CELLS, max([raw.width, *(len(cells) for _, cells in raw.rows)]))
-    headers = [
-        " ".join(cells[index] for cells in raw.header if index < len(cells)).strip()[:LONGEST_CELL]
-        for index in range(width)
-    ]
-    columns = [column_of(header, legend) for header in headers]
     columns = [
-        _of_title(one, raw.title, [cells[index] for _, cells in raw.rows[:_LOOKED_AT] if index < len(cells)])
-        for index, one in enumerate(columns)
+        of_title(column_of(header, legend), raw.title, _below(raw, index)[:_LOOKED_AT])
+        for index, header in enumerate(_headings(raw))
     ]
     named = unit_in(raw.title)
     if not any(column.kind in MEASURED for column in columns) and named:
@@ -128,8 +152,9 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         ]
     if not any(column.kind in MEASURED or column.direction for column in columns):
         return None
+    columns = [of_cells(column, _below(raw, index)) for index, column in enumerate(columns)]
     by_column = [
-        [cells[index] for _, cells in raw.rows if index < len(cells)]
+        _below(raw, index)
         for index, column in enumerate(columns)
         if column.kind in MEASURED or column.kind == "time" or column.direction
     ]
@@ -152,9 +177,14 @@ def _unknown(raw: RawTable, columns: Sequence[Column]) -> Iterator[str]:
     """Yield the headings that name figures and are not understood, where most of what is below is one."""
     for index, column in enumerate(columns):
         if column.unknown and not column.kind:
-            cells = [cells[index] for _, cells in raw.rows if index < len(cells)]
+            cells = _below(raw, index)
             if sum(map(is_figure, cells)) > len(cells) / 2:
                 yield column.header
+
+
+def _below(raw: RawTable, index: int) -> list[str]:
+    """Return the cells of a column."""
+    return [cells[index] for _, cells in raw.rows if index < len(cells)]
 
 
 def _with_index(raw: RawTable) -> RawTable:
@@ -197,18 +227,6 @@ class _Form:
     columns: Sequence[Column]
     block: int | None
     commas: bool
-
-
-def _of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
-    """Return a column of a direction alone with the kind and unit that the title names, or else its cells."""
-    if column.kind or not column.direction:
-        return column
-    named = unit_in(title.rpartition(" ")[2]) or unit_in(title)
-    if named:
-        return replace(column, kind=named[0], unit=named[1])
-    units = (unit_in(re.sub(r"^[\d.,]+\s*", "", cell)) for cell in cells)
-    kind = kind_in(title.lower()) or next((unit[0] for unit in units if unit), "")
-    return replace(column, kind=kind) if kind in MEASURED else column
 
 
 @dataclass(frozen=True)

@@ -297,19 +297,16 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        displaced = bool(self._unlike) and (course is not None or self._finds_heat(name))
-        if displaced:
-            span = format_share(course.span if course else self.heat.surely)
-            whose = "repetitions" if course else "repetitions of other workloads"
-            named = "inconclusive"
-            reason = f"{whose} differ by {span} for their place in a session, and {self._unlike}"
+        displaced = self._displaced(name)
+        if elsewhere := displaced or self._beyond(name, values):
+            named, reason = "inconclusive", elsewhere
         elif course:
             differ = f"repetitions differ by {format_share(course.span)} for their place in a session"
             reason = f"{reason}; {differ}: like is held against like"
             if named == "inconclusive" and decision.baseline:
                 changes = self._places.changes(name, values, decision.baseline)
                 reason += f", place by place {', '.join(map(format_change, changes))}"
-        if named == "inconclusive" and not (cut_short or displaced):
+        if named == "inconclusive" and not (cut_short or elsewhere):
             reason += f"; {self._help(decision, repetitions)}"
         fallen = self._fallen(name, named, values, decision)
         better = self.tolerance(name).better
@@ -338,8 +335,32 @@ class BaselineJudge:
             sessions=self.baseline.by_session(name),
             losing=self._hides_a_loss(name, named, values, decision) or bool(fallen),
             fallen=fallen,
-            displaced=displaced,
+            displaced=bool(displaced),
             assumed=decision.assumed,
+        )
+
+    def _displaced(self, name: str) -> str:
+        """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
+        can.
+        """
+        course = self._places.courses.get(name)
+        if not self._unlike or not (course or self._finds_heat(name)):
+            return ""
+        span = format_share(course.span if course else self.heat.surely)
+        whose = "repetitions" if course else "repetitions of other workloads"
+        return f"{whose} differ by {span} for their place in a session, and {self._unlike}"
+
+    def _beyond(self, name: str, values: Sequence[float]) -> str:
+        """Return why a metric cannot be held against the baseline, as it changed where its sessions end;
+        empty: it can.
+        """
+        change = self._places.change_behind(name, values)
+        if not change:
+            return ""
+        return (
+            f"{format_change(change)} from repetition {self._places.usual + 1} on, where sessions of the "
+            "baseline have ended: nobody knows what the device did there; measure again, or record it anew "
+            f"with as many (repetitions: {len(values)})"
         )
 
     def _finds_heat(self, name: str) -> bool:

@@ -129,6 +129,16 @@ class Places:
         """Return by how much each repetition differs from its place in a baseline of this level, relative."""
         return [value / baseline - 1 for value in self.own(name, values)]
 
+    def change_behind(self, name: str, values: Sequence[float]) -> float:
+        """Return by how much the repetitions of this session that most sessions of the baseline do not have
+        differ from those before, relative, where that is beyond chance and matters; else 0. Where places are
+        known to differ, there are none.
+        """
+        from iogate.judge.gate import change_behind
+
+        change = 0.0 if name in self.courses or not self.usual else change_behind(values, self.usual)
+        return change if self.matters(name, abs(change)) else 0.0
+
     def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:
         """Return the plain mean of the baseline's sessions, and of this one, at the places that can be
         compared, if a metric depends on them: there each weighs as much as it is, a latency five times as

@@ -194,6 +194,11 @@ def test_it_is_as_long_as_they_are_also_where_they_took_their_course_for_noise()
 
 
 TURNS = dict.fromkeys("abc", (0.0, 2.0, 4.0, 6.0, 8.0))
+LATE = dict.fromkeys("abc", (100.0, 102.0, 104.0, 106.0, 108.0))
+BY_SIZE = {
+    name: tuple(100.0 + more + 2 * place for place in range(5))
+    for name, more in zip("abc", (0, 3, -4), strict=True)
+}
 BEHIND = dict.fromkeys("abc", (10.0, 12.0, 14.0, 16.0, 18.0))
 
 
@@ -206,6 +211,12 @@ BEHIND = dict.fromkeys("abc", (10.0, 12.0, 14.0, 16.0, 18.0))
         (TURNS, (0.0, 2.0, 4.0, 5.0, 6.0), 5),  # another one ended before, as device time was short
         (BEHIND, (0.0, 2.0, 4.0, 6.0, 8.0), 1),  # the suite before it is left out, or comes behind it now
         (BEHIND, (20.0, 22.0, 24.0, 26.0, 28.0), 1),  # a suite is new, or measured more often
+        (
+            LATE,
+            (101.5, 103.5, 105.5, 107.5, 109.5),
+            1,
+        ),  # a small one of twelve is new, in the step of a device
+        (LATE, (98.5, 100.5, 102.5, 104.5, 106.5), 1),  # or left out
         (
             {**BEHIND, "d": TURNS["a"]},
             (0.0, 2.0, 4.0, 6.0, 8.0),
@@ -231,6 +242,8 @@ def test_what_comes_behind_other_work_cannot_be_judged_where_that_makes_a_device
     [
         (TURNS, (0.0, 2.1, 4.1, 6.3, 8.2)),  # no two sessions last as long
         (BEHIND, (9.2, 11.2, 13.2, 15.2, 17.2)),  # by less than one repetition
+        (LATE, (101.0, 103.0, 105.0, 107.0, 109.0)),
+        (BY_SIZE, (107.0, 109.0, 111.0, 113.0, 115.0)),  # as sessions differ among themselves
         ({**BEHIND, "a": TURNS["a"]}, (5.0, 7.0, 9.0, 11.0, 13.0)),  # as unlike are those of the baseline
         ({}, (50.0, 51.0, 52.0, 53.0, 54.0)),  # nobody knows
         (BEHIND, ()),
@@ -267,6 +280,37 @@ def test_what_waits_until_the_device_is_at_rest_is_judged_whatever_came_before()
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, Heat(0.2, 0.2))
     one.workload = replace(one.workload, procedure={"steady_state": {}})
     assert decided(one, behind(repetitions(**{IOPS: [2000.0] * 12}), *range(12)))[0].verdict == "pass"
+
+
+@pytest.mark.parametrize("change", [-0.3, -0.2, -0.1, 0.1, 0.2])
+def test_what_changes_where_sessions_of_the_baseline_end_is_not_judged(change):
+    """An unchanged device that gets hot behind five repetitions was regressed, where noise asked for more."""
+    source = random.Random(3)
+    wrong = told = 0
+    for _ in range(40):
+        rows = tuple(
+            tuple(level * source.gauss(1, 0.02) for _ in range(5))
+            for level in (1000 * source.gauss(1, 0.007) for _ in range(3))
+        )
+        level = 1000 * source.gauss(1, 0.007)
+        speeds = [level * (1 + change * (place >= 5)) * source.gauss(1, 0.02) for place in range(20)]
+        found, count = decided(judge({IOPS: Tolerance(0.05)}, {IOPS: rows}), repetitions(**{IOPS: speeds}))
+        wrong += found.verdict in ("regressed", "improved")
+        told += f"{'+' if change > 0 else '-'}" in found.reason and "from repetition 6 on" in found.reason
+        assert count <= 6 or found.verdict != "regressed"
+    assert wrong <= 1 and told >= 10
+
+
+def test_what_is_slower_from_the_first_repetition_on_regressed_however_many_it_takes():
+    source = random.Random(4)
+    found = []
+    for _ in range(40):
+        rows = tuple(tuple(1000 * source.gauss(1, 0.02) for _ in range(3)) for _ in range(5))
+        lost = [915 * source.gauss(1, 0.04) for _ in range(20)]
+        found.append(decided(judge({IOPS: Tolerance(0.05)}, {IOPS: rows}), repetitions(**{IOPS: lost})))
+    assert sum(count > 3 for _, count in found) >= 15
+    assert sum(one.verdict == "regressed" for one, _ in found) >= 30
+    assert sum("nobody knows" in one.reason for one, _ in found) <= 2
 
 
 @pytest.mark.parametrize(

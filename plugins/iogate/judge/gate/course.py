@@ -68,6 +68,22 @@ def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> C
     return Course(tuple(steps)) if beyond else None
 
 
+def change_behind(values: Sequence[float], places: int, chance: float = _CHANCE) -> float:
+    """Return by how much the repetitions of a session behind the first `places` differ from these, relative;
+    0 where that may be chance, as it is in a part of `chance` (one-way layout of two groups), or is not
+    known.
+    """
+    known = len(values) - 2
+    if known < 1 or not 0 < places < len(values) or not all(0 < value < math.inf for value in values):
+        return 0.0
+    first, behind = ([math.log(value) for value in part] for part in (values[:places], values[places:]))
+    groups = (_centred(first), _centred(behind))
+    noise = max(math.fsum(value**2 for group in groups for value in group) / known, NOISE_FLOOR**2)
+    change = math.fsum(behind) / len(behind) - math.fsum(first) / len(first)
+    between = change**2 * len(first) * len(behind) / len(values)
+    return math.expm1(change) if between > noise * variance_ratio_bound(1, known, 1 - chance) else 0.0
+
+
 def level(sessions: Sequence[Sequence[float]], course: Course) -> tuple[tuple[float, ...], ...]:
     """Return the sessions of a baseline without the course that was learnt from them.
 

@@ -968,6 +968,37 @@ def pytest_runtest_makereport(item, call):
 """
 
 
+SWALLOWS = {
+    "in itself": """
+    try:
+        gate.check(found)
+    except BaseException:
+        pass
+""",
+    "in a thread": """
+    import threading
+    thread = threading.Thread(target=gate.check, args=(found,))
+    thread.start()
+    thread.join()
+""",
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("swallows", SWALLOWS.values(), ids=SWALLOWS.keys())
+def test_what_a_test_in_python_makes_of_a_verdict_is_known(lab, swallows):
+    """It passed although its summary told of a regression, with `--io-strict`, too."""
+    head = "def test_it(measure, gate):\n    found = measure(engine='fake', value=1000)"
+    (lab.path / "test_it.py").write_text(head + swallows)
+    quiet = "-Wignore::pytest.PytestUnhandledThreadExceptionWarning"
+    lab.run("test_it.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    for option, status in (("-v", 0), ("--io-strict", 1)):
+        assert lab.run("test_it.py", "--device=lab", option).ret == 0
+        result = lab.run("test_it.py", "--device=lab", quiet, option, factor=0.5)
+        assert result.ret == status
+        result.stdout.fnmatch_lines(["*: 1 test failed by its verdict, and went on, or *"])
+
+
 HIDES = {
     "its call": """
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -1030,7 +1061,7 @@ def test_what_failed_and_somebody_reports_otherwise_is_told(lab, first, outcome)
         result = lab.run("suites", "test_it.py", "--device=lab", option, factor=0.5)
         text = " ".join(result.stdout.str().split())
         assert result.ret == status
-        told = "3 tests failed by their verdicts, and a conftest.py or a plugin reported a pass, or a skip"
+        told = "3 tests failed by their verdicts, and went on, or a conftest.py or a plugin"
         assert f"{head}: {told}" in text
     (lab.path / "conftest.py").write_text(turns + RENAMES["as it is told"])
     told = lab.run("suites", "--device=lab", factor=0.5).stdout.str()

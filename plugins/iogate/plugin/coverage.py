@@ -99,8 +99,8 @@ def never_run_text(ids: Sequence[str]) -> str:
 def turned_text(ids: Sequence[str]) -> str:
     """Return which tests failed, and were reported as something else."""
     return (
-        f"{plural(len(ids), 'test')} failed by {'its verdict' if len(ids) == 1 else 'their verdicts'}, and a "
-        f"conftest.py or a plugin reported a pass, or a skip (by pytest_runtest_call, or "
+        f"{plural(len(ids), 'test')} failed by {'its verdict' if len(ids) == 1 else 'their verdicts'}, and "
+        "went on, or a conftest.py or a plugin reported a pass, or a skip (by pytest_runtest_call, or "
         f"pytest_runtest_makereport): {_some(ids)}"
     )
 

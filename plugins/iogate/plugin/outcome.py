@@ -41,6 +41,8 @@ class Gate:
         self._missing = missing
         self._unchecked: dict[str, WorkloadResult] = {}
         self._skips: dict[str, str] = {}
+        self.failed: VerdictName | None = None
+        """The verdict by which a check of the test at hand failed, whatever the test makes of that."""
 
     def check(self, measurement: WorkloadResult) -> None:
         """Pass, or fail with the metric, the figures, the bound and the line of the suite. What is to be
@@ -50,6 +52,8 @@ class Gate:
         verdict = measurement.verdict
         if verdict.passed:
             return
+        if self.fails(measurement):
+            self.failed = verdict.verdict
         require_trusted(measurement)
         message = failure_text(measurement)
         if asked := self._skipped(verdict.verdict):
@@ -66,6 +70,7 @@ class Gate:
         """Check at the end what was measured by then and not checked, unless the test failed otherwise than
         by a milder verdict; then skip the test if that is asked for.
         """
+        self.failed = None
         try:
             yield
             self._check_rest(_WORST)

@@ -58,6 +58,11 @@ class FailureStatus:
             self._failing[item.nodeid] = failure.verdict
             raise
 
+    def note_swallowed(self, item: pytest.Item, verdict: VerdictName | None) -> None:
+        """Note by which verdict a test failed that goes on as if it had not."""
+        if verdict:
+            self._failing[item.nodeid] = verdict
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
         id: str = getattr(report, _TEST, report.nodeid)

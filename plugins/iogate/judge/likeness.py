@@ -42,6 +42,6 @@ def _told(number: int, worked: float, usual: float) -> str:
     return (
         f"repetition {number} came behind {format_duration(worked)} of measuring, and behind "
         f"{format_duration(usual)} in the baseline: these cannot be held against each other (measure the "
-        "same workloads in the same order, or record all together, three times: --update-baselines, then "
-        "=append; or wait for a device at rest: steady_state)"
+        "same workloads in the same order, on a device that has rested as long; or record all together, "
+        "three times: --update-baselines, then =append; or wait for a device at rest: steady_state)"
     )

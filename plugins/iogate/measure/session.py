@@ -72,6 +72,10 @@ class Session:
         self._earlier: Mapping[str, str] = {}
         self._worked = 0.0  # seconds of work so far
 
+    def begin_behind(self, work: float) -> None:
+        """Begin behind so many seconds of work of another session, from which the device has not rested."""
+        self._worked = work
+
     def know(self, environment: Environment) -> None:
         """Take over what was measured with earlier in this session: other versions make another session."""
         self._earlier = environment.subject

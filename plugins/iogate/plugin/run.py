@@ -114,6 +114,7 @@ class PytestRun:
         from iogate.plugin.reporters import named_reporters, progress_of
         from iogate.report.markdown_file import step_trouble
         from iogate.report.places import require_folder
+        from iogate.report.rest import unrested_work
 
         if self.settings.strict and self.gaps.implicit:
             raise InputError(coverage.refusal_text(self.gaps.implicit))
@@ -132,6 +133,8 @@ class PytestRun:
         if budget is not None and resumed:
             budget -= resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
+        identity = self._session.environment.identity
+        self._session.begin_behind(unrested_work(settings.results, self.subject.device.name, identity))
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
         if not self.config.option.io_plan:
             self.changes += filter(None, [step_trouble()])

@@ -1,0 +1,50 @@
+"""How much of the work of the session before a device has not rested from yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+
+from iogate.errors import InputError
+from iogate.host.environment import identity_changes
+from iogate.report.json_file import NAME
+from iogate.report.results import LARGEST, Results
+from iogate.report.session_folders import begun_sessions, read_own
+
+_RESTED = 0.5  # of the time that it was measured for
+_LOOKED_AT = 8  # sessions: others may be of other devices
+_BEGUN = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def unrested_work(results: Path, device: str, identity: Mapping[str, str]) -> float:
+    """Return for how many seconds a device was measured in the newest session of it that is kept, if it has
+    rested for less than half as long since: one that got hot takes time to get cold. 0 if it has, or none is
+    known.
+    """
+    for name in reversed(begun_sessions(results)[-_LOOKED_AT:]):
+        try:
+            ended = (results / name / NAME).stat().st_mtime
+            rested = max(0.0, time.time() - ended)
+            if _RESTED * (ended - _begun(name)) <= rested:
+                continue
+            known = Results.parse(read_own(results / name, NAME, LARGEST), name)
+        except (InputError, OSError, ValueError):
+            continue
+        if known.device == device and not any(identity_changes(known.environment.identity, identity)):
+            work = _work(known)
+            return work if rested < _RESTED * work else 0.0
+    return 0.0
+
+
+def _work(session: Results) -> float:
+    """Return for how many seconds a session has measured, without what it came behind itself."""
+    taken = [item for one in session.workloads for item in (*one.warmup, *one.measured)]
+    spans = [(item.worked, item.worked + (item.seconds or 0.0)) for item in taken if item.worked is not None]
+    return max((end for _, end in spans), default=0.0) - min((begin for begin, _ in spans), default=0.0)
+
+
+def _begun(session: str) -> float:
+    text, _, _ = session.rpartition("-")
+    return datetime.strptime(text, _BEGUN).replace(tzinfo=timezone.utc).timestamp()

@@ -13,7 +13,7 @@ from iogate.errors import MeasurementError
 from iogate.judge.baseline import MAXIMUM_SESSIONS, foreign
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
-from iogate.judge.places import NO_HEAT, Heat
+from iogate.judge.places import Heat
 from iogate.model import PASSED, Baseline, Environment, MetricVerdict, Repetition, Verdict, Workload
 from iogate.units import format_change, format_share, ordinal
 
@@ -38,7 +38,7 @@ def judge_session(
     gate_options: GateOptions,
     repetitions: Sequence[Repetition],
     *,
-    heat: Heat = NO_HEAT,
+    heat: Heat | None = None,
 ) -> Verdict:
     """Return the verdict on a session against those before it, in one look at all its repetitions.
 

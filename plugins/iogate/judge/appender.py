@@ -11,7 +11,7 @@ from iogate.judge.baseline import foreign
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import Expectation, GateOptions
-from iogate.judge.places import NO_HEAT, Heat
+from iogate.judge.places import Heat
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
 
@@ -31,7 +31,7 @@ class Appender(Recorder):
         sessions: Mapping[str, Environment],
         *,
         force: bool = False,
-        heat: Heat = NO_HEAT,
+        heat: Heat | None = None,
     ) -> None:
         enough = Enough.of(workload, gating, gate_options, baseline.metrics)
         super().__init__(workload, gating, sessions=sessions, newest=baseline.newest, enough=enough)

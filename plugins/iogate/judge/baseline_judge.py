@@ -18,10 +18,10 @@ from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
-from iogate.judge.likeness import unlike_work
+from iogate.judge.likeness import UnlikeWork, unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
-from iogate.judge.places import NO_HEAT, Heat, Places
+from iogate.judge.places import Heat, Places, is_rate
 from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
@@ -58,14 +58,14 @@ class BaselineJudge:
         gating: Sequence[str],
         gate_options: GateOptions,
         *,
-        heat: Heat = NO_HEAT,
+        heat: Heat | None = None,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
-        self.heat = heat
-        self._unlike = ""
+        self.heat = heat or Heat()
+        self._unlike: UnlikeWork | None = None
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
@@ -306,6 +306,8 @@ class BaselineJudge:
             if named == "inconclusive" and decision.baseline:
                 changes = self._places.changes(name, values, decision.baseline)
                 reason += f", place by place {', '.join(map(format_change, changes))}"
+        if named == "regressed" and self._unlike and self._unlike.excuse:
+            reason += f"; {self._unlike.excuse}"
         if named == "inconclusive" and not (cut_short or elsewhere):
             reason += f"; {self._help(decision, repetitions)}"
         fallen = self._fallen(name, named, values, decision)
@@ -346,17 +348,22 @@ class BaselineJudge:
         course = self._places.courses.get(name)
         if not self._unlike or not (course or self._finds_heat(name)):
             return ""
-        span = format_share(course.span if course else self.heat.surely)
+        span = format_share(course.span if course else self.heat.certain)
         whose = "repetitions" if course else "repetitions of other workloads"
-        return f"{whose} differ by {span} for their place in a session, and {self._unlike}"
+        return f"{whose} differ by {span} for their place in a session, and {self._unlike.text}"
 
     def _beyond(self, name: str, values: Sequence[float]) -> str:
-        """Return why a metric cannot be held against the baseline, as it changed where its sessions end;
-        empty: it can.
+        """Return why a metric cannot be held against the baseline, as it changed where its sessions end, or
+        behind more work than they came; empty: it can.
         """
-        change = self._places.change_behind(name, values)
+        longer = self._unlike if self._unlike and self._unlike.excuse else None
+        change = self._places.change_behind(name, values, unlike=longer is not None)
         if not change:
             return ""
+        if is_rate(name):
+            self.heat.see(change)
+        if longer:
+            return f"{format_change(change)} within this session, and {longer.text}"
         return (
             f"{format_change(change)} from repetition {self._places.usual + 1} on, where sessions of the "
             "baseline have ended: nobody knows what the device did there; measure again, or record it anew "
@@ -367,7 +374,7 @@ class BaselineJudge:
         """Return whether what other workloads make of the device matters to a metric: not where the device is
         brought to rest before.
         """
-        return not self.workload.rests and self._places.matters(name, self.heat.surely)
+        return not self.workload.rests and self._places.matters(name, self.heat.certain)
 
     def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
         wide = self.tolerance(name).worse is None and named in ("pass", "drift")

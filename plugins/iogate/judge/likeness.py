@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from iogate.model import Baseline, Repetition
 from iogate.units import format_duration
@@ -17,9 +18,41 @@ _FEWEST = 1 / 3
 """The part of the sessions that came behind as much or more, and of those as little or less: of three one."""
 
 
-def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> str:
+@dataclass(frozen=True)
+class UnlikeWork:
+    """That the repetition of this `number` came behind so many seconds of work, and behind the `usual` in
+    the baseline.
+    """
+
+    number: int
+    worked: float
+    usual: float
+
+    @property
+    def text(self) -> str:
+        """What that means, and what would help."""
+        return (
+            f"{self._fact}: these cannot be held against each other (measure the same workloads in the same "
+            "order, on a device that has rested as long; or record all together, three times, rested each "
+            "time: --update-baselines, then =append; or wait for a device at rest: steady_state)"
+        )
+
+    @property
+    def excuse(self) -> str:
+        """Why a device may be slower that is not known to get hot; empty if it came behind less work."""
+        if self.worked < self.usual:
+            return ""
+        return f"{self._fact}: if the device gets hot by then, or a cache is full, it is no regression"
+
+    @property
+    def _fact(self) -> str:
+        now, then = format_duration(self.worked), format_duration(self.usual)
+        return f"repetition {self.number} came behind {now} of measuring, and behind {then} in the baseline"
+
+
+def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> UnlikeWork | None:
     """Return which of a session's repetitions came behind more, or less, work than those of the baseline's
-    sessions, and what would help; empty: none, as far as is known.
+    sessions; None: none, as far as is known.
     """
     for index, repetition in enumerate(repetitions):
         known = [row[index] for row in baseline.worked.values() if index < len(row)]
@@ -29,19 +62,10 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> str:
         less = sum(worked <= repetition.worked + slack for worked in known)
         more = sum(worked >= repetition.worked - slack for worked in known)
         if min(less, more) < _FEWEST * len(known):
-            return _told(index + 1, repetition.worked, statistics.median(known))
-    return ""
+            return UnlikeWork(index + 1, repetition.worked, statistics.median(known))
+    return None
 
 
 def _deviation(known: Sequence[float]) -> float:
     middle = statistics.median(known)
     return statistics.median(abs(worked - middle) for worked in known)
-
-
-def _told(number: int, worked: float, usual: float) -> str:
-    return (
-        f"repetition {number} came behind {format_duration(worked)} of measuring, and behind "
-        f"{format_duration(usual)} in the baseline: these cannot be held against each other (measure the "
-        "same workloads in the same order, on a device that has rested as long; or record all together, "
-        "three times: --update-baselines, then =append; or wait for a device at rest: steady_state)"
-    )

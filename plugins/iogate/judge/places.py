@@ -21,29 +21,37 @@ _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 
 
-@dataclass(frozen=True)
+@dataclass
 class Heat:
     """By how much a device is another one after some repetitions than before, as one is that gets hot or
     whose cache fills: the largest course of the rates of its baselines (0: there is none). What has none of
     its own is measured at the speed that those before it brought about. `span` is beyond what chance makes of
     5% of all devices, where a false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts.
+    `seen` is by how much this session has seen it change behind what its baselines know.
     """
 
     span: float = 0.0
     surely: float = 0.0
+    seen: float = 0.0
 
+    @property
+    def certain(self) -> float:
+        """By how much it may be another one behind other work, as far as verdicts go."""
+        return max(self.surely, self.seen)
 
-NO_HEAT = Heat()
+    def see(self, change: float) -> None:
+        """Note that a rate has changed by so much within this session."""
+        self.seen = max(self.seen, abs(change))
 
 
 def heat_of(baselines: Iterable[Baseline]) -> Heat:
     """Return what the baselines of a device tell of its heat."""
     rates = [
-        {name: rows for name, rows in one.metrics.items() if _is_rate(name) and isinstance(rows, tuple)}
+        {name: rows for name, rows in one.metrics.items() if is_rate(name) and isinstance(rows, tuple)}
         for one in baselines
     ]
     span = _largest_course(rates, _CHANCE)
-    return Heat(span, _largest_course(rates, _SMALL_CHANCE)) if span else NO_HEAT
+    return Heat(span, _largest_course(rates, _SMALL_CHANCE) if span else 0.0)
 
 
 def _largest_course(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> float:
@@ -58,7 +66,7 @@ def _largest_course(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]]
     return max((course.span for course in found if course and course.span >= _HOT), default=0.0)
 
 
-def _is_rate(name: str) -> bool:
+def is_rate(name: str) -> bool:
     """Return whether a metric is a mean rate: others of the same repetitions only repeat what it says."""
     return name.rpartition(".")[2] in ("iops", "bandwidth")
 
@@ -129,14 +137,16 @@ class Places:
         """Return by how much each repetition differs from its place in a baseline of this level, relative."""
         return [value / baseline - 1 for value in self.own(name, values)]
 
-    def change_behind(self, name: str, values: Sequence[float]) -> float:
+    def change_behind(self, name: str, values: Sequence[float], *, unlike: bool) -> float:
         """Return by how much the repetitions of this session that most sessions of the baseline do not have
-        differ from those before, relative, where that is beyond chance and matters; else 0. Where places are
-        known to differ, there are none.
+        differ from those before, relative, where that is beyond chance and matters; else 0. Where it came
+        behind `unlike` work, it may change anywhere. Where places are known to differ, there are none.
         """
-        from iogate.judge.gate import change_behind
+        from iogate.judge.gate import change_behind, change_within
 
-        change = 0.0 if name in self.courses or not self.usual else change_behind(values, self.usual)
+        if name in self.courses or not self.usual:
+            return 0.0
+        change = change_within(values) if unlike else change_behind(values, self.usual)
         return change if self.matters(name, abs(change)) else 0.0
 
     def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:

@@ -13,14 +13,14 @@ from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.judge import GateOptions
-from iogate.judge.places import NO_HEAT, Heat, heat_of
+from iogate.judge.places import Heat, heat_of
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 
 QUIET = ((1000.0, 1002.0, 998.0), (1001.0, 999.0, 1003.0), (997.0, 1000.0, 1002.0))
 
 
-def judge(gate, metrics, worked=None, heat=NO_HEAT, **gate_options):
+def judge(gate, metrics, worked=None, heat=None, **gate_options):
     return BaselineJudge(
         workload("fio", options={}, gate=gate),
         Baseline("w", {}, metrics, sessions=("a", "b", "c"), worked=worked or {}),
@@ -155,7 +155,7 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
     assert counts == [5, 5, 5]
     assert found.verdict == verdict
     assert "5 repetitions, as sessions of the baseline have" in judges[0].effort
-    assert heat_of([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})]) == NO_HEAT
+    assert heat_of([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})]) == Heat()
 
 
 def test_single_runs_that_were_imported_are_judged_after_two_on_a_hot_device_too():
@@ -170,7 +170,7 @@ def test_three_sessions_of_unlike_lengths_show_a_course(lengths):
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: drop})
     assert one.minimum == min(lengths)
     assert heat_of([Baseline("w", {}, {IOPS: drop})]).surely == pytest.approx(0.31, abs=0.01)
-    assert heat_of([Baseline("w", {}, {"read.clat": drop})]) == NO_HEAT  # it repeats what rates say
+    assert heat_of([Baseline("w", {}, {"read.clat": drop})]) == Heat()  # it repeats what rates say
     assert decided(one, repetitions(**{IOPS: [2104.0, *[1604.0] * 8]}))[0].verdict == "pass"
 
 
@@ -258,7 +258,7 @@ def test_what_comes_behind_the_same_work_is_judged(known, worked):
 @pytest.mark.parametrize(
     ("heat", "speed", "verdict"),
     [
-        (NO_HEAT, 2000.0, "pass"),
+        (Heat(), 2000.0, "pass"),
         (Heat(0.2, 0.2), 2000.0, "inconclusive"),
         (Heat(0.2, 0.2), 1600.0, "inconclusive"),
         (Heat(0.009, 0.009), 1600.0, "regressed"),
@@ -299,6 +299,43 @@ def test_what_changes_where_sessions_of_the_baseline_end_is_not_judged(change):
         told += f"{'+' if change > 0 else '-'}" in found.reason and "from repetition 6 on" in found.reason
         assert count <= 6 or found.verdict != "regressed"
     assert wrong <= 1 and told >= 10
+
+
+@pytest.mark.parametrize(("worked", "verdict"), [(45.0, "inconclusive"), (10.5, "regressed")])
+def test_what_comes_behind_more_work_than_ever_is_not_judged_where_the_device_got_hot_there(worked, verdict):
+    """A noisy workload took more repetitions than it was recorded with; what came behind it was regressed."""
+    heat, source = Heat(), random.Random(1)
+    rows = tuple(tuple(1000 * source.gauss(1, 0.01) for _ in range(5)) for _ in range(3))
+    noisy = [1000 * (1 - 0.2 * (place > 7)) * source.gauss(1, 0.01) for place in range(20)]
+    first = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, heat=heat)
+    first.look(repetitions(**{IOPS: noisy}))
+    assert first.verdict(repetitions(**{IOPS: noisy})).verdict == "inconclusive"
+    assert heat.seen == pytest.approx(0.17, abs=0.03)
+    second = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND, heat=heat)
+    slow = [800 * source.gauss(1, 0.01) for _ in range(20)]
+    found, _ = decided(second, behind(repetitions(**{IOPS: slow}), *(worked + 2 * n for n in range(20))))
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(("begin", "verdict"), [(20.0, "inconclusive"), (10.0, "regressed")])
+def test_what_gets_slow_amid_more_work_than_ever_is_not_judged(begin, verdict):
+    """It crossed the knee of a device, behind what took more repetitions than it was recorded with."""
+    rows = tuple((4000.0 + n, 4010.0, 3990.0, 4005.0, 3998.0) for n in range(3))
+    crossing = repetitions(**{IOPS: [4003.0, 3240.0, 3229.0, 3212.0, 3220.0, 3231.0]})
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND)
+    found, _ = decided(one, behind(crossing, *(begin + 2 * n for n in range(6))))
+    assert found.verdict == verdict
+    assert (one.heat.seen > 0.15) == (verdict == "inconclusive")
+
+
+def test_what_regressed_behind_more_work_says_so():
+    rows = tuple((1000.0, 1001.0, 999.0) for _ in range(3))
+    slow = repetitions(**{IOPS: [800.0, 801.0, 799.0]})
+    for begin, told in ((45.0, True), (0.0, False), (10.0, False)):
+        one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND)
+        found, _ = decided(one, behind(slow, *(begin + 2 * n for n in range(3))))
+        assert found.verdict == "regressed"
+        assert ("behind 45 s of measuring, and behind 10 s in the baseline: if" in found.reason) == told
 
 
 def test_what_is_slower_from_the_first_repetition_on_regressed_however_many_it_takes():

@@ -3,14 +3,14 @@
 `decide` judges, `sensitivity` says beforehand what a baseline can resolve, `repetition_length` how long one
 repetition should be for what variance it may have, `allowed_variance`, and `effort` how many there should be.
 `course_of` is how speed goes within sessions, and `level` takes it out; `change_behind` is how it changes
-where they end.
+where they end, and `change_within` anywhere.
 docs/gate.md explains the procedure.
 """
 
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.borrowing import as_assumed, borrow
 from iogate.judge.gate.case import Decision, DecisionVerdict
-from iogate.judge.gate.course import Course, change_behind, course_of, level
+from iogate.judge.gate.course import Course, change_behind, change_within, course_of, level
 from iogate.judge.gate.decision import decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
@@ -30,6 +30,7 @@ __all__ = [
     "as_assumed",
     "borrow",
     "change_behind",
+    "change_within",
     "course_of",
     "decide",
     "effort",

@@ -84,6 +84,13 @@ def change_behind(values: Sequence[float], places: int, chance: float = _CHANCE)
     return math.expm1(change) if between > noise * variance_ratio_bound(1, known, 1 - chance) else 0.0
 
 
+def change_within(values: Sequence[float], chance: float = _CHANCE) -> float:
+    """Return the largest change within a session, wherever it is, as `change_behind` does at one place."""
+    places = range(1, len(values))
+    found = (change_behind(values, place, chance / len(places)) for place in places)
+    return max(found, key=abs, default=0.0)
+
+
 def level(sessions: Sequence[Sequence[float]], course: Course) -> tuple[tuple[float, ...], ...]:
     """Return the sessions of a baseline without the course that was learnt from them.
 

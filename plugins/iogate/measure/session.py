@@ -242,7 +242,7 @@ class Session:
         tell. Raises MeasurementError.
         """
         repetition = replace(repetition, worked=self._worked)
-        self._worked += repetition.work
+        self._worked += repetition.work + (0.0 if repetition.base else _ramp(workload))
         self._watcher.repeated(workload, label, repetition)
         self._note_version(workload.engine, repetition.output.engine_version)
         invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]
@@ -316,6 +316,13 @@ class Session:
             tuple(trial.judge.differences(self.environment)),
             trial.facts,
         )
+
+
+def _ramp(workload: Workload) -> float:
+    """Return the seconds of work that its engine does not count: of several jobs the longest ramp."""
+    jobs = workload.options.get("jobs")
+    each = jobs.values() if jobs else (workload.options,)
+    return max(float(options.get("ramp_time") or 0.0) for options in each)
 
 
 def _urgency(trial: Trial) -> tuple[bool, int, str, float]:

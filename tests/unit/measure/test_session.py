@@ -48,6 +48,23 @@ def test_each_repetition_tells_behind_how_much_work_it_came():
     assert worked["c"] == pytest.approx([15, 26, 37, 48, 59], abs=0.5)
 
 
+def test_a_ramp_is_work_which_its_engine_does_not_count():
+    """A suite by itself was called faster, whatever it had lost: a ramp before it had made the device hot."""
+    session = session_on(FakeBench())
+    ramped = reads("a", seconds=1)
+    trials = enroll(session, replace(ramped, options={**ramped.options, "ramp_time": 2.0}))
+    measure(session, trials)
+    assert [one.worked for one in trials[0].repetitions] == [0.0, 3.0, 6.0, 9.0, 12.0]
+
+
+def test_a_session_begins_behind_what_the_device_has_not_rested_from():
+    session = session_on(FakeBench())
+    session.begin_behind(40.0)
+    trials = enroll(session, reads("a", seconds=1))
+    measure(session, trials)
+    assert trials[0].repetitions[0].worked == 40.0
+
+
 def test_workloads_are_interleaved_in_rounds():
     bench = FakeBench()
     session = session_on(bench)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from iogate.offline.published.cells import LATENCIES, unit_in
+from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
 from iogate.offline.published.fio_fields import in_words
 
 _KINDS: tuple[tuple[str, str], ...] = (
@@ -61,6 +61,11 @@ _OTHERWISE = re.compile(  # of IOPS: what is not understood
 )
 _PREFIX = re.compile(r"(?<!\d)[(\[ ]([kmg])(?:i?b)?[)\]]?$")  # as in Size [KiB], bs_kb
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+_NUMBERED = re.compile(  # of which percentile, of which run, of which block
+    r"\d+(?:\.\d+)?(?:th|st|nd|rd)\b|9\d(?:\.\d+)? ?%.*[a-z]|(?:4|8|16|32|64|128|256|512) ?k(?:i?b)? .*iops"
+    r"|1 ?m(?:i?b)? .*(?:[kmg]i?b/s|bandwidth|throughput)",
+    re.IGNORECASE,
+)
 _STATISTIC = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\b(?:min|max)(?:imum)?\b")
 _OF_LATENCIES = re.compile(r"\bworst\b|\btail\b|\bcase\b")
 _WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
@@ -337,9 +342,14 @@ def kind_in(text: str) -> str:
     return next((kind for kind, pattern in _KINDS if re.search(pattern, text)), "")
 
 
+def begins_figure(cell: str) -> bool:
+    """Return whether a cell begins as a figure does, and not as a heading may: `99th (ms)`, `4k IOPS`."""
+    return starts_number(cell) and not _NUMBERED.match(cell)
+
+
 def heads_figures(cells: list[str]) -> bool:
     """Return whether cells are headings of which one is of a figure."""
-    if any(cell[:1].isdigit() for cell in cells):
+    if any(map(begins_figure, cells)):
         return False
     return any(found.kind in MEASURED or found.direction for found in (column_of(cell, {}) for cell in cells))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iogate.offline.published.cells import ABSENT, is_figure, starts_number
-from iogate.offline.published.columns import heads_figures, names_figures
+from iogate.offline.published.columns import begins_figure, heads_figures, names_figures
 from iogate.offline.published.forms import (
     LONGEST_CELL,
     LONGEST_LINE,
@@ -153,7 +153,7 @@ def _read_header(lines: Lines, table: RawTable, form: Form) -> int:
     number = table.line
     while number <= len(lines.texts) and sure_form(lines.texts[number - 1]) is form:
         cells = form.split(lines.texts[number - 1])
-        if form is TABS and (any(map(starts_number, cells[1:])) or len(table.header) == _MOST_HEADINGS):
+        if form is TABS and (any(map(begins_figure, cells[1:])) or len(table.header) == _MOST_HEADINGS):
             break
         if table.header and heads_rows(table.header[0]):
             break
@@ -214,7 +214,7 @@ def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawT
         return "end" if gap and number in lines.heads else ""
     if is_group(cells):
         return "end" if names_figures(cells[0]) else ""
-    if table.header and not any(map(starts_number, cells)):
+    if table.header and not any(map(begins_figure, cells)):
         named = sum(map(names_figures, cells[1:])) if _has_figures(table) else 0
         if cells[0] == table.header[0][0] or named > 1 or 0 < named == len(cells) - 1:
             return "end"  # other headings

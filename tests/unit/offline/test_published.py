@@ -742,6 +742,73 @@ class TestForms:
         assert "'291' has no unit, nor has its heading" in text("x", [piece])
 
     @pytest.mark.parametrize(
+        ("head", "rows"),
+        [
+            ("| iodepth | IOPS | Latency (us) |", ("| 1 | 32,000 | 125 |", "| 4 | 80,000 | 200 |")),
+            ("| Threads | IOPS | Latency (us) |", ("| 1 | 60,000 | 266 |", "| 8 | 130,000 | 984 |")),
+        ],
+    )
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "fio --rw=randread --bs=4k --iodepth=16 --numjobs=4 --ioengine=libaio --group_reporting",
+            "numjobs=4, libaio, reads of 4k:",
+            "[global]\nnumjobs=4\nioengine=libaio\n[job]\niodepth=${QD}",
+        ],
+    )
+    def test_a_sweep_has_as_many_jobs_as_the_text_beside_it_says(self, head, rows, said):
+        """Its rows were doubted: `were there several jobs?`, and said to be made by another command."""
+        piece = only(table(*rows, head=head, above=f"{said}\n\n"))
+        assert not piece.findings, text("x", [piece])
+
+    def test_but_no_more_than_it_says(self):
+        rows = ("| 1 | 32,000 | 125 |", "| 4 | 200,000 | 200 |")
+        piece = only(table(*rows, head="| QD | IOPS | Latency (us) |", above="numjobs=4\n\n"))
+        assert by_check(piece, "suspect") == {"little_law": {7}}
+
+    @pytest.mark.parametrize("heading", ["99th (ms)", "95th", "99.9% lat (us)", "2nd run IOPS", "4k IOPS"])
+    @pytest.mark.parametrize("form", [",", "\t", "  ", "<td>"])
+    def test_a_heading_may_begin_with_a_digit(self, heading, form):
+        """Such a table was none, and passed over beside others."""
+        rows = [["Test", "bs", "IOPS", "MB/s", heading], ["x", "4k", "452311", "185.27", "620"]]
+        if form == "<td>":
+            cells = ("".join(f"<td>{cell}" for cell in row) for row in rows)
+            page = f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        else:
+            page = "\n".join(form.join(row) for row in rows)
+        assert "bandwidth_unit" in by_check(only(page + "\n"))
+
+    @pytest.mark.parametrize("heading", ["lat avg ± stdev (µs)", "Latency (µs) ± SD", "lat +/- std (us)"])
+    def test_a_heading_may_say_how_uncertain_a_mean_is(self, heading):
+        piece = only(table("| 32 | 303,000 | 105 ± 20 |", head=f"| QD | IOPS | {heading} |"))
+        assert piece.kinds == {"iops", "lat"} and not piece.findings
+
+    @pytest.mark.parametrize(
+        ("rate", "time"),
+        [
+            (r"[MiB/s]", r"[\si{\micro\second}]"),
+            (r"(\si{\mebi\byte\per\second})", r"(\si{\us})"),
+            (r"/ \unit{MiB/s}", r"/ \unit{\micro\second}"),
+            (r"[$\mathrm{MiB/s}$]", r"[$\mu\mathrm{s}$]"),
+        ],
+    )
+    def test_units_of_latex(self, rate, time):
+        rows = r"4k & 1 & 17100 & 66.8 & 58 \\" "\n" r"4k & 32 & 303000 & 183 & 105 \\"
+        head = rf"bs & QD & IOPS & BW {rate} & Latency {time} \\ \hline"
+        piece = only("\\begin{tabular}{lrrrr}\n" + f"{head}\n{rows}\n" + "\\end{tabular}\n")
+        assert piece.kinds == {"iops", "bandwidth", "lat"} and by_check(piece) == {"bandwidth_unit": {4}}
+        assert not by_check(piece, "suspect")
+
+    def test_latencies_of_diskspd_are_in_ms_and_its_settings_no_table(self):
+        head = "thread |  bytes  |  I/Os  |  MiB/s  |  I/O per s |  AvgLat  | LatStdDev |  file"
+        row = "     0 | 6144000 | 150000 |  195.25 |   49983.34 |    0.640 |     0.120 | testfile.dat (10GiB)"
+        settings_ = (
+            "Input parameters:\n\n\tmeasuring latency\nthread count:\t\t4\nactual test time:\t30.01s\n\n"
+        )
+        (piece,) = pieces(f"{settings_}Total IO\n{head}\n{'-' * 90}\n{row}\n", "out.txt")
+        assert piece.kinds == {"bandwidth", "iops", "lat"} and not piece.findings
+
+    @pytest.mark.parametrize(
         "title",
         [
             "4k randread",

@@ -61,6 +61,9 @@ _OTHERWISE = re.compile(  # of IOPS: what is not understood
 )
 _PREFIX = re.compile(r"(?<!\d)[(\[ ]([kmg])(?:i?b)?[)\]]?$")  # as in Size [KiB], bs_kb
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+_UNCERTAINTY = re.compile(
+    r"(?<=\w) ?(?:±|\+/-|\+-) ?(?:std|sd|s\.d|stdev|sigma|σ|ci|err|dev|min|max)\w*\.?", re.I
+)
 _NUMBERED = re.compile(  # of which percentile, of which run, of which block
     r"\d+(?:\.\d+)?(?:th|st|nd|rd)\b|9\d(?:\.\d+)? ?%.*[a-z]|(?:4|8|16|32|64|128|256|512) ?k(?:i?b)? .*iops"
     r"|1 ?m(?:i?b)? .*(?:[kmg]i?b/s|bandwidth|throughput)",
@@ -149,7 +152,7 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
 """What a heading may name beside the I/O itself, and its workload: such columns are passed over."""
 _APART = re.compile(
     r"\bspec|\brated\b|nominal|theoretical|advertised|provisioned|\blimit|\bcap\b|\bnetwork\b|\beach\b"
-    r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d)\S"
+    r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d|[kmgt]i?(?:b|bytes?)\b)\S"
 )
 """What is said, or of a part alone, and no other column is a measure of."""
 _NAMES_FIGURES = re.compile(
@@ -204,7 +207,7 @@ class Column:
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
-    header = in_words(" ".join(header.split()))
+    header = _UNCERTAINTY.sub("", in_words(" ".join(header.split()))).strip()
     words = _CAMEL.sub(" ", header)
     text = words.lower().replace("_", " ")
     named = unit_in(header)

@@ -35,17 +35,21 @@ _SEVERAL = re.compile(
 )
 """Words of what may be several disks, or how many (`8x CM7`, `4 NVMe`)."""
 
+_JOBS = re.compile(r"(?<![a-z])numjobs(?: ?[=:] ?| )(\d{1,4})(?!\d)", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Context:
     """What a text says beside a row: the jobs it describes, the limit of the link in B/s, the units of
-    bandwidths that the other rows of its table bear out, and whether several disks may have been at work.
+    bandwidths that the other rows of its table bear out, whether several disks may have been at work, and how
+    many `jobs` it says anywhere that there were.
     """
 
     described: tuple[Description, ...] = ()
     link: float | None = None
     units: frozenset[str] = frozenset()
     several: bool = False
+    jobs: frozenset[int] = frozenset()
 
     @cached_property
     def job(self) -> DescribedJob | None:
@@ -75,6 +79,11 @@ def names_several(text: str) -> bool:
     Of which table it says so, nobody knows: what is faster than one disk is no more than doubtful then.
     """
     return _SEVERAL.search(text) is not None
+
+
+def jobs_in(text: str) -> frozenset[int]:
+    """Return how many jobs a text says anywhere that there were (`numjobs=4`)."""
+    return frozenset(int(number) for number in _JOBS.findall(text)) - {0, 1}
 
 
 def _common_value(values: Iterable[int | None]) -> int | None:

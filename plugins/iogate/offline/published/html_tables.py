@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from iogate.offline.published.cells import starts_number
+from iogate.offline.published.columns import begins_figure
 from iogate.offline.published.forms import LONGEST_CELL
 from iogate.offline.published.raw import MOST_CELLS, RawTable
 
@@ -210,7 +210,7 @@ def _raw(table: _Table, room: _Room) -> RawTable | None:
     """
     found = RawTable(table.line, table.title)
     for cells, texts in _spread(table, room):
-        heads = all(cell.heads for cell in cells) or not (found.header or any(map(starts_number, texts[1:])))
+        heads = all(cell.heads for cell in cells) or not (found.header or any(map(begins_figure, texts[1:])))
         if heads and not found.rows:
             found.header.append(texts)
         elif cells:

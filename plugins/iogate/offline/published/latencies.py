@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 from iogate.audit.rules.figures import SYNCHRONOUS
@@ -80,28 +81,28 @@ def description(row: Row, context: Context) -> FigureFindings:
     job = context.job
     if row.depth or row.vague or is_copied(row) or job is None or not job.in_flight:
         return
-    flying, together = in_flight(row), sum(_of_directions(row, "lat"))
-    if flying is None or (flying < job.in_flight and (_is_half(row, job) or _is_limited(job))):
+    flying, together, asked = in_flight(row), sum(_of_directions(row, "lat")), _possible(row, job)
+    if flying is None or (flying < max(asked) and (_is_half(row, job) or _is_limited(job))):
         return
     if not any(
-        0.7 < seen / asked < 1.3 or _rounded(row, seen, asked)
-        for seen, asked in product((flying, together), _possible(job))
+        0.7 < seen / one < 1.3 or _rounded(row, seen, one) for seen, one in product((flying, together), asked)
     ):
         yield finding_of(
             row,
             "description",
             "suspect",
             frozenset({"description"}),
-            f"{flying:.0f} I/Os were in flight, the command in line {job.line} asks for {job.in_flight} "
+            f"{flying:.0f} I/Os were in flight, the command in line {job.line} asks for {max(asked)} "
             "(iodepth x numjobs): not that command made this row",
         )
 
 
-def _possible(job: DescribedJob) -> set[int]:
-    """Return how many I/Os a row of a job may have had in flight: those of all its jobs, or of each one where
-    they are not said to be reported as a group; one of each where its ioengine is, or may be, synchronous.
+def _possible(row: Row, job: DescribedJob) -> set[int]:
+    """Return how many I/Os a row of a job may have had in flight: those of all its jobs, of which the row may
+    name another number, or of each one where they are not said to be reported as a group; one of each where
+    its ioengine is, or may be, synchronous.
     """
-    depth, jobs = job.number("iodepth") or 1, job.number("numjobs") or 1
+    depth, jobs = job.number("iodepth") or 1, row.jobs or job.number("numjobs") or 1
     ioengine = job.options.get("ioengine", "")
     depths = {1} if ioengine in SYNCHRONOUS else {depth} if ioengine else {1, depth}
     counts = {jobs} if "group_reporting" in job.options else {1, jobs}
@@ -207,6 +208,17 @@ def _rounded(row: Row, flying: float, depth: float) -> bool:
         return True
     coarse = max(steps, default=0.0)
     return flying * (1 - coarse) <= depth <= flying * (1 + coarse)
+
+
+def with_jobs(row: Row, context: Context) -> Row:
+    """Return a row that names its depth and no jobs as one of so many jobs as the text names elsewhere, if
+    its depth alone does not explain what was in flight, and those do.
+    """
+    flying, depth = in_flight(row), depth_of(row)
+    if row.jobs or flying is None or not depth or flying <= 1.15 * depth:
+        return row
+    fitting = [jobs for jobs in sorted(context.jobs) if 0.7 <= flying / (depth * jobs) <= 1.15]
+    return replace(row, jobs=fitting[0]) if fitting else row
 
 
 def depth_of(row: Row) -> int:

@@ -20,6 +20,7 @@ _END_OF_ROW = re.compile(r"\\\\\*?(?:\[[^\[\]]*\])?|\\tabularnewline\b")
 _AMPERSAND = re.compile(r"(?<!\\)&")
 _SPANNING = re.compile(r"\s*\\multicolumn\{(\d{1,2})\}\{[^{}]*\}")
 _MULTIROW = re.compile(r"\\multirow(?:\[[^\[\]]*\])?\{[^{}]*\}(?:\[[^\[\]]*\])?\{[^{}]*\}")
+_UNIT = re.compile(r"\\(?:si|unit)\{([^{}]*)\}")
 _WITH_UNIT = re.compile(r"\\(?:SI|qty)(?:\[[^\[\]]*\])?\{([^{}]*)\}\{([^{}]*)\}")
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\[\]]*\])?\{([^{}]*)\}")
 _SIGNS = {
@@ -33,7 +34,30 @@ _SIGNS = {
     r"\;": "",
     r"\!": "",
 }
+_OF_UNITS = {  # of siunitx, in which words stand for parts of a unit
+    "nano": "n",
+    "micro": "µ",
+    "milli": "m",
+    "kilo": "k",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "kibi": "Ki",
+    "mebi": "Mi",
+    "gibi": "Gi",
+    "tebi": "Ti",
+    "byte": "B",
+    "bit": "bit",
+    "second": "s",
+    "per": "/",
+    "ns": "ns",
+    "us": "µs",
+    "ms": "ms",
+    "s": "s",
+    "percent": "%",
+}
 _WORDS = {"times": "x", "mu": "µ", "micro": "µ", "pm": "±", "textmu": "µ", "approx": "~", "slash": "/"}
+_KNOWN = re.compile(rf"\\({'|'.join(_WORDS)})(?![a-zA-Z])")
 _NESTED = 4  # commands within one another
 _CAPTION = re.compile(r"\s*\\caption(?:\[[^\[\]]*\])?\{(.*?)\}?\s*$")
 _LIST_TABLE = re.compile(r"(\s*)\.\. list-table::(.*)")
@@ -108,13 +132,20 @@ def _cells(row: str) -> Iterator[str]:
 
 def _plain(cell: str) -> str:
     """Return a cell of LaTeX without its commands."""
-    cell = _WITH_UNIT.sub(r"\1 \2", _MULTIROW.sub("", cell))
+    cell = _WITH_UNIT.sub(r"\1 \\unit{\2}", _MULTIROW.sub("", cell))
+    cell = _UNIT.sub(lambda unit: _unit(unit[1]), cell)
     for sign, text in _SIGNS.items():
         cell = cell.replace(sign, text)
+    cell = _KNOWN.sub(lambda word: _WORDS[word[1]], cell)
     for _ in range(_NESTED):
         cell = _COMMAND.sub(r"\1", cell)
-    cell = re.sub(r"\\([a-zA-Z]+)", lambda word: _WORDS.get(word[1], ""), cell)
+    cell = re.sub(r"\\[a-zA-Z]+", "", cell)
     return re.sub(r"[{}$]", "", cell).strip()
+
+
+def _unit(text: str) -> str:
+    """Return a unit of siunitx as people write it; `~` and `.` part its symbols."""
+    return re.sub(r"\\([a-zA-Z]+) ?", lambda word: _OF_UNITS.get(word[1], word[0]), text)
 
 
 def _row(cells: Sequence[str]) -> str:

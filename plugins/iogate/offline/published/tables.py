@@ -38,6 +38,7 @@ from iogate.offline.published.subjects import (
 )
 from iogate.offline.published.turned import turned
 
+_OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, says its documentation
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _BITS = re.compile(r"[kKmMgGtT]i?b(?:/s|/sec|ps)|[KMGT]BPS")
@@ -140,9 +141,12 @@ def _with_odd(table: Table, odd: Sequence[Row]) -> Table:
 
 def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     raw = _with_index(raw)
+    headings = _headings(raw)
+    if _OF_DISKSPD.issubset(headings):
+        legend = {**legend, "lat": "ms"}
     columns = [
         of_title(column_of(header, legend), raw.title, _below(raw, index)[:_LOOKED_AT])
-        for index, header in enumerate(_headings(raw))
+        for index, header in enumerate(headings)
     ]
     named = unit_in(raw.title)
     if not any(column.kind in MEASURED for column in columns) and named:
@@ -166,11 +170,17 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, replace(form, commas=True))
     rows = tuple(row for rows in found for row in rows)
-    if raw.rows and not rows:
+    if (raw.rows and not rows) or _is_list(raw):
         return None
     unknown = tuple(_unknown(raw, columns))
     rows = (*(replace(row, unknown=unknown) for row in rows[:1]), *rows[1:])
     return Table(raw.line, raw.title, tuple(columns), rows, len(found), pointed and not commas)
+
+
+def _is_list(raw: RawTable) -> bool:
+    """Return whether what has tabs is but a list of settings (`thread count:`), as DiskSpd has it."""
+    several = any(sum(map(bool, cells)) > 1 for cells in raw.header)
+    return raw.form is TABS and not several and all(cells[0].endswith(":") for _, cells in raw.rows)
 
 
 def _unknown(raw: RawTable, columns: Sequence[Column]) -> Iterator[str]:

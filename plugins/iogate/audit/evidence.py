@@ -53,7 +53,8 @@ class Evidence:
     a block device (None: not looked at), `gating` the metrics that will be judged. `declared` is
     False for an existing output of which no workload is known. `beside` is what another engine of ours did on
     the same disk at the time, by direction (`apart`: on another partition of it), and `slices` are those of
-    this arm of a pair. `clients` are those whose output this is, where there were several.
+    this arm of a pair. `clients` are those whose output this is, where there were several. `series` is the
+    bandwidth of what is under the target second by second, by its own counters (B/s; empty: not known).
     """
 
     output: Output
@@ -73,6 +74,7 @@ class Evidence:
     apart: bool = False
     slices: Sequence[Slice] = ()
     clients: Sequence[ClientRun] = ()
+    series: Sequence[float] = ()
 
     @classmethod
     def of(

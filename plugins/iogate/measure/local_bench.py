@@ -235,8 +235,9 @@ class LocalBench:
             )
             output = self._read(run, completed)
             outputs.append(output)
-        findings = self._audit(run, output, completed.seconds, before, run.look())
-        repetition = Repetition(output, completed.seconds, str(run.folder), findings, tuple(meter.series))
+        series = tuple(meter.series)
+        findings = self._audit(run, output, completed.seconds, before, run.look(), series=series)
+        repetition = Repetition(output, completed.seconds, str(run.folder), findings, series)
         return replace(repetition, **run.call)
 
     def _ticking(

@@ -164,7 +164,13 @@ class TestOthers:
         assert said(device.others_io, run(moved=(GIB + GIB // 20, 6 * 2**20))) == []
 
     def test_the_ramp_is_the_engines_own(self):
-        assert said(device.others_io, run(moved=(2 * GIB, 0), options={"ramp_time": 10})) == []
+        """A device that was faster in its ramp, as its cache took it, was said to be shared."""
+        ramped = run(moved=(4 * GIB, 0), options={"ramp_time": 3})
+        assert said(device.others_io, ramped) == [], "nobody knows what it did in its ramp"
+        fast = replace(ramped, series=(GIB, GIB, GIB, *[GIB / 10] * 10))
+        assert said(device.others_io, fast) == []
+        shared = replace(ramped, series=(GIB / 10,) * 13)
+        assert severities(device.others_io, shared) == ["suspect"]
 
     def test_a_search_for_a_queue_depth_is_the_engines_own(self):
         assert said(device.others_io, run(moved=(2 * GIB, 0), options={"latency_target": "20ms"})) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from iogate.audit.evidence import Check, Evidence, Findings, finding
@@ -17,6 +18,8 @@ _MISSING = 0.9
 _BLANK = 0.25
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
+_AROUND_A_RAMP = 2  # seconds: an engine starts before it, and seconds are counted from another moment
+_AT_MOST = 1.2  # of what a second of the series says, which takes up to a fifth longer
 
 
 def no_device(evidence: Evidence) -> Findings:
@@ -170,22 +173,26 @@ def others_io(evidence: Evidence) -> Findings:
     """Find somebody else's I/O on the same disk.
 
     `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
-    the figures are those of a device that was shared.
+    the figures are those of a device that was shared. What it moved in a ramp, and in the two seconds
+    around it, is the engine's own.
 
     Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """
     device = _transferred(evidence)
     if device is None or not evidence.needs.direct or not evidence.moved or evidence.seeks_depth:
         return  # of a search fio tells what it did at the depth that it found
-    whole = device[1]
-    # The engine's claims leave out its ramp, the counters do not.
-    ramp = 1 + (evidence.number("ramp_time") or 0.0) / evidence.duration if evidence.duration else 1.0
+    whole, ramped = device[1], 0.0
+    if ramp := evidence.number("ramp_time"):
+        # What it moved in its ramp the engine does not claim, nor need that have been as fast.
+        seconds = evidence.series[: math.ceil(ramp) + _AROUND_A_RAMP]
+        if not seconds:
+            return
+        ramped = _AT_MOST * sum(seconds)
     amplified = 0.5 if evidence.file_system in _POOLED else 0.0
     for direction, counted in (("read", whole.read), ("written", whole.written)):
         claimed = evidence.claimed("read" if direction == "read" else "write")
-        own = claimed * ramp * (1 + (amplified if direction == "written" else 0.0))
-        foreign = counted - own
-        if foreign > _FOREIGN * evidence.moved * ramp + _FOREIGN_BYTES:
+        foreign = counted - claimed * (1 + (amplified if direction == "written" else 0.0)) - ramped
+        if foreign > _FOREIGN * evidence.moved + _FOREIGN_BYTES:
             yield finding(
                 "suspect",
                 f"the disk has {direction} {format_quantity(counted, 'B')}, the engine claims "

@@ -8,13 +8,17 @@ import hashlib
 import json
 import math
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iogate import __version__
 from iogate.errors import IogateError
+from iogate.host.tools import last_line
 from iogate.report.history import LeftOut, MetricHistory
 from iogate.report.html.charts import CHARTS, CONFIG
 from iogate.report.html.over_sessions import HistoryView, history_views, left_out_text
@@ -29,6 +33,11 @@ MARK = '<meta name="generator" content="iogate report">'
 """What a file begins with that may be replaced by another report."""
 
 _LEVEL = 6
+_BUNDLE = (
+    "import sys; sys.path[:] = sys.argv[1:]; import vl_convert; "
+    "sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"
+)
+_LONGEST_TROUBLE = 200  # characters of what it says when it fails
 _NAME_PARTS = re.compile(r"[^\[,]*[\[,]|[^\[,]+")
 _FOLDER = Path(__file__).with_name("template")
 
@@ -109,17 +118,31 @@ def _policy(scripts: Sequence[str]) -> str:
 def drawing_library() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script, which the package vl-convert-python brings.
 
-    Raises IogateError where there is none of that package.
+    It is made in a process of its own: V8, in which it is made, ends a process where it may not reserve
+    address space, or make memory executable. Raises IogateError where there is none of that package, or V8
+    fails.
     """
-    try:
-        import vl_convert
-    except ImportError as error:
+    if find_spec("vl_convert") is None:
         raise IogateError(
-            f"a report needs vl-convert-python: {error}",
+            "a report needs vl-convert-python, which is not installed",
             remedy="install it, or make the report of the results file on another machine: iogate report",
-        ) from error
-    library: Any = vl_convert  # whose stubs say that `snippet` must be given, and give no bundle for ""
-    return str(library.javascript_bundle())
+        )
+    argv = [sys.executable, "-I", "-c", _BUNDLE, *sys.path]
+    made = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    if made.returncode or not made.stdout:
+        said = _trouble(made.stderr.decode(errors="replace"))
+        raise IogateError(
+            f"the report's drawing library cannot be made: vl-convert failed ({made.returncode}): {said}",
+            remedy="it starts V8, which needs address space (ulimit -v), 200 MB of memory, and to make "
+            "memory executable (MemoryDenyWriteExecute=no); or make the report on another machine: iogate report",
+        )
+    return made.stdout.decode()
+
+
+def _trouble(said: str) -> str:
+    """Return the line of what a process said that tells of its end, not of where it was."""
+    known = next((line for line in said.splitlines() if "Fatal" in line or "Check failed" in line), said)
+    return last_line(known)[:_LONGEST_TROUBLE] or "it does not say why"
 
 
 @cache

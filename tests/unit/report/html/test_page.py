@@ -112,6 +112,13 @@ def test_without_what_draws_it_is_said_what_to_do(monkeypatch):
         drawing_library.__wrapped__()
 
 
+def test_where_what_draws_it_cannot_start_that_is_said_and_ends_nothing_else(monkeypatch):
+    """V8 ended the whole process under `ulimit -v`: verdicts, summary and JUnit were lost."""
+    monkeypatch.setattr("iogate.report.html.page._BUNDLE", "print('Fatal: a\x1b[2J'); import os; os.abort()")
+    with pytest.raises(IogateError, match=r"cannot be made: vl-convert failed \(-6\)[\s\S]*ulimit -v"):
+        drawing_library.__wrapped__()
+
+
 # ------------------------------------------------------------ bands, units, histograms
 
 

@@ -133,7 +133,7 @@ def _read(files: Sequence[Path]) -> list[OutputFile]:
             refused.append(InputError(str(error)))
     if refused:
         raise InputErrors(refused)
-    refuse_twice((file.digest, file.name) for file in found)
+    refuse_twice((file.identity, file.name) for file in found)
     return found
 
 

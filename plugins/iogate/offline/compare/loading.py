@@ -62,7 +62,7 @@ def load(path: Path) -> list[StoredSession]:
 
 def _session(path: Path, files: Sequence[OutputFile]) -> StoredSession:
     """Return the outputs of engines as one session."""
-    refuse_twice([(file.digest, file.name) for file in files])
+    refuse_twice([(file.identity, file.name) for file in files])
     jobs: dict[tuple[str, str], list[StoredMeasurement]] = {}
     for file in files:
         for job in file.jobs:
@@ -73,7 +73,7 @@ def _session(path: Path, files: Sequence[OutputFile]) -> StoredSession:
         files=tuple(file.name for file in files),
         measured={key: join(items) for key, items in jobs.items()},
         outputs=True,
-        parts=tuple(file.digest for file in files),
+        parts=tuple(file.identity for file in files),
     )
 
 

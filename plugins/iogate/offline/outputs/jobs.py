@@ -13,6 +13,8 @@ from iogate.errors import InputError
 from iogate.model import Output
 from iogate.offline.outputs.text import Understood, text_of, understood
 
+_TELLING = 8  # figures that are not the same in two runs by chance
+
 
 @dataclass(frozen=True)
 class OutputJob:
@@ -43,6 +45,18 @@ class OutputFile:
     name: str
     digest: str
     jobs: tuple[OutputJob, ...] = field(repr=False)
+
+    @property
+    def identity(self) -> str:
+        """What is the same for copies of one output, also in other bytes: its figures and options, where they
+        are many enough to tell; few may be those of another run by chance.
+        """
+        if min((len(job.output.metrics) for job in self.jobs), default=0) < _TELLING:
+            return self.digest
+        said = [
+            (sorted(job.output.metrics.items()), sorted(map(str, job.options.items()))) for job in self.jobs
+        ]
+        return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
 def parse_output(data: bytes, name: str) -> OutputFile:

@@ -134,7 +134,7 @@ def drawing_library() -> str:
         raise IogateError(
             f"the report's drawing library cannot be made: vl-convert failed ({made.returncode}): {said}",
             remedy="it starts V8, which needs address space (ulimit -v), 200 MB of memory, and to make "
-            "memory executable (MemoryDenyWriteExecute=no); or make the report on another machine: iogate report",
+            "memory executable (MemoryDenyWriteExecute=no); or make the report elsewhere: iogate report",
         )
     return made.stdout.decode()
 

@@ -361,7 +361,7 @@ class BaselineJudge:
         if not change:
             return ""
         if is_rate(name):
-            self.heat.see(change)
+            self.heat.see(self._places.change_seen(values))
         if longer:
             return f"{format_change(change)} within this session, and {longer.text}"
         return (

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
+_CHANCE_OF_ONE = 0.01  # of a change within a session that is none, which costs one verdict
+_CHANCE_SEEN = 0.0005  # where it may cost those of all that come behind
 _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 
@@ -146,8 +148,15 @@ class Places:
 
         if name in self.courses or not self.usual:
             return 0.0
-        change = change_within(values) if unlike else change_behind(values, self.usual)
+        chance = _CHANCE_OF_ONE
+        change = change_within(values, chance) if unlike else change_behind(values, self.usual, chance)
         return change if self.matters(name, abs(change)) else 0.0
+
+    def change_seen(self, values: Sequence[float]) -> float:
+        """Return the largest change within this session, where it is surely one, and no chance of many."""
+        from iogate.judge.gate import change_within
+
+        return change_within(values, _CHANCE_SEEN)
 
     def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:
         """Return the plain mean of the baseline's sessions, and of this one, at the places that can be

@@ -310,7 +310,7 @@ def test_what_comes_behind_more_work_than_ever_is_not_judged_where_the_device_go
     first = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, heat=heat)
     first.look(repetitions(**{IOPS: noisy}))
     assert first.verdict(repetitions(**{IOPS: noisy})).verdict == "inconclusive"
-    assert heat.seen == pytest.approx(0.17, abs=0.03)
+    assert heat.seen == pytest.approx(0.2, abs=0.02)
     second = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND, heat=heat)
     slow = [800 * source.gauss(1, 0.01) for _ in range(20)]
     found, _ = decided(second, behind(repetitions(**{IOPS: slow}), *(worked + 2 * n for n in range(20))))
@@ -325,7 +325,6 @@ def test_what_gets_slow_amid_more_work_than_ever_is_not_judged(begin, verdict):
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND)
     found, _ = decided(one, behind(crossing, *(begin + 2 * n for n in range(6))))
     assert found.verdict == verdict
-    assert (one.heat.seen > 0.15) == (verdict == "inconclusive")
 
 
 def test_what_regressed_behind_more_work_says_so():

@@ -68,7 +68,7 @@ def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> C
     return Course(tuple(steps)) if beyond else None
 
 
-def change_behind(values: Sequence[float], places: int, chance: float = _CHANCE) -> float:
+def change_behind(values: Sequence[float], places: int, chance: float) -> float:
     """Return by how much the repetitions of a session behind the first `places` differ from these, relative;
     0 where that may be chance, as it is in a part of `chance` (one-way layout of two groups), or is not
     known.
@@ -84,7 +84,7 @@ def change_behind(values: Sequence[float], places: int, chance: float = _CHANCE)
     return math.expm1(change) if between > noise * variance_ratio_bound(1, known, 1 - chance) else 0.0
 
 
-def change_within(values: Sequence[float], chance: float = _CHANCE) -> float:
+def change_within(values: Sequence[float], chance: float) -> float:
     """Return the largest change within a session, wherever it is, as `change_behind` does at one place."""
     places = range(1, len(values))
     found = (change_behind(values, place, chance / len(places)) for place in places)

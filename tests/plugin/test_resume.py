@@ -555,6 +555,22 @@ workloads:
 """
 
 
+def test_another_target_of_the_profile_is_another_session(project):
+    """What was decided on the first one stood beside what was measured on the second."""
+    for name in ("one", "two"):
+        (project.path / name).mkdir()
+    project.device("lab", "target: one\n")
+    project.suite(PAIR.format(base=1900))
+    project.conftest(CUT)
+    project.run("suites", "--device=lab", "--io-missing=record")
+    (project.path / "conftest.py").unlink()
+    again = ("suites", "--device=lab", "--io-missing=record", "--io-resume")
+    project.device("lab", "target: two\n")
+    refused(project.run(*again), "the profile's target was one, is two", status=4)
+    project.device("lab", "target: one\ndescription: The first.\n")
+    assert "going on with session" in project.run(*again).stdout.str()
+
+
 def test_another_base_is_another_session(project):
     project.device("lab", "target: .\n")
     project.suite(PAIR.format(base=1900))

@@ -298,7 +298,7 @@ class BaselineJudge:
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
         displaced = self._displaced(name)
-        if elsewhere := displaced or self._beyond(name, values):
+        if elsewhere := displaced or self._beyond(name, values, decision):
             named, reason = "inconclusive", elsewhere
         elif course:
             differ = f"repetitions differ by {format_share(course.span)} for their place in a session"
@@ -348,33 +348,49 @@ class BaselineJudge:
         course = self._places.courses.get(name)
         if not self._unlike or not (course or self._finds_heat(name)):
             return ""
-        span = format_share(course.span if course else self.heat.certain)
+        span = format_share(course.span if course else self.heat.surely)
         whose = "repetitions" if course else "repetitions of other workloads"
         return f"{whose} differ by {span} for their place in a session, and {self._unlike.text}"
 
-    def _beyond(self, name: str, values: Sequence[float]) -> str:
-        """Return why a metric cannot be held against the baseline, as it changed where its sessions end, or
-        behind more work than they came; empty: it can.
+    def _beyond(self, name: str, values: Sequence[float], decision: Decision) -> str:
+        """Return why a metric cannot be held against the baseline, as a step decided about it that is where
+        its sessions end, or behind more work than they came; empty: it can.
         """
         longer = self._unlike if self._unlike and self._unlike.excuse else None
-        change = self._places.change_behind(name, values, unlike=longer is not None)
-        if not change:
-            return ""
         if is_rate(name):
-            self.heat.see(self._places.change_seen(values))
+            self.heat.see(values)
+        if longer and decision.verdict == "regressed" and self._explains(self.heat.seen, decision):
+            fell = format_change(-self.heat.seen)
+            return f"{fell} was seen within this session, and {longer.text}"
+        step = self._places.step(name, values, unlike=longer is not None)
+        if not step or decision.verdict == "continue":
+            return ""
+        worse = (step.change > 0) == (metric(name).direction == "lower")
+        before = values[: step.place]
+        terms: Terms = {**self._terms(name), "first_look": len(before), "max_repetitions": len(before)}
+        if (decision.verdict == "regressed") != worse:
+            return ""  # it is so in spite of the step
+        without = self._decide(name, before, terms).verdict
+        if without != "continue" and (without == "regressed") == worse:
+            return ""  # it is so without what came behind the step
+        told = f"{format_change(step.change)} from repetition {step.place + 1} on"
         if longer:
-            return f"{format_change(change)} within this session, and {longer.text}"
+            return f"{told}, and {longer.text}"
         return (
-            f"{format_change(change)} from repetition {self._places.usual + 1} on, where sessions of the "
-            "baseline have ended: nobody knows what the device did there; measure again, or record it anew "
-            f"with as many (repetitions: {len(values)})"
+            f"{told}, where sessions of the baseline have ended: nobody knows what the device did there; "
+            f"measure again, or record it anew with as many (repetitions: {len(values)})"
         )
+
+    @staticmethod
+    def _explains(fall: float, decision: Decision) -> bool:
+        """Return whether a metric may have lost no more than rates fell by within this session."""
+        return fall > 0 and decision.interval is not None and min(map(abs, decision.interval)) <= fall
 
     def _finds_heat(self, name: str) -> bool:
         """Return whether what other workloads make of the device matters to a metric: not where the device is
         brought to rest before.
         """
-        return not self.workload.rests and self._places.matters(name, self.heat.certain)
+        return not self.workload.rests and self._places.matters(name, self.heat.surely)
 
     def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
         wide = self.tolerance(name).worse is None and named in ("pass", "drift")

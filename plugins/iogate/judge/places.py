@@ -11,14 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Course
+    from iogate.judge.gate import Course, Step
     from iogate.judge.gate.values import BaselineValues
     from iogate.model import Baseline
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
-_CHANCE_OF_ONE = 0.01  # of a change within a session that is none, which costs one verdict
-_CHANCE_SEEN = 0.0005  # where it may cost those of all that come behind
+_LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
 
@@ -29,21 +28,19 @@ class Heat:
     whose cache fills: the largest course of the rates of its baselines (0: there is none). What has none of
     its own is measured at the speed that those before it brought about. `span` is beyond what chance makes of
     5% of all devices, where a false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts.
-    `seen` is by how much this session has seen it change behind what its baselines know.
+    `seen` is by how much this session has seen a rate fall.
     """
 
     span: float = 0.0
     surely: float = 0.0
     seen: float = 0.0
 
-    @property
-    def certain(self) -> float:
-        """By how much it may be another one behind other work, as far as verdicts go."""
-        return max(self.surely, self.seen)
+    def see(self, values: Sequence[float]) -> None:
+        """Note by how much a rate falls within a workload, if it surely does, and for long."""
+        from iogate.judge.gate import step_of
 
-    def see(self, change: float) -> None:
-        """Note that a rate has changed by so much within this session."""
-        self.seen = max(self.seen, abs(change))
+        found = step_of(values, range(len(values)), beside=_LONG, chance=_NO_CHANCE)
+        self.seen = max(self.seen, -found.change if found else 0.0)
 
 
 def heat_of(baselines: Iterable[Baseline]) -> Heat:
@@ -139,24 +136,16 @@ class Places:
         """Return by how much each repetition differs from its place in a baseline of this level, relative."""
         return [value / baseline - 1 for value in self.own(name, values)]
 
-    def change_behind(self, name: str, values: Sequence[float], *, unlike: bool) -> float:
-        """Return by how much the repetitions of this session that most sessions of the baseline do not have
-        differ from those before, relative, where that is beyond chance and matters; else 0. Where it came
-        behind `unlike` work, it may change anywhere. Where places are known to differ, there are none.
+    def step(self, name: str, values: Sequence[float], *, unlike: bool) -> Step | None:
+        """Return the step of a session where most sessions of the baseline end, or anywhere if it came behind
+        `unlike` work, if it has one that matters. Where places are known to differ, there is none.
         """
-        from iogate.judge.gate import change_behind, change_within
+        from iogate.judge.gate import step_of
 
         if name in self.courses or not self.usual:
-            return 0.0
-        chance = _CHANCE_OF_ONE
-        change = change_within(values, chance) if unlike else change_behind(values, self.usual, chance)
-        return change if self.matters(name, abs(change)) else 0.0
-
-    def change_seen(self, values: Sequence[float]) -> float:
-        """Return the largest change within this session, where it is surely one, and no chance of many."""
-        from iogate.judge.gate import change_within
-
-        return change_within(values, _CHANCE_SEEN)
+            return None
+        found = step_of(values, range(len(values)) if unlike else (self.usual,))
+        return found if found and self.matters(name, abs(found.change)) else None
 
     def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:
         """Return the plain mean of the baseline's sessions, and of this one, at the places that can be

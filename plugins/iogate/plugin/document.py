@@ -52,7 +52,7 @@ class RunDocument:
         """The options that change what is measured or decided."""
         from iogate.plugin.resume import deciding_options
 
-        return deciding_options(self._settings, self._subject.missing)
+        return deciding_options(self._settings, self._subject.device, self._subject.missing)
 
     @cached_property
     def commit(self) -> str | None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from iogate.measure.session import Session
     from iogate.measure.settings import Settings
     from iogate.measure.trial import Trial
-    from iogate.model import WorkloadResult
+    from iogate.model import Device, WorkloadResult
     from iogate.report.results import Results, WorkloadRecord
 
 
@@ -84,8 +84,10 @@ def images_of(settings: Settings) -> dict[str, str]:
     return found
 
 
-def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
-    """Return the options that change what is measured or decided, beside suites and the gate's."""
+def deciding_options(settings: Settings, device: Device, missing: str) -> dict[str, str]:
+    """Return the options that change what is measured or decided, beside suites and the gate's, and what of
+    the profile does.
+    """
     usual = settings.baselines == settings.root / BASELINES  # a later job may have it elsewhere
     given = {
         "--io-host": settings.host,
@@ -96,6 +98,9 @@ def deciding_options(settings: Settings, missing: str) -> dict[str, str]:
         "--io-baselines": None if usual else settings.baselines,
         "--io-budget": settings.budget,
         "--io-missing": missing,
+        "the profile's target": None if settings.target else device.target,
+        "the profile's host": None if settings.host else device.host or None,
+        "the profile's hosts": " ".join(device.hosts) or None,
         "--update-baselines": settings.update,
     }
     return {name: str(value) for name, value in given.items() if value is not None}

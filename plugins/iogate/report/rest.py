@@ -14,7 +14,7 @@ from iogate.report.results import LARGEST, Results
 from iogate.report.session_folders import begun_sessions, read_own
 
 _RESTED = 0.5  # of the time that it was measured for
-_LOOKED_AT = 8  # sessions: others may be of other devices
+_MOST_AROUND, _AROUND = 3.0, 300.0  # times the seconds of measuring, and seconds, that a session may take
 _BEGUN = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -23,18 +23,19 @@ def unrested_work(results: Path, device: str, identity: Mapping[str, str]) -> fl
     rested for less than half as long since: one that got hot takes time to get cold. 0 if it has, or none is
     known.
     """
-    for name in reversed(begun_sessions(results)[-_LOOKED_AT:]):
+    for name in reversed(begun_sessions(results)):
         try:
             ended = (results / name / NAME).stat().st_mtime
-            rested = max(0.0, time.time() - ended)
-            if _RESTED * (ended - _begun(name)) <= rested:
+            lasted, rested = ended - _begun(name), time.time() - ended
+            if not 0 <= rested < _RESTED * lasted:  # a file of a time to come tells nothing
                 continue
             known = Results.parse(read_own(results / name, NAME, LARGEST), name)
         except (InputError, OSError, ValueError):
             continue
         if known.device == device and not any(identity_changes(known.environment.identity, identity)):
             work = _work(known)
-            return work if rested < _RESTED * work else 0.0
+            copied = lasted > _MOST_AROUND * work + _AROUND  # by a cache of a pipeline, say, just now
+            return work if rested < _RESTED * work and not copied else 0.0
     return 0.0
 
 

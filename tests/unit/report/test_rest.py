@@ -58,6 +58,22 @@ def test_of_the_newest_of_this_device_on_this_machine(kept, tmp_path):
     assert (work(tmp_path), work(tmp_path, "other"), work(tmp_path, "none")) == (100, 30, 0)
 
 
+def test_it_is_found_among_those_of_many_devices(kept, tmp_path):
+    kept(100, 40)
+    for number in range(12):
+        kept(30, 5, device=f"other{number}")
+    assert work(tmp_path) == 100
+
+
+@pytest.mark.parametrize(("ago", "lasted"), [(-3600, 70), (5, 36000)])
+def test_files_of_a_time_to_come_and_copies_of_just_now_tell_nothing(kept, tmp_path, ago, lasted):
+    """A board without a clock, and the cache of a pipeline: each run was behind the last one, whenever."""
+    folder = kept(60, max(ago, 0), lasted=lasted)
+    ended = time.time() - ago
+    os.utime(folder / "results.json", (ended, ended))
+    assert work(tmp_path) == 0
+
+
 def test_no_document_is_read_of_a_session_that_cannot_have_measured_so_long(kept, tmp_path):
     """It is asked before each run, and documents may be large."""
     (kept(60, 20, lasted=30) / "results.json").write_text("{")

@@ -2,15 +2,15 @@
 
 `decide` judges, `sensitivity` says beforehand what a baseline can resolve, `repetition_length` how long one
 repetition should be for what variance it may have, `allowed_variance`, and `effort` how many there should be.
-`course_of` is how speed goes within sessions, and `level` takes it out; `change_behind` is how it changes
-where they end, and `change_within` anywhere.
+`course_of` is how speed goes within sessions, and `level` takes it out; `step_of` is one within
+a session.
 docs/gate.md explains the procedure.
 """
 
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.borrowing import as_assumed, borrow
 from iogate.judge.gate.case import Decision, DecisionVerdict
-from iogate.judge.gate.course import Course, change_behind, change_within, course_of, level
+from iogate.judge.gate.course import Course, Step, course_of, level, step_of
 from iogate.judge.gate.decision import decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
@@ -26,15 +26,15 @@ __all__ = [
     "DecisionVerdict",
     "RepetitionLength",
     "Sensitivity",
+    "Step",
     "allowed_variance",
     "as_assumed",
     "borrow",
-    "change_behind",
-    "change_within",
     "course_of",
     "decide",
     "effort",
     "level",
     "repetition_length",
     "sensitivity",
+    "step_of",
 ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from iogate.judge.gate.distributions import variance_ratio_bound
 from iogate.judge.gate.noise import NOISE_FLOOR, YOUNG
@@ -68,27 +69,38 @@ def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> C
     return Course(tuple(steps)) if beyond else None
 
 
-def change_behind(values: Sequence[float], places: int, chance: float) -> float:
-    """Return by how much the repetitions of a session behind the first `places` differ from these, relative;
-    0 where that may be chance, as it is in a part of `chance` (one-way layout of two groups), or is not
-    known.
+class Step(NamedTuple):
+    """That a session's repetitions from a `place` on (from 0) are by `change` faster or slower than those
+    before, relative.
     """
-    known = len(values) - 2
-    if known < 1 or not 0 < places < len(values) or not all(0 < value < math.inf for value in values):
-        return 0.0
-    first, behind = ([math.log(value) for value in part] for part in (values[:places], values[places:]))
-    groups = (_centred(first), _centred(behind))
-    noise = max(math.fsum(value**2 for group in groups for value in group) / known, NOISE_FLOOR**2)
+
+    place: int
+    change: float
+
+
+def step_of(
+    values: Sequence[float], places: Sequence[int], *, beside: int = 2, chance: float = _CHANCE
+) -> Step | None:
+    """Return the largest step within a session at one of these places, with so many repetitions on either
+    side (one alone is an outlier). None if there is none beyond what chance makes of a part of `chance` of
+    all sessions without one (one-way layout of two groups, the places sharing the chance).
+    """
+    possible = [place for place in places if beside <= place <= len(values) - beside]
+    if not possible or not all(0 < value < math.inf for value in values):
+        return None
+    logs = [math.log(value) for value in values]
+    bound = variance_ratio_bound(1, len(logs) - 2, 1 - chance / len(possible))
+    found = [step for place in possible if (step := _step(logs, place, bound))]
+    return max(found, key=lambda step: abs(step.change), default=None)
+
+
+def _step(logs: Sequence[float], place: int, bound: float) -> Step | None:
+    first, behind = logs[:place], logs[place:]
+    squares = math.fsum(value**2 for group in (first, behind) for value in _centred(group))
+    noise = max(squares / (len(logs) - 2), NOISE_FLOOR**2)
     change = math.fsum(behind) / len(behind) - math.fsum(first) / len(first)
-    between = change**2 * len(first) * len(behind) / len(values)
-    return math.expm1(change) if between > noise * variance_ratio_bound(1, known, 1 - chance) else 0.0
-
-
-def change_within(values: Sequence[float], chance: float) -> float:
-    """Return the largest change within a session, wherever it is, as `change_behind` does at one place."""
-    places = range(1, len(values))
-    found = (change_behind(values, place, chance / len(places)) for place in places)
-    return max(found, key=abs, default=0.0)
+    between = change**2 * len(first) * len(behind) / len(logs)
+    return Step(place, math.expm1(change)) if between > noise * bound else None
 
 
 def level(sessions: Sequence[Sequence[float]], course: Course) -> tuple[tuple[float, ...], ...]:

@@ -19,7 +19,7 @@ def of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
     if named:
         return replace(column, kind=named[0], unit=named[1])
     units = (unit_in(re.sub(r"^[\d.,]+\s*", "", cell)) for cell in cells)
-    kind = kind_in(title.lower()) or next((unit[0] for unit in units if unit), "")
+    kind = kind_in(title.lower()) or next((unit[0] for unit in (*units, *_borne(cells)) if unit), "")
     return replace(column, kind=kind) if kind in MEASURED else column
 
 

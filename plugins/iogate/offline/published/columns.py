@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
 from iogate.offline.published.fio_fields import in_words
 
+_LATENCY_ELSEWHERE = r"延[迟遲]|[时時]延|遅延|レイテンシー?|지연(?: ?시간)?|задержк\w|latênci\w|latencia\b"
+_BANDWIDTH_ELSEWHERE = (
+    r"带宽|頻寬|吞吐量?|帯域幅?|スループット|대역폭|처리량|пропускн\w+ способност\w|durchsatz"
+)
+"""The words of other languages than those with Latin roots, which `_WAITED` knows."""
 _KINDS: tuple[tuple[str, str], ...] = (
     ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
     (
@@ -24,8 +29,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
         r"\bclat(?:ency)?[\d.]*\b|(?<!to )(?<!job )completion(?! *(?:time|rate|%|[\[(]s(?:ec\w*)?[\])]))",
     ),
     ("iops", r"\b[km]?iops\b|\b(?:i/?os?|i/?o op(?:eration)?s|ops)(?: ?/ ?| per )s(?:ec(?:ond)?)?\b"),
-    ("bandwidth", r"\bbw\b|bandwidth|throughput"),
-    ("lat", r"\bt?lat[\d.]*\b|latency"),
+    ("bandwidth", rf"\bbw\b|bandwidth|throughput|{_BANDWIDTH_ELSEWHERE}"),
+    ("lat", rf"\bt?lat[\d.]*\b|latency|{_LATENCY_ELSEWHERE}"),
     (
         "copies",
         r"(?<!\d )\b(?:drives|disks|ssds|hdds|nvmes|nodes|hosts|clients|servers|vms|os[dt]s|devices|volumes"
@@ -64,6 +69,24 @@ _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _UNCERTAINTY = re.compile(
     r"(?<=\w) ?(?:±|\+/-|\+-) ?(?:std|sd|s\.d|stdev|sigma|σ|ci|err|dev|min|max)\w*\.?", re.I
 )
+_CONDITIONS = (
+    (
+        re.compile(
+            r"[(\[]?\b(?:at |with )?(?:(?:i/?o ?|queue ?)?depth(?: of)?[ =:]*|qd[ =:]+)"
+            r"(\d{1,4})(?![\w.-])[)\]]?"
+        ),
+        "qd",
+    ),
+    (
+        re.compile(
+            r"[(\[]?\b(?:at |with )?(?:(?:numjobs|jobs|threads)[ =:]+(\d{1,4})(?![\w.-])"
+            r"|(\d{1,4}) ?(?:jobs?|threads?|processes)\b)[)\]]?"
+        ),
+        "t",
+    ),
+    (re.compile(r"[(\[]?\b(?:bs|block ?size)[ =:]+(\d+[km]i?b?)\b[)\]]?"), ""),
+)
+"""Words of how many were in flight, of how many jobs, in blocks of what size; with what is put for them."""
 _NUMBERED = re.compile(  # of which percentile, of which run, of which block
     r"\d+(?:\.\d+)?(?:th|st|nd|rd)\b|9\d(?:\.\d+)? ?%.*[a-z]|(?:4|8|16|32|64|128|256|512) ?k(?:i?b)? .*iops"
     r"|1 ?m(?:i?b)? .*(?:[kmg]i?b/s|bandwidth|throughput)",
@@ -78,6 +101,7 @@ _NEUTRAL = frozenset(
     | {"mixed", "mix", "measured", "actual", "result", "results", "rate", "speed"}
     | {"time", "response", "service", "io", "ios", "ops", "op", "test"}
     | {"number", "num", "no", "nr", "count"}
+    | {"平均", "平均値", "평균", "средняя", "среднее", "média", "médio", "media", "moyenne", "mittlere"}
     | {"s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "µs", "μs"}
 )
 """Words that say nothing of whose figures they are."""
@@ -209,7 +233,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
     header = _UNCERTAINTY.sub("", in_words(" ".join(header.split()))).strip()
     words = _CAMEL.sub(" ", header)
-    text = words.lower().replace("_", " ")
+    text = _with_conditions(words.lower().replace("_", " "))
     named = unit_in(header)
     kind = kind_in(text)
     found = _DIRECTION.search(text)
@@ -220,7 +244,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         last = last or next(filter(None, map(unit_in, _TIME.findall(text))), None)
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
-    if not (named or kind or direction) and (beside := _unit_beside(header)):
+    if not (named or kind or direction) and (beside := _unit_beside(header.replace("_", " "))):
         named, alone = beside, True
     subject = _subject_in(text, kind, named[1] if named else "")
     if not kind and named and (direction or "(" in header or "[" in header or alone):
@@ -243,6 +267,16 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and _APART.search(text) is not None
     return Column(header, kind, _part_in(text, kind), unit, told, subject, apart, unknown)
+
+
+def _with_conditions(text: str) -> str:
+    """Return a heading in small letters in which under what conditions figures were taken is a short word:
+    `iops (queue depth 32)` is `iops qd32`, and no heading of depths.
+    """
+    for pattern, short in _CONDITIONS:
+        for found in reversed([*pattern.finditer(text)]):
+            text = f"{text[: found.start()]} {short}{found[found.lastindex or 1]} {text[found.end() :]}"
+    return " ".join(text.split())
 
 
 def _is_of_what(text: str) -> bool:

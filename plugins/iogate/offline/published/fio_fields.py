@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-_FIELD = re.compile(
-    r"(?:.*[._/])?(?P<direction>read|write)[._/]"
+_FIELD = re.compile(  # `read_bw` may be of anybody, in any unit
+    r"(?:.*[._/])?(?P<direction>read|write)(?P<by>[._/])"
     r"(?:(?P<rate>bw|bw_bytes|iops)(?:_(?P<part>mean|min|max))?"
     r"|(?P<latency>[cs]?lat_ns)[._/](?:(?P<statistic>mean|min|max|stddev)|percentile[._/](?P<level>\d+\.\d+)))"
 )
@@ -20,7 +20,7 @@ def in_words(header: str) -> str:
     if option := _OPTION.fullmatch(header):
         return option[1]
     found = _FIELD.fullmatch(header)
-    if not found:
+    if not found or (found["rate"] in ("bw", "iops") and found["by"] == "_"):
         return header
     if rate := found["rate"]:
         return " ".join(filter(None, [found["direction"], found["part"], _UNITS[rate]]))

@@ -13,6 +13,7 @@ from iogate.offline.published.columns import MEASURED, Column
 
 _STATED = ("block", "size", "depth", "jobs")
 _OF_A_TEST = re.compile(r"\b(?:seq|rand|stream|large|backend)")
+_IN_FLIGHT = re.compile(r"q(\d{1,4})t(\d{1,4})|qd(\d{1,4})|t(\d{1,4})")
 _SIZE_OF_SUBJECT = re.compile(r"\d+[km]i?b?")
 
 
@@ -88,6 +89,18 @@ def block_in(measured: Iterable[Column]) -> int | None:
     words = next(iter(subjects)).split() if len(subjects) == 1 else []
     sizes = [word for word in words if _SIZE_OF_SUBJECT.fullmatch(word)]
     return size_of(sizes[0]) if len(sizes) == 1 else None
+
+
+def flying_in(measured: Iterable[Column]) -> dict[str, int]:
+    """Return the depth, and the number of jobs, that headings say beside their figures (`IOPS QD32 T4`), by
+    name: of all that say one, if they agree.
+    """
+    words = {word for column in measured for word in column.subject.split()}
+    found = [match for word in words if (match := _IN_FLIGHT.fullmatch(word))]
+    depths = {int(depth) for match in found if (depth := match[1] or match[3])}
+    jobs = {int(count) for match in found if (count := match[2] or match[4])}
+    known = {"depth": depths, "jobs": jobs}
+    return {name: values.pop() for name, values in known.items() if len(values) == 1}
 
 
 def has_vague_latency(measured: Sequence[Column]) -> bool:

@@ -32,6 +32,7 @@ from iogate.offline.published.row import Row
 from iogate.offline.published.subjects import (
     block_in,
     by_subject,
+    flying_in,
     has_vague_latency,
     subject_of,
     unambiguous,
@@ -311,7 +312,7 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
         unread=tuple(unread),
         apart=len(named) > 1,
         vague=has_vague_latency(measured),
-        **{"block": block_in(measured) or said.block or of_title, **said.stated},
+        **{"block": block_in(measured) or said.block or of_title, **flying_in(measured), **said.stated},
     )
     return _with_bits(row)
 

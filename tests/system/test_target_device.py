@@ -255,6 +255,16 @@ def raid_superblock():
     return bytes(block)
 
 
+def test_data_below_a_loop_device_is_seen_through_it(made):
+    """It begins behind the signature of what it is made of: the file system there was written over."""
+    lower = made.device()
+    run("mkfs.ext4", "-q", lower)
+    upper = made.attach(lower, "--offset", str(MIB))
+    assert "ext4" in refused(upper)["signature"] and str(lower) in refused(upper)["signature"]
+    run("wipefs", "--all", lower)
+    assert "signature" not in refused(upper)
+
+
 @pytest.mark.parametrize(
     ("name", "offset", "data"),
     [

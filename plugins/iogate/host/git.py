@@ -21,7 +21,7 @@ options, not against these.
 """
 _LEADS_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
 """What a hook of git has in its environment: asked of a file, git would speak of the hook's repository."""
-_QUIET = ("--no-color", "--no-show-signature", "--no-ext-diff", "--no-textconv")
+_QUIET = ("--encoding=UTF-8", "--no-color", "--no-show-signature", "--no-ext-diff", "--no-textconv")
 _FORMAT = "%h%x00%ad%x00%an%x00%s"
 
 
@@ -43,6 +43,13 @@ def history(file: Path, most: int) -> list[Commit]:
         raise TargetError(answer.reason, rule="tool")
     fields = ([*map(printable, line.split("\0", 3))] for line in answer.stdout.split("\n"))
     return [Commit(*each) for each in fields if len(each) == 4]
+
+
+def is_shallow(folder: Path) -> bool:
+    """Return whether a checkout lacks older commits, as those of pipelines do: git takes the oldest that is
+    there for the one that changed all files. Raises TargetError if git cannot be asked.
+    """
+    return _git(folder, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
 
 
 def is_committed(file: Path) -> bool:

@@ -38,6 +38,22 @@ def heard(call: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, signal.SIG_IGN)
 
 
+@contextlib.contextmanager
+def held_back() -> Iterator[Callable[[], None]]:
+    """Let none of them come meanwhile, but right behind it: what is raised within fork(2) is lost. Yields
+    what a copy of this process calls, which is to hear them.
+    """
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+
+    def hear() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
+
+    try:
+        yield hear
+    finally:
+        hear()
+
+
 class Interrupts:
     """What SIGINT, SIGTERM and SIGHUP do, from `watch` to `restore`; those that somebody else handles or
     ignores (nohup) stay as they are.

@@ -14,6 +14,7 @@ import signal
 import warnings
 from collections.abc import Callable, Collection
 
+from iogate.host.interrupts import held_back
 from iogate.host.parent import end_with
 from iogate.host.process import end_of, give_up
 
@@ -44,22 +45,24 @@ def patiently(
     Raises OSError as the action does, and StandsStill if for so many `seconds` it neither tells anything nor
     ends: it then goes on alone, until it tells something, and `process.require_ended` tells of it.
     """
-    own = os.getpid()
+    own, pid = os.getpid(), 0
     told, telling = os.pipe()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # the copy needs nothing of other threads
-            pid = os.fork()
-        if not pid:
-            _act(action, telling, needed, 0 if survives else own)
-        os.close(telling)
         try:
+            with held_back() as hear, warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # the copy needs nothing of other threads
+                pid = os.fork()
+                if not pid:
+                    hear()
+                    _act(action, telling, needed, 0 if survives else own)
+            os.close(telling)
             _listen(pid, told, heard, seconds)
         except StandsStill:
             give_up(pid)
             raise
         except BaseException:  # Ctrl-C
-            os.kill(pid, signal.SIGKILL)
+            if pid:
+                os.kill(pid, signal.SIGKILL)
             raise
     finally:
         os.close(told)

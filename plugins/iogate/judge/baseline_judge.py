@@ -345,7 +345,7 @@ class BaselineJudge:
         """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
         can.
         """
-        course = self._places.courses.get(name)
+        course = self._places.courses.get(name) if self._places.surely(name) else None
         if not self._unlike or not (course or self._finds_heat(name)):
             return ""
         span = format_share(course.span if course else self.heat.surely)

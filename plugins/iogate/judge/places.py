@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
+_SURE = 0.0005  # of one metric's course that is none, where it costs verdicts
 _LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
@@ -92,6 +93,13 @@ class Places:
 
         found = {name: course_of(rows, self.usual) for name, rows in self._known.items()}
         return {name: course for name, course in found.items() if course and self.matters(name, course.span)}
+
+    def surely(self, name: str) -> bool:
+        """Return whether a metric goes so beyond what chance makes of many: where that costs verdicts."""
+        from iogate.judge.gate import course_of
+
+        rows = self._known.get(name)
+        return name in self.courses and rows is not None and bool(course_of(rows, self.usual, _SURE))
 
     def matters(self, name: str, span: float) -> bool:
         """Return whether it matters beside a metric's tolerance that places differ by so much."""

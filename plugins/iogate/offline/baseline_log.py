@@ -14,7 +14,7 @@ from iogate.declare.suite import load_suite
 from iogate.errors import InputError, IogateError, Position, TargetError
 from iogate.formats.words import nearest
 from iogate.host.environment import differences
-from iogate.host.git import history, is_committed
+from iogate.host.git import history, is_committed, is_shallow
 from iogate.judge.appointment import BaselineJudges, gating_metrics
 from iogate.judge.baseline import load_baselines, load_sessions
 from iogate.judge.baseline.file import device_folder, read
@@ -165,6 +165,7 @@ def _changes(file: Path) -> Iterator[str]:
 
     try:
         commits, committed = history(file.absolute(), _COMMITS), is_committed(file.absolute())
+        shallow = is_shallow(file.absolute().parent)
     except TargetError as error:
         yield f"who changed it is not known: {error.message}"
         return
@@ -173,3 +174,5 @@ def _changes(file: Path) -> Iterator[str]:
     if commits:
         rows = [(one.date, one.author, one.hash, one.subject) for one in commits]
         yield tabulate(rows, ("date", "who", "commit", "why"), tablefmt="simple", disable_numparse=True)
+    if commits and shallow:
+        yield "this checkout lacks older commits: the last of these may have changed something else alone"

@@ -47,12 +47,12 @@ class RunDocument:
         """Note how workloads were declared that an earlier part of the session has decided."""
         self._selection.update(hashes)
 
-    @property
-    def options(self) -> dict[str, str]:
-        """The options that change what is measured or decided."""
+    def options(self, session: Session) -> dict[str, str]:
+        """Return the options, and what else there is, that change what is measured or decided."""
         from iogate.plugin.resume import deciding_options
 
-        return deciding_options(self._settings, self._subject.device, self._subject.missing)
+        target = session.bench.target
+        return deciding_options(self._settings, self._subject.device, target, self._subject.missing)
 
     @cached_property
     def commit(self) -> str | None:
@@ -92,7 +92,7 @@ class RunDocument:
         return RunRecord(
             self._selection,
             tuple(trial.id for trial in session.trials if _is_open(trial, kept)),
-            self.options,
+            self.options(session),
             self.ended,
             self.commit or "",
             tests=dict(self._python_tests.ended),

@@ -85,7 +85,7 @@ class GoingOn:
         resumption = self.resumption
         if not resumption:
             return ""
-        resumption.check(trials, session, self._settings, self._document.options)
+        resumption.check(trials, session, self._settings, self._document.options(session))
         outdated = resumption.drop_outdated(trials)
         if not self._plan:
             resumption.clear(trials)

@@ -34,6 +34,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     items = [item for item in session.items if isinstance(item, WorkloadItem)]
     in_python = run.python_tests.items and not is_worker(config)
     failed = session.testsfailed and not config.option.continue_on_collection_errors
+    if (items or in_python) and run.settings.strict and is_setup_only(config):
+        raise pytest.UsageError(
+            "--io-strict has nothing to judge with --setup-only or --setup-plan: leave one out"
+        )
     if not (items or in_python) or failed or config.option.collectonly or is_setup_only(config):
         return None
     try:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from iogate.measure.trial import Trial
     from iogate.model import Device, WorkloadResult
     from iogate.report.results import Results, WorkloadRecord
+    from iogate.target.resolve import Target
 
 
 def session_to_resume(
@@ -84,9 +85,9 @@ def images_of(settings: Settings) -> dict[str, str]:
     return found
 
 
-def deciding_options(settings: Settings, device: Device, missing: str) -> dict[str, str]:
-    """Return the options that change what is measured or decided, beside suites and the gate's, and what of
-    the profile does.
+def deciding_options(settings: Settings, device: Device, target: Target, missing: str) -> dict[str, str]:
+    """Return the options that change what is measured or decided, beside suites and the gate's, and what the
+    profile names by now, and what is under it: a checkout may be elsewhere.
     """
     usual = settings.baselines == settings.root / BASELINES  # a later job may have it elsewhere
     given = {
@@ -99,6 +100,7 @@ def deciding_options(settings: Settings, device: Device, missing: str) -> dict[s
         "--io-budget": settings.budget,
         "--io-missing": missing,
         "the profile's target": None if settings.target else device.target,
+        "the device under the target": target.number,
         "the profile's host": None if settings.host else device.host or None,
         "the profile's hosts": " ".join(device.hosts) or None,
         "--update-baselines": settings.update,

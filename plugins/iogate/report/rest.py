@@ -40,10 +40,13 @@ def unrested_work(results: Path, device: str, identity: Mapping[str, str]) -> fl
 
 
 def _work(session: Results) -> float:
-    """Return for how many seconds a session has measured, without what it came behind itself."""
+    """Return for how many seconds a session has measured, or the one that it came behind, if that is more: a
+    short one between hides none.
+    """
     taken = [item for one in session.workloads for item in (*one.warmup, *one.measured)]
     spans = [(item.worked, item.worked + (item.seconds or 0.0)) for item in taken if item.worked is not None]
-    return max((end for _, end in spans), default=0.0) - min((begin for begin, _ in spans), default=0.0)
+    begun = min((begin for begin, _ in spans), default=0.0)
+    return max(max((end for _, end in spans), default=0.0) - begun, begun)
 
 
 def _begun(session: str) -> float:

@@ -308,14 +308,18 @@ def _check_partitions(plan: WritePlan) -> Iterator[TargetError]:
 
 
 def _check_signatures(plan: WritePlan) -> Iterator[TargetError]:
-    try:
-        found = signatures(plan.path)
-    except OSError as error:
-        why = f"what is on it cannot be found out: {error.strerror or error}"
-        yield plan.refuse("signature", why, "check that it can be read")
-        return
-    if found:
-        yield plan.refuse("signature", f"it holds {'; '.join(found)}", _EMPTY_IT.format(plan.path))
+    """Refuse a device with data on it, also one that a loop device is made of: a part of it is written."""
+    below = plan.device.loop_target
+    for path in (plan.path, *([Path("/dev", below.name)] if below else [])):
+        name = "it" if path == plan.path else f"{path}, which it is made of,"
+        try:
+            found = signatures(path)
+        except OSError as error:
+            why = f"what is on {name} cannot be found out: {error.strerror or error}"
+            yield plan.refuse("signature", why, "check that it can be read")
+            return
+        if found:
+            yield plan.refuse("signature", f"{name} holds {'; '.join(found)}", _EMPTY_IT.format(path))
 
 
 _EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"

@@ -3,15 +3,41 @@
 import errno
 import os
 import select
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import iogate
 from iogate.host.patience import StandsStill, patiently
 
 
 def test_what_ends_in_time_is_done(tmp_path):
     patiently(lambda tell: (tmp_path / "made").touch(), 60)
     assert (tmp_path / "made").exists()
+
+
+FORKS = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from iogate.host.interrupts import Interrupts
+from iogate.host.patience import patiently
+interrupts = Interrupts()
+interrupts.watch()
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    patiently(lambda tell: None, 60)
+except KeyboardInterrupt:
+    print("interrupted", interrupts.came)
+"""
+
+
+def test_an_interrupt_amid_the_copying_is_heard():
+    """It was lost, as all errors of hooks at a fork are, and so was every later one."""
+    plugins = Path(iogate.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", FORKS, plugins], capture_output=True, text=True, check=True)
+    assert done.stdout == "interrupted True\n" and not done.stderr
 
 
 def test_its_error_is_told():

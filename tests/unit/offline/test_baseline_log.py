@@ -133,6 +133,16 @@ def test_who_changed_it_is_what_git_knows(lab, capsys):
     assert "changed and not committed" in said(capsys, "lab/demo.yaml")
 
 
+def test_a_checkout_that_lacks_older_commits_says_so(lab, capsys):
+    """Pipelines have one commit, which git takes for the one that changed all files."""
+    git(lab, "init", "-q")
+    git(lab, "add", ".")
+    git(lab, "commit", "-qm", "First figures")
+    assert "lacks older commits" not in said(capsys, "lab")
+    (lab / ".git/shallow").write_text(f"{(lab / '.git/refs/heads').glob('*').__next__().read_text()}")
+    assert "this checkout lacks older commits" in said(capsys, "lab")
+
+
 HOSTILE = """
 [core]
     repositoryformatversion = 1

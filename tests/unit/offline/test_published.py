@@ -766,6 +766,68 @@ class TestForms:
         piece = only(table(*rows, head="| QD | IOPS | Latency (us) |", above="numjobs=4\n\n"))
         assert by_check(piece, "suspect") == {"little_law": {7}}
 
+    @pytest.mark.parametrize(
+        ("heading", "depth", "jobs"),
+        [
+            ("IOPS (queue depth 32)", True, False),
+            ("IOPS (iodepth=32)", True, False),
+            ("4K Read IOPS (QD=32)", True, False),
+            ("IOPS at queue depth 32", True, False),
+            ("IOPS, 4 threads", False, True),
+            ("IOPS (4 jobs)", False, True),
+            ("IOPS (bs=4k)", False, False),
+        ],
+    )
+    def test_a_heading_may_name_its_condition(self, heading, depth, jobs):
+        """Its figures were taken for the depth, and right rows doubted: `not 300000`."""
+        latency = "Read lat" if "Read" in heading else "lat"
+        for time, fits in ((106 * (4 if jobs else 1), True), (10600, False)):
+            head = f"| bs | {'QD | ' if jobs else ''}{heading} | {latency} (us) |"
+            row = f"| 4k | {'32 | ' if jobs else ''}300000 | {time} |"
+            piece = only(table(row, head=head))
+            assert piece.kinds == {"iops", "lat"}
+            assert bool(piece.findings) == (not fits and (depth or jobs)), text("x", [piece])
+
+    def test_a_heading_that_is_a_condition_alone_heads_figures(self):
+        rows = ("| A | 12.1k IOPS | 301k IOPS |", "| B | 12.2k IOPS | 302k IOPS |")
+        assert only(table(*rows, head="| Drive | QD=1 | QD=8 |", above="(IOPS)\n")).kinds == {"iops"}
+
+    @pytest.mark.parametrize("name", ["mean_us", "avg_us", "lat_avg_us"])
+    @pytest.mark.parametrize("rank", ["p99_us", "lat_99_us", "lat99_us"])
+    def test_statistics_of_csv(self, name, rank):
+        """`p99_us` was passed over without a word, and `lat_99_us` taken for a mean."""
+        right = only(f"bs,iodepth,iops,{name},{rank}\n4k,32,100000,320,900\n")
+        assert right.kinds == {"iops", "lat"} and not right.findings
+        wrong = only(f"bs,iodepth,iops,{name},{rank}\n4k,32,100000,320000,90\n")
+        assert "latency_unit" in by_check(wrong)
+
+    @pytest.mark.parametrize(
+        "heading", ["延迟 (us)", "平均延迟(μs)", "レイテンシ (us)", "지연 (us)", "Задержка (us)"]
+    )
+    def test_latencies_in_other_languages(self, heading):
+        """They were taken for the time of a run."""
+        head = f"| bs | QD | IOPS | {heading} |"
+        assert not only(table("| 4k | 32 | 100000 | 320 |", head=head)).findings
+        assert "latency_unit" in by_check(only(table("| 4k | 32 | 100000 | 320000 |", head=head)))
+
+    def test_the_bandwidth_of_a_program_of_ones_own_is_not_in_the_unit_of_fios_json(self):
+        piece = only("bs,read_iops,read_bw\n4k,100000,409.6\n")
+        assert not by_check(piece) and "'409.6' has no unit" in text("x", [piece])
+
+    def test_rows_say_what_figures_are_below_headings_of_directions(self):
+        """One cell with a unit gave it to its whole column: right cells were no figures."""
+        rows = ("| IOPS | 95.2k | 71.3k |", "| BW | 372MiB/s | 279MiB/s |", "| Latency | 2.69ms | 3.59ms |")
+        piece = only(table(*rows, head="| Metric | Read | Write |"))
+        assert piece.kinds == {"iops", "bandwidth", "lat"} and not piece.findings
+        rows = ("| Seq 1M | 7068 MB/s | 5109 MB/s |", "| Rnd 4K QD1 | 15k IOPS | 60k IOPS |")
+        piece = only(table(*rows, head="| Test | Read | Write |"))
+        assert piece.kinds == {"iops", "bandwidth"} and not piece.findings
+
+    @pytest.mark.parametrize("heading", ["Cores/Threads", "System (threads)", "Physical cores (threads)"])
+    def test_threads_of_the_machine_are_no_jobs(self, heading):
+        row = "| 16 | 4k | 32 | 100000 | 320 |"
+        assert not only(table(row, head=f"| {heading} | bs | QD | IOPS | lat (us) |")).findings
+
     @pytest.mark.parametrize("heading", ["99th (ms)", "95th", "99.9% lat (us)", "2nd run IOPS", "4k IOPS"])
     @pytest.mark.parametrize("form", [",", "\t", "  ", "<td>"])
     def test_a_heading_may_begin_with_a_digit(self, heading, form):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,15 +11,22 @@ from iogate.offline.published.columns import MEASURED, Column, column_of, kind_i
 
 
 def of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
-    """Return a column of a direction alone with the kind and unit that the title names, or else its cells."""
+    """Return a column of a direction alone with the kind and unit that the title names, or else all cells."""
     if column.kind or not column.direction:
         return column
     named = unit_in(title.rpartition(" ")[2]) or unit_in(title)
     if named:
         return replace(column, kind=named[0], unit=named[1])
-    units = (unit_in(re.sub(r"^[\d.,]+\s*", "", cell)) for cell in cells)
-    kind = kind_in(title.lower()) or next((unit[0] for unit in (*units, *_borne(cells)) if unit), "")
-    return replace(column, kind=kind) if kind in MEASURED else column
+    if kind := kind_in(title.lower()):
+        return replace(column, kind=kind) if kind in MEASURED else column
+    kinds = {named[0] if named else "" for named in _borne(cells)}
+    return replace(column, kind=kinds.pop()) if len(kinds) == 1 else column
+
+
+def of_row(column: Column, cell: str) -> Column:
+    """Return a column of a direction alone with the kind that one of its cells bears."""
+    named = unit_of(cell)
+    return replace(column, kind=named[0]) if named else column
 
 
 def of_cells(column: Column, cells: Sequence[str]) -> Column:
@@ -48,10 +54,11 @@ def bear_rates(cells: Sequence[str]) -> bool:
 
 def _borne(cells: Sequence[str]) -> list[tuple[str, str] | None]:
     """Return the kind and unit of each figure that bears its unit; None for another one."""
-    return [_unit_of(cell) for cell in cells if starts_number(cell)]
+    return [unit_of(cell) for cell in cells if starts_number(cell)]
 
 
-def _unit_of(cell: str) -> tuple[str, str] | None:
+def unit_of(cell: str) -> tuple[str, str] | None:
+    """Return the kind and unit that a figure bears; None for another one."""
     for kind in ("bandwidth", "lat"):
         if found := quantities(cell, kind, "", ""):
             return kind, found[0].unit

@@ -49,6 +49,7 @@ _OF_LATENCY = r"(?= *(?:$|[)\](,]|[csn]?lat|latency|completion|submission|[num]s
 _TAIL = re.compile(
     rf"lat(9\d(?:\.\d+)?)\b|\b([5-9]\d(?:\.\d+)?) ?(?:th\b|%{_OF_LATENCY})"
     r"|\b(9[059](?:\.9+)?)(?= *(?:$|[)(\[\]]))"
+    r"|\b[cs]?lat(?:ency)? ?(50|75|9[059]9*(?:\.9+)?)(?= *(?:$|[mnuµμ]s\b))"
 )
 _TAILS = (("max", rf"\bworst(?:[ -]case)?{_OF_LATENCY}"), ("tail", rf"\btail{_OF_LATENCY}"))
 _MEAN = re.compile(r"\bavg|\baverage|\bmean")
@@ -164,7 +165,10 @@ _NEUTRAL_OF_BLOCKS = frozenset(
 _NAMED_ASIDE = re.compile(r"[,;:/(\[]|\bon\b")
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
-    "jobs": re.compile(r"nfsd|\bcpu|server|kernel|background|io ?threads"),
+    "jobs": re.compile(
+        r"\bcores?\b|system|hyper|physical|logical|socket|\bsmt\b"
+        r"|nfsd|\bcpu|server|kernel|background|io ?threads"
+    ),
     **dict.fromkeys(
         MEASURED,
         re.compile(
@@ -346,7 +350,10 @@ def _part_in(text: str, kind: str) -> str:
         found = found or _TAIL.search(text)
         parts += _TAILS
     if found:
-        return f"p{next(filter(None, found.groups()))}"
+        rank = next(filter(None, found.groups()))
+        return (
+            f"p{rank[:2]}.{rank[2:]}" if rank.isdecimal() and len(rank) > 2 and rank[0] == "9" else f"p{rank}"
+        )
     return next((name for name, pattern in parts if re.search(pattern, text)), "")
 
 

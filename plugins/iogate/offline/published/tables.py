@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iogate.offline.published.beside_headings import bear_rates, of_cells, of_title
+from iogate.offline.published.beside_headings import bear_rates, of_cells, of_row, of_title
 from iogate.offline.published.blocks import block_of_test, block_of_title, may_have_own_block
 from iogate.offline.published.cells import (
     Quantity,
@@ -40,6 +40,7 @@ from iogate.offline.published.subjects import (
 from iogate.offline.published.turned import turned
 
 _OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, says its documentation
+_IN_IOPS = re.compile(r"[(\[] ?iops ?[)\]]", re.IGNORECASE)
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _BITS = re.compile(r"[kKmMgGtT]i?b(?:/s|/sec|ps)|[KMGT]BPS")
@@ -97,12 +98,17 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
 
 
 def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
-    """Return the tables of figures that one is: as it stands, or turned."""
+    """Return the tables of figures that one is: as it stands, or turned, where that cannot all be read, as
+    rows say what figures are, and headings at the most in which direction.
+    """
     parts = [table for part in taken_apart(raw) if (table := _table(part, legend))]
-    if parts:
+    headed = any(column_of(header, {}).kind in MEASURED for header in _headings(raw))
+    if parts and (headed or not any(row.unread for part in parts for row in part.rows)):
         return parts
     other, alike = turned(raw)
     table = _table(other, legend) if other.rows else None
+    if parts and not table:
+        return parts
     odd = [_odd_row(line, " ".join(cells)) for line, cells in raw.rows if line in alike]
     if table or odd:
         return [_with_odd(table or Table(raw.line, raw.title, (), (), 0), odd)]
@@ -149,7 +155,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         of_title(column_of(header, legend), raw.title, _below(raw, index)[:_LOOKED_AT])
         for index, header in enumerate(headings)
     ]
-    named = unit_in(raw.title)
+    named = unit_in(raw.title) or (("iops", "") if _IN_IOPS.search(raw.title) else None)
     if not any(column.kind in MEASURED for column in columns) and named:
         columns = columns[:1] + [
             replace(column, kind=named[0], unit=named[1]) if not column.kind else column
@@ -354,14 +360,18 @@ def may_be_bits(figure: Quantity) -> bool:
 
 def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]:
     """Return the columns, those of a direction alone with the kind and unit that the row's label names, as
-    `Seq 1M Q8 (MB/s)` does.
+    `Seq 1M Q8 (MB/s)` does, or else their cells.
     """
     if all(column.kind in MEASURED or not column.direction for column in columns):
         return columns
     labels = [cell for cell, column in zip(cells, columns, strict=False) if not column.direction]
     named = next((found for label in labels if (found := _named(label))), None)
     if not named:
-        return columns
+        filled = [*cells, *[""] * len(columns)]
+        return [
+            of_row(one, cell) if one.direction and not one.kind else one
+            for one, cell in zip(columns, filled, strict=False)
+        ]
     kind, unit = named
     return [replace(one, kind=kind, unit=unit) if one.direction and not one.kind else one for one in columns]
 

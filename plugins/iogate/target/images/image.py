@@ -67,12 +67,14 @@ class Stamp:
     inode: int
     size: int
     modified: int
+    changed: int
+    """When the kernel last saw it change, which nobody can put back."""
 
     @classmethod
     def of(cls, path: Path) -> Stamp:
         """Return that of a file now. Raises OSError."""
         status = path.stat()
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def __str__(self) -> str:
         return f"{self.size} bytes of {self.modified / 1e9:.9f} s, inode {self.inode} on {self.device}"

@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from iogate import engines
@@ -21,7 +21,8 @@ from iogate.judge.lending import borrows
 from iogate.judge.likeness import UnlikeWork, unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
-from iogate.judge.places import Heat, Places, is_rate
+from iogate.judge.out_of_place import OutOfPlace
+from iogate.judge.places import Heat, Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     Baseline,
@@ -297,8 +298,9 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        displaced = self._displaced(name)
-        if elsewhere := displaced or self._beyond(name, values, decision):
+        places = OutOfPlace(self.workload, self._places, self.heat, self._unlike)
+        displaced = places.displaced(name)
+        if elsewhere := displaced or places.beyond(name, values, decision, partial(self._without, name)):
             named, reason = "inconclusive", elsewhere
         elif course:
             differ = f"repetitions differ by {format_share(course.span)} for their place in a session"
@@ -341,56 +343,10 @@ class BaselineJudge:
             assumed=decision.assumed,
         )
 
-    def _displaced(self, name: str) -> str:
-        """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
-        can.
-        """
-        course = self._places.courses.get(name) if self._places.surely(name) else None
-        if not self._unlike or not (course or self._finds_heat(name)):
-            return ""
-        span = format_share(course.span if course else self.heat.surely)
-        whose = "repetitions" if course else "repetitions of other workloads"
-        return f"{whose} differ by {span} for their place in a session, and {self._unlike.text}"
-
-    def _beyond(self, name: str, values: Sequence[float], decision: Decision) -> str:
-        """Return why a metric cannot be held against the baseline, as a step decided about it that is where
-        its sessions end, or behind more work than they came; empty: it can.
-        """
-        longer = self._unlike if self._unlike and self._unlike.excuse else None
-        if is_rate(name):
-            self.heat.see(values)
-        if longer and decision.verdict == "regressed" and self._explains(self.heat.seen, decision):
-            fell = format_change(-self.heat.seen)
-            return f"{fell} was seen within this session, and {longer.text}"
-        step = self._places.step(name, values, unlike=longer is not None)
-        if not step or decision.verdict == "continue":
-            return ""
-        worse = (step.change > 0) == (metric(name).direction == "lower")
-        before = values[: step.place]
-        terms: Terms = {**self._terms(name), "first_look": len(before), "max_repetitions": len(before)}
-        if (decision.verdict == "regressed") != worse:
-            return ""  # it is so in spite of the step
-        without = self._decide(name, before, terms).verdict
-        if without != "continue" and (without == "regressed") == worse:
-            return ""  # it is so without what came behind the step
-        told = f"{format_change(step.change)} from repetition {step.place + 1} on"
-        if longer:
-            return f"{told}, and {longer.text}"
-        return (
-            f"{told}, where sessions of the baseline have ended: nobody knows what the device did there; "
-            f"measure again, or record it anew with as many (repetitions: {len(values)})"
-        )
-
-    @staticmethod
-    def _explains(fall: float, decision: Decision) -> bool:
-        """Return whether a metric may have lost no more than rates fell by within this session."""
-        return fall > 0 and decision.interval is not None and min(map(abs, decision.interval)) <= fall
-
-    def _finds_heat(self, name: str) -> bool:
-        """Return whether what other workloads make of the device matters to a metric: not where the device is
-        brought to rest before.
-        """
-        return not self.workload.rests and self._places.matters(name, self.heat.surely)
+    def _without(self, name: str, values: Sequence[float]) -> str:
+        """Return the verdict on fewer repetitions of a metric, at one look at them."""
+        terms: Terms = {**self._terms(name), "first_look": len(values), "max_repetitions": len(values)}
+        return self._decide(name, values, terms).verdict
 
     def _may_hide_a_loss(self, name: str, named: VerdictName) -> bool:
         wide = self.tolerance(name).worse is None and named in ("pass", "drift")

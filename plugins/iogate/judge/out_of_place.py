@@ -1,0 +1,93 @@
+"""Why a metric cannot be held against its baseline, whatever the gate makes of it: as the device was another
+one in its place, or became another one where the baseline knows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iogate.judge.likeness import UnlikeWork
+from iogate.judge.places import Heat, Places, is_rate
+from iogate.model import Workload, metric
+from iogate.units import format_change, format_share
+
+if TYPE_CHECKING:
+    from iogate.judge.gate import Decision, Step
+
+
+@dataclass(frozen=True)
+class OutOfPlace:
+    """The places of one workload's repetitions, beside those of its baseline: `unlike` is the work that they
+    came behind, if it is another one than there, and `heat` what that may make of the device.
+    """
+
+    workload: Workload
+    places: Places
+    heat: Heat
+    unlike: UnlikeWork | None
+
+    def displaced(self, name: str) -> str:
+        """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
+        can.
+        """
+        course = self.places.courses.get(name) if self.places.surely(name) else None
+        if not self.unlike or not (course or self._finds_heat(name)):
+            return ""
+        span = format_share(course.span if course else self.heat.surely)
+        whose = "repetitions" if course else "repetitions of other workloads"
+        return f"{whose} differ by {span} for their place in a session, and {self.unlike.text}"
+
+    def _finds_heat(self, name: str) -> bool:
+        """Return whether what other workloads make of the device matters to a metric: not where the device is
+        brought to rest before.
+        """
+        return not self.workload.rests and self.places.matters(name, self.heat.surely)
+
+    def beyond(
+        self, name: str, values: Sequence[float], decision: Decision, decide: Callable[[Sequence[float]], str]
+    ) -> str:
+        """Return why a metric cannot be held against the baseline, as a step decided about it that is where
+        its sessions end, or behind more work than they came; empty: it can. `decide` returns the gate's
+        verdict on fewer values.
+        """
+        longer = self.unlike if self.unlike and self.unlike.excuse else None
+        if is_rate(name):
+            self.heat.see(values)
+        if longer and decision.verdict == "regressed" and self._explains(name, decision):
+            return f"{format_change(-self.heat.seen)} was seen within this session, and {longer.text}"
+        step = self.places.step(name, values, unlike=longer is not None)
+        if not step or decision.verdict == "continue" or not _decided(name, step, values, decision, decide):
+            return ""
+        told = f"{format_change(step.change)} from repetition {step.place + 1} on"
+        if longer:
+            return f"{told}, and {longer.text}"
+        return (
+            f"{told}, where sessions of the baseline have ended: nobody knows what the device did there; "
+            f"measure again, or record it anew with as many (repetitions: {len(values)})"
+        )
+
+    def _explains(self, name: str, decision: Decision) -> bool:
+        """Return whether a metric may have lost no more than rates fell by within this session."""
+        fall = self.heat.seen
+        most = fall if metric(name).direction == "higher" else fall / (1 - fall)
+        return fall > 0 and decision.interval is not None and min(map(abs, decision.interval)) <= most
+
+
+def _decided(
+    name: str,
+    step: Step,
+    values: Sequence[float],
+    decision: Decision,
+    decide: Callable[[Sequence[float]], str],
+) -> bool:
+    """Return whether a metric regressed by a step for the worse, or passed by one for the better, and would
+    not have done so without what came behind it.
+    """
+    regressed = decision.verdict == "regressed"
+    worse = (step.change > 0) == (metric(name).direction == "lower")
+    if regressed != worse:
+        return False
+    without = decide(values[: step.place])
+    return without == "continue" or (without == "regressed") != regressed

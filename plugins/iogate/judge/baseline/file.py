@@ -30,7 +30,10 @@ PROFILE = "device.yaml"
 _NO_VALUE = "must be a positive number, of 1e-9 to 1e18"
 _MOST_SESSIONS = 4000  # of all workloads: each has 20 at most, or one a device of a fleet
 _KEPT = 2**20  # characters of a text that is kept with what it says
-_REMEDY = "restore the file from git, or remove it and measure again with --update-baselines"
+_REMEDY = (
+    "restore the file from git, or remove it and measure again with --update-baselines; of an unknown key: "
+    "update iogate, if a newer one wrote it"
+)
 
 _Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
 _MOST_FACTS = 100  # a machine has some twenty

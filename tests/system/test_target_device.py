@@ -261,6 +261,8 @@ def test_data_below_a_loop_device_is_seen_through_it(made):
     run("mkfs.ext4", "-q", lower)
     upper = made.attach(lower, "--offset", str(MIB))
     assert "ext4" in refused(upper)["signature"] and str(lower) in refused(upper)["signature"]
+    third = made.attach(upper, "--offset", str(MIB))
+    assert "ext4" in refused(third)["signature"]
     run("wipefs", "--all", lower)
     assert "signature" not in refused(upper)
 

@@ -53,8 +53,7 @@ def patiently(
                 warnings.simplefilter("ignore", DeprecationWarning)  # the copy needs nothing of other threads
                 pid = os.fork()
                 if not pid:
-                    hear()
-                    _act(action, telling, needed, 0 if survives else own)
+                    _act(action, telling, needed, 0 if survives else own, hear)
             os.close(telling)
             _listen(pid, told, heard, seconds)
         except StandsStill:
@@ -97,10 +96,17 @@ def _listen(pid: int, told: int, heard: Tell, seconds: float) -> None:
         os.close(ended)
 
 
-def _act(action: Callable[[Tell], None], telling: int, needed: Collection[int], parent: int) -> None:
+def _act(
+    action: Callable[[Tell], None],
+    telling: int,
+    needed: Collection[int],
+    parent: int,
+    hear: Callable[[], None],
+) -> None:
     """Do it, and end with the number of its error, or with the `parent`, if that is one."""
     number = errno.EIO
     try:
+        hear()  # a Ctrl-C of both ends this copy alone
         if parent:
             end_with(parent, signal.SIGKILL)
         os.setsid()  # Ctrl-C in the terminal is for the others

@@ -25,6 +25,7 @@ from iogate.judge.out_of_place import OutOfPlace
 from iogate.judge.places import Heat, Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
+    PASSED,
     Baseline,
     Environment,
     MetricVerdict,
@@ -264,8 +265,11 @@ class BaselineJudge:
         if not self.decisions.keys() >= set(self.gating):  # interrupted within the first look
             undecided = undecided_metrics(repetitions, self.baseline.metrics, self.gating)
             return Verdict("inconclusive", cut_short, undecided)
+        seen = self.heat.seen
         judged = [self._metric(name, repetitions, cut_short) for name in self.gating]
         worst = worst_of(item.verdict for item in judged)
+        if worst in PASSED and self.heat.seen == seen:
+            self.heat.steady = max(self.heat.steady, repetitions[-1].worked or 0.0)
         guilty = [item for item in judged if item.verdict == worst]
         reasons = [*map(sentence, guilty), *dict.fromkeys(item.reason for item in guilty if item.reason)]
         others = note_metrics(repetitions, self.baseline.metrics, skip=self.gating)
@@ -300,7 +304,7 @@ class BaselineJudge:
         course = self._places.courses.get(name)
         places = OutOfPlace(self.workload, self._places, self.heat, self._unlike)
         displaced = places.displaced(name)
-        if elsewhere := displaced or places.beyond(name, values, decision, partial(self._without, name)):
+        if elsewhere := displaced or places.beyond(name, repetitions, decision, partial(self._without, name)):
             named, reason = "inconclusive", elsewhere
         elif course:
             differ = f"repetitions differ by {format_share(course.span)} for their place in a session"

@@ -13,6 +13,7 @@ _SLACK = 0.01
 """The part by which work may differ, or one repetition if that is more: heat depends on more than that."""
 _SPREADS = 3
 """How many times their median deviation sessions may differ: what ends by size takes now more, now less."""
+_MOST = 0.1  # of the work, however much sessions differ: from one that measured little to one that did much
 _STEP = 0.01  # seconds, to which it is stored
 _FEWEST = 1 / 3
 """The part of the sessions that came behind as much or more, and of those as little or less: of three one."""
@@ -58,7 +59,8 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> Unlike
         known = [row[index] for row in baseline.worked.values() if index < len(row)]
         if repetition.worked is None or not known:
             continue
-        slack = max(repetition.work, _SLACK * max(known), _SPREADS * _deviation(known)) + _STEP
+        spread = min(_SPREADS * _deviation(known), _MOST * max(known))
+        slack = max(repetition.work, _SLACK * max(known), spread) + _STEP
         less = sum(worked <= repetition.worked + slack for worked in known)
         more = sum(worked >= repetition.worked - slack for worked in known)
         if min(less, more) < _FEWEST * len(known):

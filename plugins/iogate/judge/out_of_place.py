@@ -4,17 +4,20 @@ one in its place, or became another one where the baseline knows nothing.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iogate.judge.likeness import UnlikeWork
 from iogate.judge.places import Heat, Places, is_rate
-from iogate.model import Workload, metric
+from iogate.model import Repetition, Workload, metric
 from iogate.units import format_change, format_share
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Decision, Step
+
+_ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,23 @@ class OutOfPlace:
         return not self.workload.rests and self.places.matters(name, self.heat.surely)
 
     def beyond(
-        self, name: str, values: Sequence[float], decision: Decision, decide: Callable[[Sequence[float]], str]
+        self,
+        name: str,
+        repetitions: Sequence[Repetition],
+        decision: Decision,
+        decide: Callable[[Sequence[float]], str],
     ) -> str:
         """Return why a metric cannot be held against the baseline, as a step decided about it that is where
         its sessions end, or behind more work than they came; empty: it can. `decide` returns the gate's
         verdict on fewer values.
         """
         longer = self.unlike if self.unlike and self.unlike.excuse else None
+        having = [item for item in repetitions if name in item.metrics]
+        values = [item.metrics[name] for item in having]
         if is_rate(name):
-            self.heat.see(values)
+            self.heat.see(values, [item.worked for item in having], self.places.usual)
         if longer and decision.verdict == "regressed" and self._explains(name, decision):
-            return f"{format_change(-self.heat.seen)} was seen within this session, and {longer.text}"
+            return f"{format_change(-self.heat.fall)} was seen within this session, and {longer.text}"
         step = self.places.step(name, values, unlike=longer is not None)
         if not step or decision.verdict == "continue" or not _decided(name, step, values, decision, decide):
             return ""
@@ -69,10 +78,10 @@ class OutOfPlace:
         )
 
     def _explains(self, name: str, decision: Decision) -> bool:
-        """Return whether a metric may have lost no more than rates fell by within this session."""
-        fall = self.heat.seen
+        """Return whether a metric has lost about as much as rates fell by within this session, or less."""
+        fall = 0.0 if self.workload.rests else self.heat.fall
         most = fall if metric(name).direction == "higher" else fall / (1 - fall)
-        return fall > 0 and decision.interval is not None and min(map(abs, decision.interval)) <= most
+        return fall > 0 and abs(decision.change or 0.0) <= _ABOUT * most + _NEAR
 
 
 def _decided(
@@ -86,8 +95,13 @@ def _decided(
     not have done so without what came behind it.
     """
     regressed = decision.verdict == "regressed"
-    worse = (step.change > 0) == (metric(name).direction == "lower")
-    if regressed != worse:
+    lower = metric(name).direction == "lower"
+    if regressed != ((step.change > 0) == lower):
         return False
-    without = decide(values[: step.place])
+    before = values[: step.place]
+    if regressed and decision.baseline and decision.tolerance is not None:
+        change = statistics.fmean(before) / decision.baseline - 1
+        if (change if lower else -change) > decision.tolerance:
+            return False  # it had lost as much before
+    without = decide(before) if len(before) > 1 else "continue"
     return without == "continue" or (without == "regressed") != regressed

@@ -29,19 +29,31 @@ class Heat:
     whose cache fills: the largest course of the rates of its baselines (0: there is none). What has none of
     its own is measured at the speed that those before it brought about. `span` is beyond what chance makes of
     5% of all devices, where a false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts.
-    `seen` is by how much this session has seen a rate fall.
+    `seen` is by how much this session has seen a rate fall, `since` so many seconds of work; until `steady`
+    others passed all the same: then it was the workload's own.
     """
 
     span: float = 0.0
     surely: float = 0.0
     seen: float = 0.0
+    since: float = 0.0
+    steady: float = 0.0
 
-    def see(self, values: Sequence[float]) -> None:
-        """Note by how much a rate falls within a workload, if it surely does, and for long."""
+    @property
+    def fall(self) -> float:
+        """By how much the device is slower in this session than it was at first, as far as is seen."""
+        return self.seen if self.steady <= self.since else 0.0
+
+    def see(self, values: Sequence[float], worked: Sequence[float | None], known: int) -> None:
+        """Note by how much a rate falls within a workload behind the repetitions that are `known` of it, if
+        it surely does, and for long: what falls before, falls in its baseline, too, or is its own.
+        """
         from iogate.judge.gate import step_of
 
-        found = step_of(values, range(len(values)), beside=_LONG, chance=_NO_CHANCE)
-        self.seen = max(self.seen, -found.change if found else 0.0)
+        places = range(max(known, 1), len(values))
+        found = step_of(values, places, before=_LONG, behind=_LONG, chance=_NO_CHANCE)
+        if found and -found.change > self.fall:
+            self.seen, self.since = -found.change, worked[found.place] or 0.0
 
 
 def heat_of(baselines: Iterable[Baseline]) -> Heat:
@@ -146,13 +158,16 @@ class Places:
 
     def step(self, name: str, values: Sequence[float], *, unlike: bool) -> Step | None:
         """Return the step of a session where most sessions of the baseline end, or anywhere if it came behind
-        `unlike` work, if it has one that matters. Where places are known to differ, there is none.
+        `unlike` work, where one repetition may be before it and three behind, if it has one that matters.
+        Where places are known to differ, there is none.
         """
         from iogate.judge.gate import step_of
 
         if name in self.courses or not self.usual:
             return None
         found = step_of(values, range(len(values)) if unlike else (self.usual,))
+        if unlike and not found:
+            found = step_of(values, (1,), before=1, behind=3)
         return found if found and self.matters(name, abs(found.change)) else None
 
     def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:

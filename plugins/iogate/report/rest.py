@@ -15,6 +15,7 @@ from iogate.report.session_folders import begun_sessions, read_own
 
 _RESTED = 0.5  # of the time that it was measured for
 _MOST_AROUND, _AROUND = 3.0, 300.0  # times the seconds of measuring, and seconds, that a session may take
+_LOOKED_AT = 64  # sessions: those of other devices among them
 _BEGUN = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -23,7 +24,7 @@ def unrested_work(results: Path, device: str, identity: Mapping[str, str]) -> fl
     rested for less than half as long since: one that got hot takes time to get cold. 0 if it has, or none is
     known.
     """
-    for name in reversed(begun_sessions(results)):
+    for name in reversed(begun_sessions(results)[-_LOOKED_AT:]):
         try:
             ended = (results / name / NAME).stat().st_mtime
             lasted, rested = ended - _begun(name), time.time() - ended

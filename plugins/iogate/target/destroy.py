@@ -32,6 +32,7 @@ _SYSTEM = ("/", "/boot", "/boot/efi", "/usr")
 """What of a profile's identity names a device, and the kind of id that it is."""
 _PATTERN = set("*?[")
 _PATIENCE = 2.0  # seconds: udev opens a device for a moment whenever something happens to it
+_DEEPEST = 32  # loop devices on one another, more than the kernel lets be
 _CLAIMED: set[str] = set()  # devices that this process has claimed
 
 
@@ -308,9 +309,12 @@ def _check_partitions(plan: WritePlan) -> Iterator[TargetError]:
 
 
 def _check_signatures(plan: WritePlan) -> Iterator[TargetError]:
-    """Refuse a device with data on it, also one that a loop device is made of: a part of it is written."""
-    below = plan.device.loop_target
-    for path in (plan.path, *([Path("/dev", below.name)] if below else [])):
+    """Refuse a device with data on it, also what a loop device is made of: a part of it is written."""
+    paths, device = [plan.path], plan.device
+    while device.loop_target and len(paths) < _DEEPEST:
+        device = device.loop_target
+        paths.append(Path("/dev", device.name))
+    for path in paths:
         name = "it" if path == plan.path else f"{path}, which it is made of,"
         try:
             found = signatures(path)

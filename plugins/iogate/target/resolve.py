@@ -45,7 +45,14 @@ def resolve(device: Device, root: Path, override: str | None = None) -> Target:
     to the working directory. Raises TargetError: `missing`, `symlink` (a loop, or a link of another user, who
     could let it lead elsewhere), `unreadable` or `not-a-directory`.
     """
-    named = Path(override).expanduser() if override else root / Path(device.target).expanduser()
+    said = override or device.target
+    try:
+        named = Path(said).expanduser()
+    except RuntimeError as error:  # ~nobody/x, or there is no home
+        raise TargetError(
+            printable(f"the target {said} has a home that nobody has"), rule="missing"
+        ) from error
+    named = named if override else root / named
     try:
         path, status = _found(named)
     except (OSError, ValueError) as error:
@@ -93,7 +100,7 @@ def _found(named: Path) -> tuple[Path, os.stat_result]:
 def _not_found(named: Path, error: OSError | ValueError) -> TargetError:
     number = getattr(error, "errno", errno.EINVAL)
     if number in (errno.ENOENT, errno.ENOTDIR):
-        parts = [parent for parent in named.parents if parent.is_dir()]
+        parts = [parent for parent in named.parents if os.path.isdir(parent)]
         remedy = f"it would be in {parts[0]}, which exists: make it, or mount it" if parts else ""
         return TargetError(
             printable(f"the target {named} does not exist"), rule="missing", remedy=printable(remedy)

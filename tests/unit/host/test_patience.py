@@ -40,6 +40,30 @@ def test_an_interrupt_amid_the_copying_is_heard():
     assert done.stdout == "interrupted True\n" and not done.stderr
 
 
+GOES_ON = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from iogate.host.interrupts import Interrupts
+from iogate.host.patience import patiently
+Interrupts().watch()
+own = os.getpid()
+os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    patiently(lambda tell: None, 60)
+except BaseException as error:
+    print(type(error).__name__, os.getpid() == own)
+"""
+
+
+def test_a_copy_that_is_interrupted_ends_and_goes_on_as_nobody():
+    """Ctrl-C of a terminal is for both: the copy unwound the run as if it were that."""
+    plugins = Path(iogate.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", GOES_ON, plugins], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "OSError True\n"
+
+
 def test_its_error_is_told():
     def fail(tell):
         raise ValueError("a defect")

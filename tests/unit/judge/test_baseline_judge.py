@@ -195,6 +195,10 @@ def test_it_is_as_long_as_they_are_also_where_they_took_their_course_for_noise()
 
 TURNS = dict.fromkeys("abc", (0.0, 2.0, 4.0, 6.0, 8.0))
 LATE = dict.fromkeys("abc", (100.0, 102.0, 104.0, 106.0, 108.0))
+APART = {
+    name: tuple(begin + 2 * place for place in range(5))
+    for name, begin in zip("abc", (20.0, 40.0, 60.0), strict=True)
+}
 BY_SIZE = {
     name: tuple(100.0 + more + 2 * place for place in range(5))
     for name, more in zip("abc", (0, 3, -4), strict=True)
@@ -211,6 +215,7 @@ BEHIND = dict.fromkeys("abc", (10.0, 12.0, 14.0, 16.0, 18.0))
         (TURNS, (0.0, 2.0, 4.0, 5.0, 6.0), 5),  # another one ended before, as device time was short
         (BEHIND, (0.0, 2.0, 4.0, 6.0, 8.0), 1),  # the suite before it is left out, or comes behind it now
         (BEHIND, (20.0, 22.0, 24.0, 26.0, 28.0), 1),  # a suite is new, or measured more often
+        (APART, (0.0, 2.0, 4.0, 6.0, 8.0), 1),  # however much sessions differ
         (
             LATE,
             (101.5, 103.5, 105.5, 107.5, 109.5),
@@ -360,8 +365,13 @@ def test_a_loss_is_one_whatever_disturbed_a_repetition_and_whatever_came_before(
 def test_a_step_behind_more_work_than_ever_decides_nothing_that_was_not_so_before():
     """What had lost as much before it has regressed, however much slower it gets then."""
     rows = tuple((1000.0 + n, 1001.0, 999.0, 1002.0, 998.0) for n in range(3))
-    for first, verdict in ((850.0, "regressed"), (1000.0, "inconclusive")):
-        values = [first + 1, first, first - 1, *(first * 0.8 + n for n in range(3))]
+    for first, count, verdict in (
+        (850.0, 3, "regressed"),
+        (1000.0, 3, "inconclusive"),
+        (1000.0, 1, "inconclusive"),  # it crossed the knee of a device right behind its first repetition
+        (775.0, 1, "regressed"),
+    ):
+        values = [*(first + n for n in range(count)), *(first * 0.8 + n for n in range(6 - count))]
         one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND)
         measured = behind(repetitions(**{IOPS: values}), *(40.0 + 2 * n for n in range(6)))
         one.look(measured)
@@ -377,6 +387,22 @@ def test_what_gets_slow_amid_more_work_than_ever_is_not_judged(begin, verdict):
     measured = behind(crossing, *(begin + 2 * n for n in range(12)))
     one.look(measured)
     assert one.verdict(measured).verdict == verdict
+
+
+@pytest.mark.parametrize(("other", "verdict"), [(1000.0, "regressed"), (800.0, "inconclusive")])
+def test_what_was_seen_to_fall_was_the_workloads_own_where_another_passed_behind_it(other, verdict):
+    """What was by turns with it was as fast as ever, and what came behind both had lost."""
+    heat, source = Heat(), random.Random(1)
+    rows = tuple(tuple(1000 * source.gauss(1, 0.01) for _ in range(5)) for _ in range(3))
+    workloads = ([1000.0 if n < 8 else 800.0 for n in range(20)], [other] * 20, [800.0] * 20)
+    for place, speeds in enumerate(workloads):
+        begin = 60.0 if place == 2 else 20.0 + place
+        speeds = [speed * source.gauss(1, 0.01) for speed in speeds]
+        measured = behind(repetitions(**{IOPS: speeds}), *(begin + 2 * n for n in range(20)))
+        one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND, heat=heat, max_repetitions=20)
+        one.look(measured)
+        found = one.verdict(measured)
+    assert found.verdict == verdict
 
 
 def test_what_regressed_behind_more_work_says_so():

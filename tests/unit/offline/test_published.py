@@ -454,10 +454,47 @@ class TestForms:
         piece = only(table(*rows, head="| bs | QD | IOPS | BW (MiB/s) | lat (us) |"))
         assert by_check(piece) == {"bandwidth_unit": {5}, "latency_unit": {5}}
 
-    @pytest.mark.parametrize("cell", ["~71060", "<71060", "≈ 71060", "+71060", "$71060$"])
+    @pytest.mark.parametrize("cell", ["<71060", "+71060", "$71060$"])
     def test_what_has_a_digit_and_is_not_read_is_told(self, cell):
         piece = only(table(f"| 4k | {cell} | 277.6 |", head="| bs | IOPS | BW (MiB/s) |"))
         assert by_check(piece, "suspect") == {"unreadable": {4}}
+
+    @pytest.mark.parametrize("cell", ["~71060", "≈ 71k", "71'060", "71,060 IO/s", "~ 73k", "71060 ± 120"])
+    def test_figures_as_people_write_them(self, cell):
+        """About right ones may be off by a twentieth."""
+        head = "| bs | QD | IOPS | BW (MiB/s) | lat (us) |"
+        assert not only(table(f"| 4k | 32 | {cell} | 277.6 | 450 us (avg) |", head=head)).findings
+        piece = only(table(f"| 4k | 32 | {cell} | 27.76 | 450 us ± 3 us |", head=head))
+        assert by_check(piece) == {"bandwidth_unit": {4}}
+
+    @pytest.mark.parametrize(
+        ("rate", "time"),
+        [
+            ("带宽（MB/s）", "延迟（us）"),
+            ("Скорость чтения (МБ/с)", "Задержка (мкс)"),
+            ("BW (MB/s, QD32)", "Latency (us, QD32)"),
+            ("MB/s (QD32)", "Latency/us"),
+            ("Bandwidth (MB/s)", "Latency (microseconds)"),
+            ("BW MB/s", "Temps de réponse (µsec)"),
+        ],
+    )
+    def test_units_as_people_write_them(self, rate, time):
+        """Right figures had no unit, they said, or their columns were passed over."""
+        head = f"| bs | QD | IOPS | {rate} | {time} |"
+        right = only(table("| 4k | 32 | 71060 | 291.1 | 450 |", head=head))
+        assert right.kinds == {"iops", "bandwidth", "lat"} and not right.findings
+        wrong = only(table("| 4k | 32 | 71060 | 291.1 | 450000 |", head=head))
+        assert "latency_unit" in by_check(wrong)
+
+    @pytest.mark.parametrize(
+        "heading",
+        ["IOPS (32 QD)", "32 QD IOPS", "IOPS (QD-32)", "IOPS (queue length 32)", "IOPS (high queue depth)"],
+    )
+    def test_what_names_rates_and_depths_heads_rates(self, heading):
+        piece = only(
+            table("| 4k | 71060 | 277.6 | 450 |", head=f"| bs | {heading} | BW (MiB/s) | lat (us) |")
+        )
+        assert piece.kinds == {"iops", "bandwidth", "lat"} and not piece.findings
 
     @pytest.mark.parametrize(
         "head", ["Completion time (s)", "Runtime (s)", "Duration [s]", "Time to complete (s)"]
@@ -791,6 +828,11 @@ class TestForms:
     def test_a_heading_that_is_a_condition_alone_heads_figures(self):
         rows = ("| A | 12.1k IOPS | 301k IOPS |", "| B | 12.2k IOPS | 302k IOPS |")
         assert only(table(*rows, head="| Drive | QD=1 | QD=8 |", above="(IOPS)\n")).kinds == {"iops"}
+
+    def test_a_percentile_of_no_direction_unties_no_mean(self):
+        head = "bs,iodepth,read_iops,read_lat_avg_us,p99_us"
+        assert not only(f"{head}\n4k,32,71060,450.3,900\n").findings
+        assert "latency_unit" in by_check(only(f"{head}\n4k,32,71060,450300,900\n"))
 
     @pytest.mark.parametrize("name", ["mean_us", "avg_us", "lat_avg_us"])
     @pytest.mark.parametrize("rank", ["p99_us", "lat_99_us", "lat99_us"])

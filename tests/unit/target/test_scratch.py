@@ -586,6 +586,13 @@ def test_a_link_of_another_user_on_the_way_to_a_target_is_not_followed(tmp_path,
     assert resolve(Device("d", way), tmp_path).path.is_relative_to(tmp_path / "victim")
 
 
+@pytest.mark.parametrize("name", ["~nosuchuser/x", "a/" * 3000])
+def test_what_no_path_can_be_is_told(tmp_path, name):
+    with pytest.raises(TargetError) as caught:
+        resolve(Device("d", name), tmp_path, override=name)
+    assert caught.value.rule == "missing"
+
+
 def test_a_character_device_is_refused():
     with pytest.raises(TargetError, match="neither a directory nor a block device"):
         found("/dev/null")

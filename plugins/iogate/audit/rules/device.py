@@ -19,7 +19,7 @@ _BLANK = 0.25
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
 _AROUND_A_RAMP = 2  # seconds: an engine starts before it, and seconds are counted from another moment
-_AT_MOST = 1.2  # of what a second of the series says, which takes up to a fifth longer
+_AT_MOST = 1.1  # of what a second of the series says, which takes up to a tenth longer
 
 
 def no_device(evidence: Evidence) -> Findings:
@@ -173,32 +173,42 @@ def others_io(evidence: Evidence) -> Findings:
     """Find somebody else's I/O on the same disk.
 
     `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
-    the figures are those of a device that was shared. What it moved in a ramp, and in the two seconds
-    around it, is the engine's own.
+    the figures are those of a device that was shared. What it moved in a ramp, and in the two seconds around
+    it, beyond what it did later is the engine's own.
 
     Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """
     device = _transferred(evidence)
     if device is None or not evidence.needs.direct or not evidence.moved or evidence.seeks_depth:
         return  # of a search fio tells what it did at the depth that it found
-    whole, ramped = device[1], 0.0
-    if ramp := evidence.number("ramp_time"):
-        # What it moved in its ramp the engine does not claim, nor need that have been as fast.
-        seconds = evidence.series[: math.ceil(ramp) + _AROUND_A_RAMP]
-        if not seconds:
+    whole, faster = device[1], 0.0
+    ramp = evidence.number("ramp_time") or 0.0
+    if ramp:
+        if not evidence.series:
             return
-        ramped = _AT_MOST * sum(seconds)
+        faster = _faster_in_ramp(evidence, ramp)
+    # The engine's claims leave out its ramp, the counters do not.
+    times = 1 + ramp / evidence.duration if evidence.duration else 1.0
     amplified = 0.5 if evidence.file_system in _POOLED else 0.0
     for direction, counted in (("read", whole.read), ("written", whole.written)):
         claimed = evidence.claimed("read" if direction == "read" else "write")
-        foreign = counted - claimed * (1 + (amplified if direction == "written" else 0.0)) - ramped
-        if foreign > _FOREIGN * evidence.moved + _FOREIGN_BYTES:
+        own = claimed * times * (1 + (amplified if direction == "written" else 0.0)) + faster
+        foreign = counted - own
+        if foreign > _FOREIGN * evidence.moved * times + _FOREIGN_BYTES:
             yield finding(
                 "suspect",
                 f"the disk has {direction} {format_quantity(counted, 'B')}, the engine claims "
                 f"{format_quantity(claimed, 'B')}: {format_quantity(foreign, 'B')} are not its own",
                 "find who else uses the disk (iotop), or what the file system or volume adds",
             )
+
+
+def _faster_in_ramp(evidence: Evidence, ramp: float) -> float:
+    """Return the bytes that the device moved in a ramp, and shortly behind it, beyond what it did later."""
+    count = math.ceil(ramp) + _AROUND_A_RAMP
+    early, late = evidence.series[:count], evidence.series[count:]
+    usual = sum(late) / len(late) if late else evidence.moved / (evidence.duration or 1.0)
+    return max(0.0, _AT_MOST * sum(early) - len(early) * usual)
 
 
 def link_limit(evidence: Evidence) -> Findings:

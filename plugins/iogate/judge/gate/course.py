@@ -79,14 +79,19 @@ class Step(NamedTuple):
 
 
 def step_of(
-    values: Sequence[float], places: Sequence[int], *, beside: int = 2, chance: float = _CHANCE
+    values: Sequence[float],
+    places: Sequence[int],
+    *,
+    before: int = 2,
+    behind: int = 2,
+    chance: float = _CHANCE,
 ) -> Step | None:
-    """Return the largest step within a session at one of these places, with so many repetitions on either
-    side (one alone is an outlier). None if there is none beyond what chance makes of a part of `chance` of
-    all sessions without one (one-way layout of two groups, the places sharing the chance).
+    """Return the largest step within a session at one of these places, with so many repetitions `before` it
+    and `behind` it. None if there is none beyond what chance makes of a part of `chance` of all sessions
+    without one (one-way layout of two groups, the places sharing the chance).
     """
-    possible = [place for place in places if beside <= place <= len(values) - beside]
-    if not possible or not all(0 < value < math.inf for value in values):
+    possible = [place for place in places if before <= place <= len(values) - behind]
+    if not possible or len(values) < 3 or not all(0 < value < math.inf for value in values):
         return None
     logs = [math.log(value) for value in values]
     bound = variance_ratio_bound(1, len(logs) - 2, 1 - chance / len(possible))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from iogate.offline.published.cells import quantities, starts_number, unit_in
+from iogate.offline.published.cells import PER_SECOND, quantities, starts_number, unit_in
 from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
 
 
@@ -62,4 +62,4 @@ def unit_of(cell: str) -> tuple[str, str] | None:
     for kind in ("bandwidth", "lat"):
         if found := quantities(cell, kind, "", ""):
             return kind, found[0].unit
-    return ("iops", "IOPS") if cell.lower().endswith("iops") and quantities(cell, "iops", "", "") else None
+    return ("iops", "IOPS") if PER_SECOND.search(cell) and quantities(cell, "iops", "", "") else None

@@ -17,11 +17,14 @@ RATES: Mapping[str, float] = {
     **{f"{prefix}iB/s": 1024.0**power for power, prefix in enumerate(("K", "M", "G", "T"), 1)},
 }
 _TIMES = {
-    **dict.fromkeys(("ns", "nsec"), 1.0),
-    **dict.fromkeys(("us", "usec", "µs", "μs"), 1e3),
-    **dict.fromkeys(("ms", "msec", "millisec", "milliseconds"), 1e6),
+    **dict.fromkeys(("ns", "nsec", "nanosec", "nanosecond", "nanoseconds", "нs"), 1.0),
+    **dict.fromkeys(
+        ("us", "usec", "µs", "μs", "µsec", "μsec", "microsec", "microsecond", "microseconds", "mks"), 1e3
+    ),
+    **dict.fromkeys(("ms", "msec", "millisec", "millisecond", "milliseconds"), 1e6),
     **dict.fromkeys(("s", "sec", "seconds"), 1e9),
 }
+_CYRILLIC = str.maketrans("кКМмГгТтБбсиИ", "kKMmGgTtBbsii")  # МБ/с, КиБ/с
 _COUNTS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
 _RATE = re.compile(
     r"([kmgt]|kilo|mega|giga|kibi|mebi|gibi)?(i?)(b|bits?|bytes?)(?:/s(?:ec(?:ond)?)?|ps)", re.IGNORECASE
@@ -30,7 +33,7 @@ _PER = re.compile(r"[ _]per[ _]|(?<=\w)_(?=s(?:ec)?$)", re.IGNORECASE)
 """How `/` is written in names of variables and in words."""
 _PIECE = re.compile(
     r"(?:(?P<direction>(?i:[rw]|read|write)):)?\s*(?:\w+\s*=\s*)?"
-    r"(?P<number>\d[\d.,]*)(?P<unit>[A-Za-zµμ/\s]*)"
+    r"(?P<number>\d[\d.,]*)(?P<unit>[A-Za-zµμА-Яа-я/\s]*)"
 )
 _BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}|(?:0|\d{4,}),\d+")
@@ -42,8 +45,12 @@ _POINTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _SCIENTIFIC = re.compile(r"\d\.\d{4,17}[eE][+-]?\d{1,2}")  # as programs print large numbers, with all digits
-_GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
-_UNCERTAINTY = re.compile(r"([\dA-Za-z/])\s*(?:±|\+/-|\+-)\s*[\d.,]+\s*%?")
+_GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f'’]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
+_UNCERTAINTY = re.compile(r"([\dA-Za-z/])\s*(?:±|\+/-|\+-)\s*[\d.,]+\s*(?:%|[A-Za-zµμ/]+)?")
+_ABOUT = re.compile(r"^[~≈≃] ?(?=\d)|(?<=\w) ?[(\[](?:avg|average|mean)\.?[)\]]$", re.IGNORECASE)
+_SIGNS_OF_ABOUT = frozenset("~≈≃")
+_NEAR = 0.05  # how exact a figure is that is said to be about right
+PER_SECOND = re.compile(r"(?:iops|(?:i/?o(?:p?s)?|ops|req(?:uest)?s)(?:/s(?:ec)?|ps))$", re.IGNORECASE)
 _SAID_AGAIN = re.compile(r"([\d.,]+\s*[A-Za-z/]+)\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
 _DIRECTED = re.compile(r"\b(?:[rw]|read|write):", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?:\s*(?:,|;|/|<br ?/?>)\s*|\s+)(?=(?:[rw]|read|write):)", re.IGNORECASE)
@@ -83,7 +90,7 @@ def unit_factor(kind: str, unit: str) -> float | None:
     """Return what one `unit` of a kind is in base units; None if it is none. `Mb/s` is taken for
     megabytes.
     """
-    unit = _PER.sub("/", unit.strip()).replace(" ", "")
+    unit = _PER.sub("/", unit.strip()).replace(" ", "").translate(_CYRILLIC)
     if kind == "iops":
         return _COUNTS.get(unit)
     if kind == "bandwidth":
@@ -101,7 +108,8 @@ def unit_in(text: str) -> tuple[str, str] | None:
     """Return the kind (bandwidth or lat) and unit that a heading such as `Throughput (MB/sec)`, or
     `Read [MB/s]`, names.
     """
-    for candidate in [*_BRACKETED.findall(text), text.strip()]:
+    bracketed = [part for found in _BRACKETED.findall(text) for part in (found, *re.split("[,;]", found))]
+    for candidate in [*bracketed, text.strip()]:
         for kind in ("bandwidth", "lat"):
             if unit_factor(kind, candidate.strip()) and candidate.strip():
                 return kind, candidate.strip()
@@ -140,7 +148,7 @@ def _plain(cell: str) -> str:
     """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
     the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
     """
-    cell = _UNCERTAINTY.sub(r"\1", cell.strip())
+    cell = _UNCERTAINTY.sub(r"\1", _ABOUT.sub("", cell.strip()))
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
     again = _SAID_AGAIN.fullmatch(cell)
@@ -151,6 +159,7 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     """Return the figures in a cell; `unit` holds where the cell names none. None if the cell cannot be
     read. With `commas` every comma is a decimal one.
     """
+    near = _NEAR if cell.lstrip()[:1] in _SIGNS_OF_ABOUT else 0.0
     cell = _plain(cell)
     if _SCIENTIFIC.fullmatch(cell):
         cell = format(Decimal(cell), "f")
@@ -162,12 +171,13 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
         if match is None or number is None:
             return None
         own = match["unit"].strip()
-        own = own[:-4].strip() if kind == "iops" and own[-4:].lower() == "iops" else own
+        own = PER_SECOND.sub("", own).strip() if kind == "iops" else own
         own = own or unit
         factor = unit_factor(kind, own)
         if factor is None:
             return None
         value, step, comma = number
+        step = max(step, near * value)
         direction = _DIRECTIONS.get((match["direction"] or "").lower(), "")
         shown = f"{match['number']} {own}".strip()
         found.append(Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma))

@@ -9,20 +9,16 @@ from dataclasses import dataclass
 from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
 from iogate.offline.published.fio_fields import in_words
 
-_LATENCY_ELSEWHERE = r"延[迟遲]|[时時]延|遅延|レイテンシー?|지연(?: ?시간)?|задержк\w|latênci\w|latencia\b"
+_LATENCY_ELSEWHERE = (
+    r"延[迟遲]|[时時]延|遅延|レイテンシー?|지연(?: ?시간)?|задержк\w|响应时间|應答時間|応答時間|độ trễ"
+    r"|latênci\w|latencia\b|latentie\b|latens\b|opóźnieni\w|gecikme|temps de réponse"
+    r"|tiempo de respuesta|tempo di risposta|tempo de resposta"
+)
 _BANDWIDTH_ELSEWHERE = (
     r"带宽|頻寬|吞吐量?|帯域幅?|スループット|대역폭|처리량|пропускн\w+ способност\w|durchsatz"
 )
 """The words of other languages than those with Latin roots, which `_WAITED` knows."""
 _KINDS: tuple[tuple[str, str], ...] = (
-    ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
-    (
-        "block",  # the recordsize of ZFS, in one word, is none of I/O
-        r"(?<![a-z])(?:(?:i/?o)?(?:block|access|i/?o|request)[ _-]*|(?:ior )?(?:transfer|xfer)[ _-]*"
-        r"|record[ _-]+)(?:size|length)|\bbs\b|^block$",
-    ),
-    ("size", r"size of file|file[ _-]*size"),
-    ("jobs", r"\bjobs\b|numjobs|threads|processes"),
     ("slat", r"\bslat(?:ency)?[\d.]*\b|submission(?! *(?:time|rate))"),
     (
         "clat",
@@ -31,6 +27,14 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("iops", r"\b[km]?iops\b|\b(?:i/?os?|i/?o op(?:eration)?s|ops)(?: ?/ ?| per )s(?:ec(?:ond)?)?\b"),
     ("bandwidth", rf"\bbw\b|bandwidth|throughput|{_BANDWIDTH_ELSEWHERE}"),
     ("lat", rf"\bt?lat[\d.]*\b|latency|{_LATENCY_ELSEWHERE}"),
+    ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
+    (
+        "block",  # the recordsize of ZFS, in one word, is none of I/O
+        r"(?<![a-z])(?:(?:i/?o)?(?:block|access|i/?o|request)[ _-]*|(?:ior )?(?:transfer|xfer)[ _-]*"
+        r"|record[ _-]+)(?:size|length)|\bbs\b|^block$",
+    ),
+    ("size", r"size of file|file[ _-]*size"),
+    ("jobs", r"\bjobs\b|numjobs|threads|processes"),
     (
         "copies",
         r"(?<!\d )\b(?:drives|disks|ssds|hdds|nvmes|nodes|hosts|clients|servers|vms|os[dt]s|devices|volumes"
@@ -70,6 +74,8 @@ _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _UNCERTAINTY = re.compile(
     r"(?<=\w) ?(?:±|\+/-|\+-) ?(?:std|sd|s\.d|stdev|sigma|σ|ci|err|dev|min|max)\w*\.?", re.I
 )
+_WIDE = str.maketrans("（）［］【】：／，", "()[][]:/,")
+_SHORT = re.compile(r"[(\[]?\b(?:qd?\d+(?:t\d+)?|t\d+)\b[)\]]?", re.IGNORECASE)
 _CONDITIONS = (
     (
         re.compile(
@@ -235,10 +241,11 @@ class Column:
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
-    header = _UNCERTAINTY.sub("", in_words(" ".join(header.split()))).strip()
+    header = " ".join(header.translate(_WIDE).split())
+    header = _UNCERTAINTY.sub("", in_words(header)).strip()
     words = _CAMEL.sub(" ", header)
     text = _with_conditions(words.lower().replace("_", " "))
-    named = unit_in(header)
+    named = unit_in(header) or unit_in(_SHORT.sub(" ", header))
     kind = kind_in(text)
     found = _DIRECTION.search(text)
     direction = f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
@@ -246,6 +253,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         last = unit_in(_rate_in(header, kind) or words.replace("_", " ").rpartition(" ")[2])
         last = last or (unit_in(header.partition(" ")[0]) if direction else None)
         last = last or next(filter(None, map(unit_in, _TIME.findall(text))), None)
+        last = last or (unit_in(header.rpartition("/")[2]) if kind in LATENCIES else None)
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header.replace("_", " "))):

@@ -35,7 +35,11 @@ _SEVERAL = re.compile(
 )
 """Words of what may be several disks, or how many (`8x CM7`, `4 NVMe`)."""
 
-_JOBS = re.compile(r"(?<![a-z])numjobs(?: ?[=:] ?| )(\d{1,4})(?!\d)", re.IGNORECASE)
+_JOBS = re.compile(
+    r"(?<![a-z])(?:(?:num)?jobs|threads|workers)(?: ?[=:] ?| )(\d{1,4})(?![\d.])"
+    r"|(?<![\d.])(\d{1,4}) (?:parallel |concurrent )?(?:jobs|threads|workers|processes)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def names_several(text: str) -> bool:
 
 def jobs_in(text: str) -> frozenset[int]:
     """Return how many jobs a text says anywhere that there were (`numjobs=4`)."""
-    return frozenset(int(number) for number in _JOBS.findall(text)) - {0, 1}
+    return frozenset(int(before or behind) for before, behind in _JOBS.findall(text)) - {0, 1}
 
 
 def _common_value(values: Iterable[int | None]) -> int | None:

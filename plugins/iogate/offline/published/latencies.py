@@ -169,6 +169,8 @@ def _of_directions(row: Row, kind: str) -> Sequence[float]:
     for direction in row.directions:
         rate, latency = row.first("iops", "", direction), row.first(kind, "", direction)
         shown = row.first("bandwidth", "", direction)
+        if not (rate or shown or latency):
+            continue  # percentiles alone
         value = rate.value if rate else shown.value / row.block if shown and row.block else None
         if value is None or latency is None:
             return []

@@ -555,16 +555,21 @@ workloads:
 """
 
 
-def test_another_target_of_the_profile_is_another_session(project):
-    """What was decided on the first one stood beside what was measured on the second."""
-    for name in ("one", "two"):
-        (project.path / name).mkdir()
-    project.device("lab", "target: one\n")
+def cut_pair(project, target):
+    """A session with a pair that was cut off; returns what goes on with it."""
+    project.device("lab", f"target: {target}\n")
     project.suite(PAIR.format(base=1900))
     project.conftest(CUT)
     project.run("suites", "--device=lab", "--io-missing=record")
     (project.path / "conftest.py").unlink()
-    again = ("suites", "--device=lab", "--io-missing=record", "--io-resume")
+    return ("suites", "--device=lab", "--io-missing=record", "--io-resume")
+
+
+def test_another_target_of_the_profile_is_another_session(project):
+    """What was decided on the first one stood beside what was measured on the second."""
+    for name in ("one", "two"):
+        (project.path / name).mkdir()
+    again = cut_pair(project, "one")
     project.device("lab", "target: two\n")
     refused(project.run(*again), "the profile's target was one, is two", status=4)
     project.device("lab", "target: one\ndescription: The first.\n")
@@ -572,12 +577,7 @@ def test_another_target_of_the_profile_is_another_session(project):
 
 
 def test_another_base_is_another_session(project):
-    project.device("lab", "target: .\n")
-    project.suite(PAIR.format(base=1900))
-    project.conftest(CUT)
-    project.run("suites", "--device=lab", "--io-missing=record")
-    (project.path / "conftest.py").unlink()
-    again = ("suites", "--device=lab", "--io-missing=record", "--io-resume")
+    again = cut_pair(project, ".")
     refused(project.run(*again, "--io-max-blocks=30"), "--io-max-blocks was 60, is 30", status=4)
     refused(project.run(*again, "--io-against=same"), "--io-against was not given, is same", status=4)
     project.suite(PAIR.format(base=1800))

@@ -323,7 +323,8 @@ def _check_signatures(plan: WritePlan) -> Iterator[TargetError]:
             yield plan.refuse("signature", why, "check that it can be read")
             return
         if found:
-            yield plan.refuse("signature", f"{name} holds {'; '.join(found)}", _EMPTY_IT.format(path))
+            remedy = _EMPTY_IT.format(path) if path == plan.path else "name a device that is part of no other"
+            yield plan.refuse("signature", f"{name} holds {'; '.join(found)}", remedy)
 
 
 _EMPTY_IT = "if nobody needs what is on it, say so by hand: wipefs --all {}"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from iogate.offline.published.cells import PER_SECOND, quantities, starts_number, unit_in
-from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
+from iogate.offline.published.columns import Column, column_of
+from iogate.offline.published.headings import MEASURED, kind_in
 
 
 def of_title(column: Column, title: str, cells: Sequence[str]) -> Column:

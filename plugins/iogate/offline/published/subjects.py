@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from iogate.offline.published.cells import LATENCIES, size_of
-from iogate.offline.published.columns import MEASURED, Column
+from iogate.offline.published.columns import Column
+from iogate.offline.published.headings import MEASURED
 
 _STATED = ("block", "size", "depth", "jobs")
 _OF_A_TEST = re.compile(r"\b(?:seq|rand|stream|large|backend)")

@@ -22,9 +22,10 @@ from iogate.offline.published.cells import (
     unit_factor,
     unit_in,
 )
-from iogate.offline.published.columns import MEASURED, Column, column_of, kind_in
+from iogate.offline.published.columns import Column, column_of
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
+from iogate.offline.published.headings import MEASURED, kind_in
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
 from iogate.offline.published.raw import MOST_CELLS, RawTable, raw_tables

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from iogate.offline.published.cells import is_figure
-from iogate.offline.published.columns import MEASURED, column_of
+from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
+from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.raw import MOST_CELLS, RawTable, heads_rows, is_group
 
 _UNITS = frozenset({"unit", "units"})

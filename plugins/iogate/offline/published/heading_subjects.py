@@ -1,0 +1,180 @@
+"""What else the heading of a column says: of whom, or of what, its figures are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from iogate.offline.published.headings import BLOCK, MEASURED, SAYS_WHAT
+
+_BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+_STATISTIC = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\b(?:min|max)(?:imum)?\b")
+_OF_LATENCIES = re.compile(r"\bworst\b|\btail\b|\bcase\b")
+_WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
+_NEUTRAL = frozenset(
+    {"of", "in", "the", "at", "by", "and", "for", "all", "total", "aggregate", "overall", "combined", "sum"}
+    | {"mixed", "mix", "measured", "actual", "result", "results", "rate", "speed"}
+    | {"time", "response", "service", "io", "ios", "ops", "op", "test"}
+    | {"number", "num", "no", "nr", "count"}
+    | {"平均", "平均値", "평균", "средняя", "среднее", "média", "médio", "media", "moyenne", "mittlere"}
+    | {"s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "µs", "μs"}
+)
+"""Words that say nothing of whose figures they are."""
+_NEUTRAL_OF_FIGURES = frozenset(
+    {
+        "operations",
+        "per",
+        "second",
+        "data",
+        "transfer",
+        "disk",
+        "drive",
+        "storage",
+        "device",
+        "host",
+        "client",
+    }
+    | {"achieved", "effective", "sustained", "steady", "observed", "request", "requests"}
+    | {"end", "to", "round", "trip", "higher", "lower", "is", "better"}
+)
+"""The same, of what is measured."""
+_OF_ACCESS = re.compile(
+    r"\b(?:seq|rand|rnd)\w*|\b(?:read|write|mix|test|transfer|request|access|job)\w*|\br/?w\b"
+)
+_NEUTRAL_OF_BLOCKS = frozenset(
+    {
+        "i",
+        "o",
+        "io",
+        "ios",
+        "data",
+        "workload",
+        "fio",
+        "iozone",
+        "iometer",
+        "vdbench",
+        "dd",
+        "xfer",
+        "operation",
+    }
+    | {"avg", "average", "mean", "min", "max", "the", "of", "in", "by", "with", "and", "for", "no", "used"}
+    | {"application", "app", "host", "client", "elbencho", "param", "parameter", "option", "config", "header"}
+    | {
+        "cold",
+        "warm",
+        "small",
+        "large",
+        "measured",
+        "fixed",
+        "setting",
+        "value",
+        "direct",
+        "buffered",
+        "dio",
+        "aligned",
+    }
+    | {"k", "kb", "kib", "m", "mb", "mib", "b", "byte", "bytes", "per"}
+)
+"""Words beside `block size` that leave it that of the I/O. IOR's and a device's own are none of it."""
+_NAMED_ASIDE = re.compile(r"[,;:/(\[]|\bon\b")
+_FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
+_OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
+    "jobs": re.compile(
+        r"\bcores?\b|system|hyper|physical|logical|socket|\bsmt\b"
+        r"|nfsd|\bcpu|server|kernel|background|io ?threads"
+    ),
+    **dict.fromkeys(
+        MEASURED,
+        re.compile(
+            r"\bcv\b|^\W*%|% of|\b(?:link|pcie|network|nic|wire|memory|d?ram) (?:bw\b|bandwidth|throughput)"
+            r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
+        ),
+    ),
+}
+"""What a heading may name beside the I/O itself, and its workload: such columns are passed over."""
+_APART = re.compile(
+    r"\bspec|\brated\b|nominal|theoretical|advertised|provisioned|\blimit|\bcap\b|\bnetwork\b|\beach\b"
+    r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d|[kmgt]i?(?:b|bytes?)\b)\S"
+)
+"""What is said, or of a part alone, and no other column is a measure of."""
+_SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
+_NAMES_FIGURES = re.compile(
+    r"(?:\b|(?<=[rw]))[kmgt]?i?(?:b|o|bits?|bytes?)s?(?: ?/ ?s| ?per s|ps\b|[ ·]s(?:ec)?\b)|\b[kmgt]i?bs\b"
+    r"|\b\w+/s(?:ec)?\b|\bper s(?:ec(?:ond)?)?\b|\b(?:ops|tps|qps|tput|d[ée]bit|latence|m?await)\b|iops"
+    r"|\b(?:i/?os?|data|transfer) rate|^(?:(?:avg|average|mean|read|write) )?speed$|\bbw\b|bandwidth"
+    r"|throughput|\b\w*lat(?:ency)?\b|(?:response|service|wait) time|\b[mnuµμ]s/\w|^(?:[mnuµμ]s|[mu]sec)$"
+)
+_NO_FIGURES = re.compile(
+    r"%|\b(?:vs|versus|per ?cent|ratio|speed-?up|gain|change|delta|diff(?:erence)?|loss|overhead|improvement"
+    r"|p-value|factor|target|sla|slo|score|samples?|count|id|name|type|test|engine|bound|limit(?:ed)?|notes?)\b"
+)
+"""Words beside them of what is no figure of the storage, or none of a rate and a time."""
+_WAITED = re.compile(  # other names of latencies
+    r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*|\b(?:resp|wait|delay|access time|turnaround|rt)\b|ø"
+)
+_OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\w*")
+
+
+def subject_in(text: str, kind: str, unit: str) -> str:
+    """Return the words of a heading that say neither what is measured, nor how, nor in which unit."""
+    text = _FOOTNOTE.sub(" ", text)
+    text = _without(_BRACKETED.sub(r" \1 ", text), unit.replace("_", " "))
+    statistics = () if kind in ("iops", "bandwidth") else (_OF_LATENCIES, _WAITED)
+    for pattern in (*SAYS_WHAT, _STATISTIC, *statistics):
+        text = pattern.sub(" ", text)
+    neutral = _NEUTRAL | _NEUTRAL_OF_FIGURES if kind in MEASURED or not kind else _NEUTRAL
+    text = re.sub(r"\bi/o\b", " ", text)
+    return " ".join(word for word in _WORD.findall(text) if word not in neutral)
+
+
+def _without(text: str, unit: str) -> str:
+    """Return a text in small letters without a unit in it."""
+    return re.sub(rf"(?<!\w){re.escape(unit.lower())}(?!\w)", " ", text) if unit else text
+
+
+def is_latency(text: str, unit: str, subject: str) -> bool:
+    """Return whether a time that is not said to be a latency is one: it says no more than a statistic, or a
+    direction. Of a run, or of processors, there are times as well, and those are most often in seconds.
+    """
+    if unit.lower() not in ("s", "sec", "seconds") and _WAITED.search(text):
+        return True
+    said = re.sub(r"[^a-z0-9]", "", _without(text, unit))
+    others = [word for word in subject.split() if not _OF_WORKLOAD.fullmatch(word)]
+    return not others and said not in ("", "time", "total", "totaltime", "testtime")
+
+
+def _is_block_of_another(text: str) -> bool:
+    """Return whether a heading says beside its block size of what it is, and not of the I/O: who knows what
+    has that size. What is behind a comma, or `on`, says how the I/O was done.
+    """
+    before, *repeated = BLOCK.split(text)
+    behind = " ".join(repeated)
+    beside = [before, _NAMED_ASIDE.split(behind, maxsplit=1)[0], *_BRACKETED.findall(behind)]
+    words = re.findall(r"[a-z]+", _OF_ACCESS.sub(" ", " ".join(beside)))
+    return any(word not in _NEUTRAL_OF_BLOCKS for word in words)
+
+
+def is_of_another(text: str, kind: str) -> bool:
+    """Return whether a heading is of something beside the I/O itself, and its workload: of processors, of a
+    link, or of a block size that is another one's.
+    """
+    if kind == "block":
+        return _is_block_of_another(text)
+    return kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text) is not None
+
+
+def is_apart(text: str) -> bool:
+    """Return whether a heading is of a limit, or of a part of the whole."""
+    return _APART.search(text) is not None
+
+
+def is_spread(text: str) -> bool:
+    """Return whether a heading is of how much figures differ."""
+    return _SPREAD.search(text) is not None
+
+
+def names_a_figure(text: str, in_units: bool) -> bool:
+    """Return whether a heading that is not understood, with a unit or without, is of a figure of the storage,
+    and of no ratio of it.
+    """
+    return not _NO_FIGURES.search(text) and (in_units or _NAMES_FIGURES.search(text) is not None)

@@ -72,6 +72,20 @@ def test_an_assertion_about_an_undecided_measurement_is_a_failure_as_ever(known)
     assert known.run("test_own.py", "--device=lab").ret == 11
 
 
+@pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="subtests came with pytest 9")
+@pytest.mark.parametrize(("factor", "expected"), [(1.0, 11), (0.5, 1)])
+def test_a_verdict_within_a_subtest_has_its_status(known, factor, expected):
+    """It was status 1 whatever the verdict, as the test around it went on."""
+    test = "def test_own(measure, gate, subtests):\n"
+    asks = "    with subtests.test(): gate.check(measure(engine='fake', name='{}', value=1000))\n"
+    known.pytester.makepyfile(test_own=test + asks.format("known"))
+    assert known.run("test_own.py", "--device=lab", "--update-baselines").ret == 0
+    known.pytester.makepyfile(test_own=test + asks.format("known") + asks.format("fresh"))
+    result = known.run("test_own.py", "--device=lab", factor=factor)
+    assert result.ret == expected
+    assert "went on" not in result.stdout.str()
+
+
 def test_what_is_skipped_or_expected_to_fail_is_no_failure(known):
     assert status(known, "--io-inconclusive=skip", select="unsure") == 0
     assert status(known, "--io-inconclusive=skip", select="unsure or new") == 11

@@ -284,10 +284,35 @@ def declare_workload(
             against=against,
             notes=tuple(notes),
         )
+        _check_directions(engine, workload)
         check_figures(engine, workload)
     except InputErrors as errors:
         raise InputErrors([_with_hint(error, engine) for error in errors.errors]) from None
     return workload
+
+
+def _check_directions(engine: engines.Engine, workload: Workload) -> None:
+    """Raise InputErrors of OptionError, at `gate`, if figures are to decide of what the workload does not do:
+    it would be invalid once it has measured, and written.
+    """
+    needs = engine.needs(workload)
+    done = {"read": needs.reads, "write": needs.writes, "trim": needs.writes}
+    if not any(done.values()):  # it says nothing of them
+        return
+    of_no_use = [name for name in workload.gate if not done.get(name.partition(".")[0], True)]
+    if of_no_use:
+        verb = "reads" if needs.reads else "writes"
+        raise InputErrors(
+            [
+                OptionError(
+                    f"{name} cannot decide on {workload.name}, which only {verb}",
+                    ("gate", name),
+                    remedy=f"name it in the gate of those that {name.partition('.')[0]}; a workload without "
+                    "a gate is judged by what it does",
+                )
+                for name in of_no_use
+            ]
+        )
 
 
 def _commands(engine: engines.Engine, options: Mapping[str, Any]) -> list[OptionError]:

@@ -43,6 +43,9 @@ class FailureStatus:
     def __init__(self) -> None:
         self._verdicts: list[str] = []
         self._failing: dict[str, str] = {}
+        self._told: set[str] = (
+            set()
+        )  # whose verdict a failure tells, as that of a subtest does within its test
         self.reported: set[str] = set()
         """The tests of which a report came that says what they came to, by id."""
         self.turned: list[str] = []
@@ -63,6 +66,7 @@ class FailureStatus:
         if verdict:
             self._failing[item.nodeid] = verdict
 
+    @pytest.hookimpl(tryfirst=True)  # as pytest counts: those that show it fail what has failed subtests
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a failure; what is expected to fail, or skipped, is none."""
         id: str = getattr(report, _TEST, report.nodeid)
@@ -71,9 +75,12 @@ class FailureStatus:
         verdict: str = getattr(report, _VERDICT, "")
         if report.when == "call" and not verdict:
             verdict = self._failing.get(id, "")
-        if report.failed and not hasattr(report, "wasxfail") and verdict in STATUSES:
-            self._verdicts.append(verdict)
-        if (report.passed or report.skipped) and verdict and not hasattr(report, "wasxfail"):
+        if not verdict or hasattr(report, "wasxfail"):
+            return
+        if report.failed:
+            self._told.add(id)
+            self._verdicts += [verdict] if verdict in STATUSES else []
+        elif (report.passed or report.skipped) and id not in self._told:
             self.turned.append(id)
 
     def of(self, session: pytest.Session) -> int:

@@ -234,6 +234,17 @@ def test_what_is_nothing_where_all_is_well_is_no_gate(tmp_path):
     assert "serial_fraction is 0 where scaling is perfect" in message and "threads_8.efficiency" in message
 
 
+@pytest.mark.parametrize(
+    ("rw", "gate"), [("randwrite", "read.iops"), ("read", "write.lat.p99"), ("read", "trim.iops")]
+)
+def test_figures_of_what_a_workload_does_not_do_do_not_decide(tmp_path, rw, gate):
+    """Found only once it had measured, and written, and `defaults` make it of all workloads of a suite."""
+    text = f"defaults: {{engine: fio, bs: 4k, size: 1G, gate: [{gate}]}}\nworkloads: {{a: {{rw: {rw}}}}}"
+    (message,) = mistakes(tmp_path, text)
+    assert f"1:49: {gate} cannot decide on a, which only {'writes' if 'write' in rw else 'reads'}" in message
+    assert load(tmp_path, text.replace(f"rw: {rw}", "rw: trimwrite" if "trim" in gate else "rw: randrw"))
+
+
 def test_a_mistake_in_a_matrix_points_at_its_value(tmp_path):
     text = "workloads:\n  a:\n    rw: read\n    size: 1G\n    matrix:\n      bs: [4k, 5z]\n"
     (message,) = mistakes(tmp_path, text)

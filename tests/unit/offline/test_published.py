@@ -882,6 +882,17 @@ class TestForms:
             page = "\n".join(form.join(row) for row in rows)
         assert "bandwidth_unit" in by_check(only(page + "\n"))
 
+    @pytest.mark.parametrize(
+        "cell", ["105 ± 20 us", "(105 ± 20) µs", "105 (± 20) us", "105 us (±2%)", "105 (±20 us)", "105us +/- 20us"]
+    )
+    def test_the_unit_of_a_figure_may_stand_behind_its_uncertainty(self, cell):
+        """It was taken away with it, so that figures were read in the unit of the heading."""
+        for heading in ("Latency (ms)", "Latency", "Latency (us)"):
+            head = f"| QD | IOPS | {heading} |"
+            assert not only(table(f"| 32 | 303,000 | {cell} |", head=head)).findings
+            wrong = cell.replace("us", "ms").replace("µs", "ms")
+            assert by_check(only(table(f"| 32 | 303,000 | {wrong} |", head=head))) == {"latency_unit": {4}}
+
     @pytest.mark.parametrize("heading", ["lat avg ± stdev (µs)", "Latency (µs) ± SD", "lat +/- std (us)"])
     def test_a_heading_may_say_how_uncertain_a_mean_is(self, heading):
         piece = only(table("| 32 | 303,000 | 105 ± 20 |", head=f"| QD | IOPS | {heading} |"))

@@ -46,7 +46,11 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _SCIENTIFIC = re.compile(r"\d\.\d{4,17}[eE][+-]?\d{1,2}")  # as programs print large numbers, with all digits
 _GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f'’]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
-_UNCERTAINTY = re.compile(r"([\dA-Za-z/])\s*(?:±|\+/-|\+-)\s*[\d.,]+\s*(?:%|[A-Za-zµμ/]+)?")
+_UNCERTAINTY = re.compile(
+    r"([\dA-Za-zµμА-Яа-я/])\s*(?:([(\[])\s*)?(?:±|\+/-|\+-)\s*[\d.,]+(?:\s*(%|[A-Za-zµμА-Яа-я/]+))?"
+    r"(?(2)\s*[)\]])"
+)
+_OF_BOTH = re.compile(r"\(([^()]*(?:±|\+/-|\+-)[^()]*)\)")  # as in `(450 ± 12) us`
 _ABOUT = re.compile(r"^[~≈≃] ?(?=\d)|(?<=\w) ?[(\[](?:avg|average|mean)\.?[)\]]$", re.IGNORECASE)
 _SIGNS_OF_ABOUT = frozenset("~≈≃")
 _NEAR = 0.05  # how exact a figure is that is said to be about right
@@ -148,11 +152,17 @@ def _plain(cell: str) -> str:
     """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
     the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
     """
-    cell = _UNCERTAINTY.sub(r"\1", _ABOUT.sub("", cell.strip()))
+    cell = _UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _ABOUT.sub("", cell.strip())))
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
     again = _SAID_AGAIN.fullmatch(cell)
     return cell[: again.end(1)] if again and unit_factor("bandwidth", again[2]) else cell
+
+
+def _certain(found: re.Match[str]) -> str:
+    """Return the end of a figure without its uncertainty, which may bear the unit of both."""
+    unit = found[3] if found[3] and found[3] != "%" else ""
+    return f"{found[1]} {unit}".rstrip() if found[1].isdigit() else found[1]
 
 
 def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = False) -> list[Quantity] | None:

@@ -59,12 +59,18 @@ class WearAccount:
             yield outputs
 
     def watch(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> None:
-        """Raise TargetError (`wear`) if engines that write by time alone, of which no more is known before,
-        have reached a limit since these readings, or would not be ended there, as nobody counts.
+        """Raise TargetError (`wear`) if engines that write have reached a limit since these readings: by time
+        alone, of which no more is known before, or more than they were planned to. Those by time are refused
+        where they would not be ended there, as nobody counts.
         """
-        if self._wear.limited and any(run.needs.written is None for run in runs):
+        if self._wear.limited and any(run.needs.written != 0 for run in runs):
             planned = sum(run.needs.written or 0 for run in runs)
-            self._wear.require_left(self._given_since(runs, before) - planned)
+            beyond = self._given_since(runs, before) - planned
+            if any(run.needs.written is None for run in runs):
+                self._wear.require_left(beyond, "that is reached, and what writes by time alone was ended")
+            elif beyond > 0:
+                said = "that is passed, and what wrote more than was planned was ended"
+                self._wear.require_left(beyond - 1, said)  # all that is left may be written
 
     def _given_since(self, runs: Sequence[Invocation], before: Sequence[Snapshot]) -> int:
         """Return the bytes that the targets were given to write since these readings. Raises TargetError

@@ -71,11 +71,12 @@ class Wear:
         if planned is None or planned + laid_out > 0:
             self._count(0, _date())
 
-    def require_left(self, more: int) -> None:
-        """Raise TargetError (`wear`) if what was written now, beside what is counted, reaches a limit."""
+    def require_left(self, more: int, said: str) -> None:
+        """Raise TargetError (`wear`), which `said` what that means, if what was written now, beside what is
+        counted, reaches a limit.
+        """
         for period, limit, written in self._counted():
             if written + more >= limit:
-                said = "that is reached, and what writes by time alone was ended"
                 raise self._refusal(period, limit, said)
 
     def uncounted(self, path: Path) -> TargetError:

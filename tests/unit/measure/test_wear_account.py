@@ -132,3 +132,18 @@ def test_what_writes_by_time_is_refused_where_nobody_counts(sites, counted):
         pytest.fail("nothing may be written")
     with account(sites).written([invocation(WRITES)], [before]):
         assert counted() == 4 * MIB
+
+
+def test_what_writes_more_than_was_planned_is_ended_at_the_limit(sites, counted, monkeypatch):
+    """Whatever fio makes of what a suite says: 278 MiB were written where 64 MiB may be."""
+    given = [0]
+    monkeypatch.setattr("iogate.measure.wear_account.given_since", lambda before, number: given[0])
+    run, before = invocation(WRITES), types.SimpleNamespace(disk=None)
+    kept = account(sites, day=16 * MIB, session=100 * MIB)
+    with kept.written([run], [before]):
+        for given[0] in (0, 4 * MIB, 16 * MIB):
+            kept.watch([run], [before])
+        given[0] = 16 * MIB + 1
+        kept.watch([invocation(READS)], [before])  # what others write is none of it
+        with pytest.raises(TargetError, match=r"16\.00 MiB a day: that is passed, and what wrote more"):
+            kept.watch([run], [before])

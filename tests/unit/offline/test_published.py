@@ -883,7 +883,8 @@ class TestForms:
         assert "bandwidth_unit" in by_check(only(page + "\n"))
 
     @pytest.mark.parametrize(
-        "cell", ["105 ± 20 us", "(105 ± 20) µs", "105 (± 20) us", "105 us (±2%)", "105 (±20 us)", "105us +/- 20us"]
+        "cell",
+        ["105 ± 20 us", "(105 ± 20) µs", "105 (± 20) us", "105 us (±2%)", "105 (±20 us)", "105us +/- 20us"],
     )
     def test_the_unit_of_a_figure_may_stand_behind_its_uncertainty(self, cell):
         """It was taken away with it, so that figures were read in the unit of the heading."""

@@ -18,15 +18,12 @@ from iogate.engines.fio.job_file_reader import declared_phases, left_out
 from iogate.engines.fio.jobs import (
     ELSEWHERE,
     MIXED,
-    block_sizes,
-    file_size,
     jobs,
     part_name,
-    share_before,
     unlike,
-    whole,
 )
 from iogate.engines.fio.refusals import commands
+from iogate.engines.fio.sizes import blocks, extent, most_written, volume
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
@@ -93,14 +90,14 @@ class Fio:
         each = list(jobs(workload.options).values())
         here = [job for job in each if job["ioengine"] not in ELSEWHERE]
         directions = _all_directions(each)
-        written = [_bytes_written(job) for job in here]
+        written = [most_written(job) for job in here]
         counts = _clients.clients(workload.options) or ()
         return Needs(
-            size=max(map(_extent, here), default=0),
+            size=max(map(extent, here), default=0),
             reads="read" in directions,
             writes="write" in directions or "trim" in directions,
             direct=all(job["direct"] for job in each),
-            block=min(_blocks(job)[0] for job in each),
+            block=min(blocks(job)[0] for job in each),
             seconds=_together(each) * max(1, 0 if counts == "all" else len(counts)),
             written=None if None in written else sum(filter(None, written)),
             target=bool(here),
@@ -267,7 +264,7 @@ def _gating(each: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
             continue
         free = [job for job in own.values() if not _is_limited(job)]
         if free:
-            found.append(f"{direction}.{_rate(min(_blocks(job)[0] for job in free))}")
+            found.append(f"{direction}.{_rate(min(blocks(job)[0] for job in free))}")
         for name, job in own.items():
             found.append(f"{parts[name]}.{direction}.{_figure(job)}")
     return tuple(dict.fromkeys(found))
@@ -275,7 +272,7 @@ def _gating(each: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _figure(job: Mapping[str, Any]) -> str:
     """Return what tells how fast a job is: its rate, or the mean latency where a limit fixes that."""
-    return "lat.mean" if _is_limited(job) else _rate(_blocks(job)[0])
+    return "lat.mean" if _is_limited(job) else _rate(blocks(job)[0])
 
 
 def _rate(block: int) -> str:
@@ -315,44 +312,6 @@ def _all_directions(each: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(direction for job in each for direction in _directions(job)))
 
 
-def _blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the block sizes that occur, smallest first."""
-    sizes = set(block_sizes(options["bs"]))
-    passed = options.get("fio", {})
-    for key in ("bssplit", "bsrange", "blocksize_range"):
-        if key in passed:
-            texts = re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(passed[key]))
-            sizes.update(parse_size(text) for text in texts)
-    return tuple(sorted(sizes - {0}))
-
-
-def _passed_size(options: Mapping[str, Any], *keys: str) -> int | None:
-    for key in keys:
-        try:
-            return parse_size(options.get("fio", {})[key])
-        except (KeyError, ValueError):
-            continue
-    return None
-
-
-def _extent(options: Mapping[str, Any]) -> int:
-    """Return bytes from the beginning of a file to the last that any job touches.
-
-    An offset in per cent is a share of the whole file, which fio makes longer where it is too short.
-    """
-    first = _passed_size(options, "offset", "fileoffset") or 0
-    step = _passed_size(options, "offset_increment") or 0
-    jobs = int(options["numjobs"])
-    size = file_size(options) + first + step * (jobs - 1)
-    return whole(size, share_before(options.get("fio", {}), jobs))
-
-
-def _volume(options: Mapping[str, Any]) -> int:
-    """Return bytes that all jobs move together if no time limit ends them."""
-    each = _passed_size(options, "io_size", "io_limit") or parse_size(options["size"])
-    return each * int(options["numjobs"]) * (_passed_size(options, "loops") or 1)
-
-
 def _together(each: Sequence[Mapping[str, Any]]) -> float:
     """Return the longest that jobs should take side by side: those that end by size share the device."""
     timed = [_seconds(job) for job in each if "runtime" in job]
@@ -367,19 +326,9 @@ def _seconds(options: Mapping[str, Any]) -> float:
     if "runtime" in options:
         return before + float(options["runtime"])
     kind = "random" if options["rw"].startswith("rand") else "sequential"
-    volume = _volume(options)
-    operations = volume / _blocks(options)[0]
-    return before + math.ceil(max(volume / _SLOWEST_BANDWIDTH, operations / _SLOWEST_IOPS[kind]))
-
-
-def _bytes_written(options: Mapping[str, Any]) -> int | None:
-    """Return the most bytes that a run writes, or None where time alone bounds them."""
-    if "write" not in _directions(options) or options["ioengine"] in ELSEWHERE:
-        return 0
-    if options["time_based"] or options["ramp_time"]:
-        return None
-    share = (100 - options["rwmixread"]) / 100 if "rwmixread" in options else 1.0
-    return math.ceil(_volume(options) * share)
+    moved = volume(options)
+    operations = moved / blocks(options)[0]
+    return before + math.ceil(max(moved / _SLOWEST_BANDWIDTH, operations / _SLOWEST_IOPS[kind]))
 
 
 engine = Fio()

@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -30,12 +29,11 @@ GLOBAL = "global"
 LONGEST_LINE = 4000
 """Bytes of a line of a job file that every fio reads whole. What is beyond 4095 (8191 since fio 3.15) it
 reads as the next line, which may be any option."""
-_REGION_STEP = 4096
+REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 _WHERE = frozenset({"name", "filename", "nrfiles", "directory", "offset", "fileoffset", "offset_increment"})
 _NO_PART = re.compile(r"[^A-Za-z0-9_-]")
 _DIGITS = 9  # of a count that fio has, at the most
-_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
 
 
 def stated_count(text: str) -> int | None:
@@ -77,28 +75,13 @@ def file_size(options: Mapping[str, Any]) -> int:
     files, size = int(options.get("nrfiles", 1)), parse_size(options["size"])
     if files == 1:
         return size
-    step = max(_REGION_STEP, *(parse_size(part) for part in options["bs"].split(",")))
+    step = max(REGION_STEP, *(parse_size(part) for part in options["bs"].split(",")))
     return math.ceil(size / (files * step)) * step
-
-
-def share_before(passed: Mapping[str, Any], numjobs: int) -> Fraction:
-    """Return the share of the data that offsets in per cent leave before the last of the jobs."""
-
-    def share(key: str) -> Fraction:
-        match = _SHARE.fullmatch(str(passed.get(key, "")))
-        return Fraction(match[1]) / 100 if match else Fraction(0)
-
-    return (share("offset") or share("fileoffset")) + share("offset_increment") * (numjobs - 1)
-
-
-def whole(size: int, share: Fraction) -> int:
-    """Return how much data there have to be, so that `size` is left of them behind a share below 1."""
-    return math.ceil(size / (1 - share) / _REGION_STEP) * _REGION_STEP if share else size
 
 
 def region(size: int, mix: Mapping[str, int]) -> int:
     """Return the bytes that each reader and writer of a mix has for itself."""
-    return size // sum(mix.values()) // _REGION_STEP * _REGION_STEP
+    return size // sum(mix.values()) // REGION_STEP * REGION_STEP
 
 
 def _in_short(job: Mapping[str, Any]) -> str:

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from iogate.engines.fio.job_file_reader import sections
-from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region, share_before
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region
 from iogate.engines.fio.refusals import refusal
+from iogate.engines.fio.sizes import mistakes, share_before
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.formats.schema import MOST, Duration, Schema, Size, check
@@ -310,6 +311,7 @@ def _contradictions(options: FioOptions) -> list[OptionError]:
             for key in options.fio
             if key in _UNTIMED
         ]
+    problems += mistakes(options.fio)
     if share_before(options.fio, options.numjobs) >= 1:
         key = "offset_increment" if "offset_increment" in options.fio else "offset"
         message = f"{key}: the last job would begin where the data end, or behind that"

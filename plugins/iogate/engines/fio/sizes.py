@@ -1,0 +1,124 @@
+"""How much a job of fio moves, and of what: by its own sizes, and by those that are passed through to fio."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, REGION_STEP, block_sizes, file_size
+from iogate.errors import OptionError
+from iogate.units import parse_size, printable
+
+_SAME = (("io_size", "io_limit"), ("offset", "fileoffset"), ("offset_increment",), ("loops",))
+"""Options that are passed through and say how much is moved, or where; of several names for one."""
+_SHARED = frozenset({"io_size", "io_limit", "offset", "fileoffset", "offset_increment"})
+"""Those that may be in per cent of the size."""
+_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
+_SPLITS = ("bssplit", "bsrange", "blocksize_range")
+
+
+def mistakes(passed: Mapping[str, Any]) -> Iterator[OptionError]:
+    """Yield what is passed through and says how much is moved in a way that only fio reads: so much more
+    could be written than is counted.
+    """
+    for names in _SAME:
+        given = [name for name in names if name in passed]
+        for name in given:
+            if not _is_read(name, passed[name]):
+                kinds = "a size such as 16M" + (", or 10%" if name in _SHARED else "")
+                what = "a number" if name == "loops" else kinds
+                shown = printable(str(passed[name]))
+                yield OptionError(
+                    f"{name}: {shown} is not {what}, as a suite has it", ("fio", name), key=True
+                )
+        if len(given) > 1:
+            yield OptionError(
+                f"{given[1]} says the same as {given[0]}: name one", ("fio", given[1]), key=True
+            )
+
+
+def _is_read(name: str, value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    if name in _SHARED and _SHARE.fullmatch(value):
+        return True
+    return value.isdecimal() if name == "loops" else _size(value) is not None
+
+
+def _size(value: Any) -> int | None:
+    try:
+        return parse_size(value)
+    except ValueError:
+        return None
+
+
+def _passed(options: Mapping[str, Any], *names: str) -> Any:
+    passed = options.get("fio", {})
+    return next((passed[name] for name in names if name in passed), None)
+
+
+def _share(passed: Mapping[str, Any], name: str) -> Fraction:
+    match = _SHARE.fullmatch(str(passed.get(name, "")))
+    return Fraction(match[1]) / 100 if match else Fraction(0)
+
+
+def share_before(passed: Mapping[str, Any], numjobs: int) -> Fraction:
+    """Return the share of the data that offsets in per cent leave before the last of the jobs."""
+    first = _share(passed, "offset") or _share(passed, "fileoffset")
+    return first + _share(passed, "offset_increment") * (numjobs - 1)
+
+
+def blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the block sizes that occur, smallest first."""
+    sizes = set(block_sizes(options["bs"]))
+    for name in _SPLITS:
+        if name in options.get("fio", {}):
+            texts = re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(options["fio"][name]))
+            sizes.update(parse_size(text) for text in texts)
+    return tuple(sorted(sizes - {0}))
+
+
+def extent(options: Mapping[str, Any]) -> int:
+    """Return bytes from the beginning of a file to the last that any job touches.
+
+    An offset in per cent is a share of the whole file, which fio makes longer where it is too short.
+    """
+    first = _size(_passed(options, "offset", "fileoffset")) or 0
+    step = _size(_passed(options, "offset_increment")) or 0
+    jobs = int(options["numjobs"])
+    size = file_size(options) + first + step * (jobs - 1)
+    share = share_before(options.get("fio", {}), jobs)
+    return math.ceil(size / (1 - share) / REGION_STEP) * REGION_STEP if share else size
+
+
+def volume(options: Mapping[str, Any]) -> int:
+    """Return bytes that all jobs move together if no time limit ends them."""
+    size, passed = parse_size(options["size"]), _passed(options, "io_size", "io_limit")
+    share = _SHARE.fullmatch(str(passed))
+    each = math.ceil(size * Fraction(share[1]) / 100) if share else _size(passed)
+    return (each or size) * int(options["numjobs"]) * (_size(_passed(options, "loops")) or 1)
+
+
+def most_written(options: Mapping[str, Any]) -> int | None:
+    """Return the most bytes that a run writes, or None where time alone bounds them.
+
+    fio's `rwmixread` is a share of the I/Os: where reads and writes have other block sizes than one another,
+    it is none of the bytes.
+    """
+    kind = str(options["rw"]).partition(":")[0]
+    writes = "write" in kind or (kind in MIXED and options["rwmixread"] < 100)
+    if not writes or options["ioengine"] in ELSEWHERE:
+        return 0
+    if options["time_based"] or options["ramp_time"]:
+        return None
+    if kind not in MIXED or any(name in options.get("fio", {}) for name in _SPLITS):
+        return volume(options)
+    read, *others = block_sizes(options["bs"])
+    moved = (
+        Fraction(options["rwmixread"]) * read,
+        Fraction(100 - options["rwmixread"]) * (others or [read])[0],
+    )
+    return math.ceil(volume(options) * moved[1] / sum(moved))

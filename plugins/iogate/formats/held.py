@@ -108,10 +108,17 @@ def _trusted() -> set[int]:
 
 
 def make_within(folder: int, name: str, text: str) -> None:
-    """Write a new file in an open folder. Raises OSError, also if anything has that name."""
+    """Write a new file in an open folder. Raises OSError, also if anything has that name, and leaves none
+    then.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "w", encoding="utf-8") as stream:
-        stream.write(text)
+    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError:
+        os.unlink(name, dir_fd=folder)
+        raise
 
 
 def read_within(folder: int, name: str, most: int) -> bytes:

@@ -1,12 +1,13 @@
 """Folders that are held: links of other users lead nowhere."""
 
 import os
+import resource
 import stat
 
 import pytest
 
 from another_user import USER, as_its_owner, directory  # noqa: F401 (fixture)
-from iogate.formats.held import held_folder, read_within
+from iogate.formats.held import held_folder, make_within, read_within
 
 
 def test_own_links_are_followed_as_the_kernel_follows_them(tmp_path):
@@ -56,3 +57,18 @@ def test_only_regular_files_up_to_a_size_are_read(tmp_path):
         for name, told in (("link", "symbolic link"), ("pipe", "no regular file"), ("file", "5 bytes")):
             with pytest.raises(OSError, match=told):
                 read_within(folder, name, 4)
+
+
+def test_a_new_file_that_cannot_be_written_whole_is_none(tmp_path):
+    """An empty one was left on a full disk, and was there already for the next try."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with held_folder(tmp_path) as folder:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4, most[1]))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                make_within(folder, "a.yaml", "workloads: {}\n")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, most)
+        assert not any(tmp_path.iterdir())
+        make_within(folder, "a.yaml", "workloads: {}\n")
+    assert (tmp_path / "a.yaml").read_text() == "workloads: {}\n"

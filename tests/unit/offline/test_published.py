@@ -1745,6 +1745,27 @@ Read       | 409.39 MB/s    (799) | n/a
         (finding,) = large.findings
         assert finding.message.startswith("Read, 512k: 409.39 MB/s is 2.3% below 799 IOPS x 512k")
 
+    @pytest.mark.parametrize(
+        "form", ["{rate} ({iops})", "{iops}, {rate}", "{rate} / {iops}", "{iops} @ {rate}", "{iops} - {rate}"]
+    )
+    @pytest.mark.parametrize("head", ["| Test | Disk A | Disk B |", "| Test | Read | Write |"])
+    def test_two_figures_in_a_cell_may_bear_their_units(self, form, head):
+        """Such tables had no figures that can be audited, as it said; `n/a` and lone figures are none of two."""
+        sound, wrong = (form.format(iops="71.1k IOPS", rate=rate) for rate in ("291 MB/s", "500 MB/s"))
+        rows = (
+            f"| 4k random | {sound} | {wrong} |",
+            f"| 4k rnd | n/a | {sound} |",
+            "| 4k | 9 MB/s | 2k IOPS |",
+        )
+        piece = only(table(*rows, head=head))
+        assert by_check(piece) == {"bandwidth_unit": {4}} and not by_check(piece, "suspect")
+        assert piece.figures == "3 rows of bandwidth, iops"
+
+    def test_of_iops_at_a_latency_both_are_read(self):
+        head = "| Test | QD | Read |"
+        piece = only(table("| 4k | 1 | 25339 IOps@0.039ms |", "| 4k | 1 | 25339 IOps@7.6ms |", head=head))
+        assert by_check(piece) == {"latency_unit": {5}} or by_check(piece, "suspect") == {"little_law": {5}}
+
     def test_of_two_systems_in_a_row_each_is_held_against_itself(self):
         head = "| bs | ext4 IOPS | ext4 BW (MiB/s) | xfs IOPS | xfs BW (MiB/s) |"
         piece = only(table("| 4k | 71060 | 277.6 | 80000 | 625.0 |", head=head))

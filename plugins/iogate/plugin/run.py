@@ -133,8 +133,8 @@ class PytestRun:
         if budget is not None and resumed:
             budget -= resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
-        identity = self._session.environment.identity
-        self._session.begin_behind(unrested_work(settings.results, self.subject.device.name, identity))
+        environment = self._session.environment
+        self._session.begin_behind(unrested_work(settings.results, self.subject.device.name, environment))
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
         if not self.config.option.io_plan:
             self.changes += filter(None, [step_trouble()])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
 from iogate.errors import InputError
 from iogate.host.environment import identity_changes
+from iogate.model import Environment
 from iogate.report.json_file import NAME
 from iogate.report.results import LARGEST, Results
 from iogate.report.session_folders import begun_sessions, read_own
@@ -19,10 +19,11 @@ _LOOKED_AT = 64  # sessions: those of other devices among them
 _BEGUN = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def unrested_work(results: Path, device: str, identity: Mapping[str, str]) -> float:
+def unrested_work(results: Path, device: str, environment: Environment) -> float:
     """Return for how many seconds a device was measured in the newest session of it that is kept, if it has
     rested for less than half as long since: one that got hot takes time to get cold. 0 if it has, or none is
-    known.
+    known. What another profile measured on this machine since it was booted, on a disk that nothing tells
+    from this one, was measured on this one.
     """
     for name in reversed(begun_sessions(results)[-_LOOKED_AT:]):
         try:
@@ -33,11 +34,18 @@ def unrested_work(results: Path, device: str, identity: Mapping[str, str]) -> fl
             known = Results.parse(read_own(results / name, NAME, LARGEST), name)
         except (InputError, OSError, ValueError):
             continue
-        if known.device == device and not any(identity_changes(known.environment.identity, identity)):
+        if _is_of(known, device, environment):
             work = _work(known)
             copied = lasted > _MOST_AROUND * work + _AROUND  # by a cache of a pipeline, say, just now
             return work if rested < _RESTED * work and not copied else 0.0
     return 0.0
+
+
+def _is_of(session: Results, device: str, environment: Environment) -> bool:
+    """Return whether a session was one of a device, under this name or another."""
+    before = session.environment
+    named = session.device == device or (before.boot and before.boot == environment.boot)
+    return bool(named) and not identity_changes(before.identity, environment.identity)
 
 
 def _work(session: Results) -> float:

@@ -1750,7 +1750,7 @@ Read       | 409.39 MB/s    (799) | n/a
     )
     @pytest.mark.parametrize("head", ["| Test | Disk A | Disk B |", "| Test | Read | Write |"])
     def test_two_figures_in_a_cell_may_bear_their_units(self, form, head):
-        """Such tables had no figures that can be audited, as it said; `n/a` and lone figures are none of two."""
+        """Such tables had no figures that can be audited, as it said."""
         sound, wrong = (form.format(iops="71.1k IOPS", rate=rate) for rate in ("291 MB/s", "500 MB/s"))
         rows = (
             f"| 4k random | {sound} | {wrong} |",

@@ -1773,6 +1773,45 @@ Read       | 409.39 MB/s    (799) | n/a
         assert finding.message.startswith("4k, xfs: 625.0 MiB/s")
         assert "1 row of" in piece.figures
 
+    def test_what_crystal_disk_mark_saves(self):
+        """It was no table to audit. The last line was 2233.893 MB/s."""
+        text_ = """CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo
+* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]
+
+[Read]
+  SEQ    1MiB (Q=  8, T= 1):  3566.222 MB/s [   3401.0 IOPS] <  2350.09 us>
+  RND    4KiB (Q=  1, T= 1):    62.327 MB/s [  15216.6 IOPS] <    65.57 us>
+
+[Write]
+  SEQ    1MiB (Q=  8, T= 1):  3000.222 MB/s [   2861.2 IOPS] < 27900.90 us>
+  RND    4KiB (Q= 32, T=16):  4233.893 MB/s [ 545384.0 IOPS] <   936.66 us>
+"""
+        reads, writes = pieces(text_, "cdm.txt")
+        assert reads.figures == "2 rows of bandwidth, iops, lat" and not reads.findings
+        assert by_check(writes) == {"bandwidth_unit": {10}} and by_check(writes, "suspect") == {
+            "little_law": {9}
+        }
+
+    def test_what_crystal_disk_mark_saved_before_its_seventh_version(self):
+        text_ = """    Sequential Read (Q= 32,T= 1) :   471.231 MB/s
+      Sequential Write (T= 1)    :   324.382 MB/s
+  Random Read 4KiB (Q=  8,T= 8) :   393.900 MB/s [  96167.0 IOPS]
+ Random Write 4KB (QD=32) :   421.975 MB/s [  78607.2 IOPS]
+"""
+        reads, writes = pieces(text_, "cdm.txt")
+        assert (reads.rows, writes.rows) == (2, 2) and not reads.findings
+        assert by_check(writes) == {"bandwidth_unit": {4}}
+
+    def test_the_megabytes_of_kdiskmark(self):
+        """The report in its README (version 3.0.0)."""
+        text_ = """[Read]
+Sequential   1 MiB (Q=  8, T= 1):   508.897 MB/s [    497.0 IOPS] < 13840.05 us>
+    Random   4 KiB (Q= 32, T= 1):   354.657 MB/s [  88664.6 IOPS] <   352.37 us>
+"""
+        (reads,) = pieces(text_, "README.md")
+        assert all("it fits if the unit is 1000 KiB/s" in one.message for one in reads.findings[:2])
+        assert by_check(reads) == {"bandwidth_unit": {2, 3}}
+
     @pytest.mark.parametrize("size", ["--size=1G --loops=100", "--size=1G --io_size=100G"])
     def test_what_a_command_moves_is_more_than_its_size(self, size):
         command = f"fio --name=x --rw=read --bs=1M {size}"

@@ -174,8 +174,8 @@ def others_io(evidence: Evidence) -> Findings:
 
     `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
     the figures are those of a device that was shared. What it moved in a ramp, and in the two seconds around
-    it, beyond what it did later is the engine's own; of a run with a ramp that is over within two seconds it is
-    not asked.
+    it, beyond what it did later is the engine's own; of a run with a ramp that is over within two seconds it
+    is not asked.
 
     Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """

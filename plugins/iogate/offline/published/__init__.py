@@ -1,8 +1,8 @@
 """`iogate audit FILE...`: what stands of figures that exist already.
 
 A file may be an engine's output, or prose with such outputs and tables in it, in Markdown, HTML, LaTeX,
-reStructuredText, CSV, frames or columns of blanks. Little is known of the machine, so the figures are held
-against each other and against nature.
+reStructuredText, CSV, frames, columns of blanks, or as CrystalDiskMark saves them. Little is known of the
+machine, so the figures are held against each other and against nature.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from iogate.errors import InputError, OutputError
 from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
 from iogate.offline.published.context import Context, jobs_in, names_several
+from iogate.offline.published.crystal_disk_mark import crystal_tables
 from iogate.offline.published.findings import FigureFinding
 from iogate.offline.published.held import held_kinds
 from iogate.offline.published.html_tables import read_html
@@ -64,7 +65,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
         for line, block in outputs.blocks(engine, "\n".join(lines)):
             found += outputs.pieces(engine, block, line, name, machine, jobs)
             _blank(lines, line, block)
-    read = tables.tables(lines, in_html)
+    read = tables.tables(lines, [*in_html, *crystal_tables(lines)])
     elsewhere = across.rates(text)
     late = defaultdict(list)
     for finding in clocks.whole_seconds(read, clocks.sizes(lines)):
@@ -79,7 +80,8 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
         raise OutputError(
             f"{name}: has no figures that can be audited",
             remedy=f"known are outputs of {', '.join(engines.names())}, and tables of IOPS, bandwidth or "
-            "latency: in Markdown, HTML, LaTeX, reStructuredText, CSV, frames, or columns of blanks",
+            "latency: in Markdown, HTML, LaTeX, reStructuredText, CSV, frames, or columns of blanks, or as "
+            "CrystalDiskMark saves them",
         )
     return sorted(found, key=lambda piece: piece.line)
 

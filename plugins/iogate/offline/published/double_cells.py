@@ -11,10 +11,12 @@ from dataclasses import replace
 from iogate.offline.published.beside_headings import unit_of
 from iogate.offline.published.cells import starts_number
 from iogate.offline.published.columns import column_of
+from iogate.offline.published.forms import LONGEST_CELL
 from iogate.offline.published.raw import DOUBLE, RawTable, are_double
 
 _CELL = re.compile(r"([^()]+)\(\s*([^()]+)\)")
 _PARTED = re.compile(r"([^@;()]+?)(?: ?[@;] ?|, | / | at | [-–—|] )(\d[^@;()]*)", re.IGNORECASE)
+_LONGEST = 60  # characters of two figures
 _NAMES = {"bandwidth": "bandwidth", "iops": "IOPS", "lat": "latency"}
 
 _Kinds = tuple[str, str]
@@ -76,14 +78,12 @@ def _divided(raw: RawTable) -> RawTable:
 
 def _kinds(raw: RawTable, index: int) -> _Kinds | None:
     """Return the kinds of the two figures that a cell of a column has, and no other of its cells another."""
-    heading = " ".join(cells[index] for cells in raw.header if index < len(cells))
     cells = [cells[index] for _, cells in raw.rows if index < len(cells) and starts_number(cells[index])]
-    if column_of(heading, {}).kind:
-        return None
     kinds = next((tuple(kind for kind, _ in two) for cell in cells if (two := _two(cell))), ())
     if len(kinds) != 2 or not all({*_kinds_in(cell)} <= {*kinds} for cell in cells):
         return None
-    return kinds
+    heading = " ".join(cells[index] for cells in raw.header if index < len(cells))[:LONGEST_CELL]
+    return None if column_of(heading, {}).kind else kinds
 
 
 def _kinds_in(cell: str) -> list[str]:
@@ -94,7 +94,7 @@ def _kinds_in(cell: str) -> list[str]:
 
 def _two(cell: str) -> list[tuple[str, str]] | None:
     """Return the two figures in a cell, each with its kind before it; None if it has no two, of two kinds."""
-    match = _CELL.fullmatch(cell) or _PARTED.fullmatch(cell)
+    match = (_CELL.fullmatch(cell) or _PARTED.fullmatch(cell)) if len(cell) <= _LONGEST else None
     if match is None:
         return None
     parts = [part.strip() for part in match.groups()]

@@ -41,11 +41,15 @@ def test_a_locked_target_is_refused_at_once_with_who_has_it(project, lock):
 
 @pytest.mark.parametrize("flag", ["--io-wait", "--io-wait=5m", "-oio_wait=5m"])
 def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypatch):
+    """What the other run has heated by then counts, too: it was asked for before that one had ended."""
     project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+    work = [0.0]
+    monkeypatch.setattr("iogate.report.rest.unrested_work", lambda *asked: work[0])
 
     def release():
         said = project.path / ".iogate" / "results"
         eventually(said.exists)  # the session has begun
+        work[0] = 60.0
         fcntl.flock(lock, fcntl.LOCK_UN)
 
     helper = threading.Thread(target=release)
@@ -53,6 +57,8 @@ def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypat
     result = project.run("suites", "--update-baselines", "--io-target=target", flag)
     helper.join()
     result.assert_outcomes(passed=1)
+    (baseline,) = load_baselines(project.path / "baselines/local/demo.yaml", "demo").values()
+    assert all(row[0] >= 60 for row in baseline.worked.values()) and baseline.worked
 
 
 @pytest.mark.parametrize("name", ["##vso[task.x]", "x\n::error::y", "\x1b[31m"])

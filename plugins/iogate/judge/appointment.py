@@ -20,12 +20,13 @@ from iogate.judge.baseline import (
     load_baselines,
     load_sessions,
 )
-from iogate.judge.baseline.places import Known, baseline_files
+from iogate.judge.baseline.places import Known, baseline_files, baselines_beside
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
+from iogate.judge.likeness import sessions_begun_behind
 from iogate.judge.pair_judge import PairJudge
 from iogate.judge.places import Heat, heat_of
 from iogate.judge.recorder import Recorder
@@ -66,6 +67,8 @@ class BaselineJudges:
         self._learn = learn
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
+        self.begun_behind = False
+        """Whether the session begins behind work of another one."""
 
     def expect(self, metrics: int) -> None:
         self.options = replace(self.options, metrics=max(metrics, self.options.metrics))
@@ -183,7 +186,14 @@ class BaselineJudges:
 
     @cached_property
     def _heat(self) -> Heat:
-        return heat_of(baseline for entries in self._all().values() for baseline in entries.values())
+        """What is known of the device's heat, also by other profiles of the same disk where those were at
+        work just before: then it is they that heat it.
+        """
+        own = [baseline for entries in self._all().values() for baseline in entries.values()]
+        identity = next((item.environment.identity for item in own if item.environment.identity), None)
+        if identity and (self.begun_behind or sessions_begun_behind(own)):
+            own += baselines_beside(self._folder, identity)
+        return heat_of(own)
 
     def _all(self) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of all suites; one that cannot be read says nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iogate.model import Baseline, Repetition
@@ -66,6 +66,16 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> Unlike
         if min(less, more) < _FEWEST * len(known):
             return UnlikeWork(index + 1, repetition.worked, statistics.median(known))
     return None
+
+
+def sessions_begun_behind(baselines: Iterable[Baseline]) -> bool:
+    """Return whether a session of these baselines, which are all of a device, came behind work of another."""
+    first: dict[str, float] = {}
+    for baseline in baselines:
+        for session, row in baseline.worked.items():
+            if row:
+                first[session] = min(first.get(session, row[0]), row[0])
+    return any(first.values())
 
 
 def _deviation(known: Sequence[float]) -> float:

@@ -73,6 +73,7 @@ class PytestRun:
         self._kept = Keeping(settings, lambda: self.results)
         self._interrupts = Interrupts()
         self._session: Session | None = None
+        self._is_taken = False  # the target, if it is waited for
         self._trials: dict[str, Trial] = {}
         self.ahead = Ahead(
             self._trials,
@@ -114,7 +115,6 @@ class PytestRun:
         from iogate.plugin.reporters import named_reporters, progress_of
         from iogate.report.markdown_file import step_trouble
         from iogate.report.places import require_folder
-        from iogate.report.rest import unrested_work
 
         if self.settings.strict and self.gaps.implicit:
             raise InputError(coverage.refusal_text(self.gaps.implicit))
@@ -133,8 +133,6 @@ class PytestRun:
         if budget is not None and resumed:
             budget -= resumed.spent
         self._session = Session(id, bench, self._judges, progress, budget)
-        environment = self._session.environment
-        self._session.begin_behind(unrested_work(settings.results, self.subject.device.name, environment))
         self._kept.begin(folder, named, plan=self.config.option.io_plan)
         if not self.config.option.io_plan:
             self.changes += filter(None, [step_trouble()])
@@ -214,15 +212,29 @@ class PytestRun:
             require_writable(trials, self.settings, self.subject)
 
     def _ask_target(self, workloads: Sequence[Workload]) -> None:
-        """Take the target, if it is waited for, before it is asked what it refuses: what another run uses.
-        Engines elsewhere are asked, too; a plan does neither.
+        """Take the target before it is asked what it refuses. Engines elsewhere are asked, too; a plan does
+        neither.
         """
         if self.config.option.io_plan:
             return
-        if self.settings.wait and need_target(workloads):
-            self.session.bench.open()
+        self._take_target(workloads)
         if self.subject.elsewhere:
             ask_engines_there(self.session.bench, workloads)
+
+    def _take_target(self, workloads: Sequence[Workload]) -> None:
+        """Take the target, if it is waited for, as another run uses it, and begin behind what was measured
+        there by then.
+        """
+        from iogate.report.rest import unrested_work
+
+        if self._is_taken:
+            return
+        self._is_taken = True
+        if self.settings.wait and need_target(workloads):
+            self.session.bench.open()
+        work = unrested_work(self.settings.results, self.subject.device.name, self.session.environment)
+        self.session.begin_behind(work)
+        self._judges.begun_behind = work > 0
 
     def prepare(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:
         """Set up what fixtures make for the session, and return the workloads that can be measured in it.
@@ -296,6 +308,7 @@ class PytestRun:
         workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
         self.surroundings.let_go_before(item.session)
+        self._take_target([workload])
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._document.select([trial])
         if not self._kept.knows(id):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,7 +15,8 @@ from iogate.report.results import LARGEST, Results
 from iogate.report.session_folders import begun_sessions, read_own
 
 _RESTED = 0.5  # of the time that it was measured for
-_MOST_AROUND, _AROUND = 3.0, 300.0  # times the seconds of measuring, and seconds, that a session may take
+_MOST_AROUND, _AROUND = 3.0, 300.0  # times the seconds of measuring, and seconds, that sessions mostly take
+_AT_ONCE = 0.25  # of the time that it was measured for
 _LOOKED_AT = 64  # sessions: those of other devices among them
 _BEGUN = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -36,8 +38,10 @@ def unrested_work(results: Path, device: str, environment: Environment) -> float
             continue
         if _is_of(known, device, environment):
             work = _work(known)
-            copied = lasted > _MOST_AROUND * work + _AROUND  # by a cache of a pipeline, say, just now
-            return work if rested < _RESTED * work and not copied else 0.0
+            long = lasted > _MOST_AROUND * work + _AROUND
+            if rested >= _RESTED * work or (long and _is_copied(results / name, ended, work)):
+                return 0.0
+            return work
     return 0.0
 
 
@@ -46,6 +50,15 @@ def _is_of(session: Results, device: str, environment: Environment) -> bool:
     before = session.environment
     named = session.device == device or (before.boot and before.boot == environment.boot)
     return bool(named) and not identity_changes(before.identity, environment.identity)
+
+
+def _is_copied(folder: Path, ended: float, work: float) -> bool:
+    """Return whether the files of a session are of one moment, as a copy of just now is (a pipeline's cache,
+    say); those that data were laid out for, or that waited, took long as well.
+    """
+    with contextlib.suppress(OSError):
+        return ended - min(file.lstat().st_mtime for file in folder.rglob("*")) < _AT_ONCE * work
+    return True
 
 
 def _work(session: Results) -> float:

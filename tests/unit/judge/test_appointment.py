@@ -29,7 +29,7 @@ def store(
 ):
     update(
         folder / "demo.yaml",
-        device="orin",
+        device=folder.name,
         suite="demo",
         session=session,
         environment=environment,
@@ -63,6 +63,32 @@ def test_what_has_no_course_is_measured_as_often_where_another_workload_has_one(
     judge = judges(folder).appoint(A, (READ,))
     assert (judge.minimum, judge.usual) == (5, 5)
     assert "other workloads make this device hot, or fill its cache" in judge.effort
+
+
+ORIN = Environment({"serial": "1", "disk_serial": "2"})
+
+
+@pytest.mark.parametrize(
+    ("beside", "behind", "begun", "hot"),
+    [
+        (ORIN, 3.0, False, True),  # its baseline was recorded behind the other profile
+        (ORIN, 0.0, True, True),  # it is measured behind it
+        (ORIN, 0.0, False, False),
+        (Environment({"serial": "1", "disk_serial": "3"}), 3.0, True, False),
+        (NOWHERE, 3.0, True, False),
+    ],
+)
+def test_another_profile_of_the_same_disk_tells_that_it_gets_hot(folder, beside, behind, begun, hot):
+    """An unchanged device was 19% slower behind it, and a loss of 15% hidden by its heat."""
+    for session in range(3):
+        name = f"2026-01-0{session + 1}T00:00:00Z-aaaa"
+        own = {"values": [800.0 + session, 801.0, 799.0], "worked": [behind, behind + 1, behind + 2]}
+        store(folder, A, session=name, environment=ORIN, **own)
+        hotter = [1000.0 + session, 998.0, 805.0, 800.0, 801.0]
+        store(folder.parent / "other", reads("b"), values=hotter, session=name, environment=beside)
+    appointed = judges(folder)
+    appointed.begun_behind = begun
+    assert bool(appointed.appoint(A, (READ,)).heat.surely) == hot
 
 
 def test_a_workload_without_a_baseline_has_a_verdict_at_once(folder):

@@ -89,6 +89,15 @@ def test_files_of_a_time_to_come_and_copies_of_just_now_tell_nothing(kept, tmp_p
     assert work(tmp_path) == 0
 
 
+def test_what_laid_data_out_for_long_is_no_copy(kept, tmp_path):
+    """Run again at once it was taken for rested: its files are as old as its measuring is long."""
+    folder = kept(60, 5, lasted=900)
+    (folder / "output.json").touch()
+    assert work(tmp_path) == 0
+    os.utime(folder / "output.json", (time.time() - 50,) * 2)
+    assert work(tmp_path) == 60
+
+
 def test_no_document_is_read_of_a_session_that_cannot_have_measured_so_long(kept, tmp_path):
     """It is asked before each run, and documents may be large."""
     (kept(60, 20, lasted=30) / "results.json").write_text("{")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.errors import BaselineError
+from iogate.host.environment import identity_changes
 from iogate.judge.baseline.file import PROFILE, load_baselines
-from iogate.model import Workload, hash_of
+from iogate.model import Baseline, Workload, hash_of
 
 
 def suite_of(path: Path) -> str:
@@ -29,6 +31,22 @@ def baseline_files(folder: Path) -> Iterator[tuple[Path, str]]:
     for path in found:
         if path != folder / PROFILE and not path.name.startswith("."):
             yield path, path.relative_to(folder).with_suffix("").as_posix()
+
+
+def baselines_beside(folder: Path, identity: Mapping[str, str]) -> Iterator[Baseline]:
+    """Yield the baselines in the folders beside a device's: of other profiles of the same machine and disk,
+    as far as those tell. What cannot be read is passed over.
+    """
+    for other in sorted(folder.parent.glob("*/")):
+        if other.name == folder.name or other.name.startswith("."):
+            continue
+        with contextlib.suppress(BaselineError):
+            for path, suite in baseline_files(other):
+                with contextlib.suppress(BaselineError):
+                    for baseline in load_baselines(path, suite).values():
+                        known = baseline.environment.identity
+                        if known and not identity_changes(known, identity):
+                            yield baseline
 
 
 Exists = Callable[[str, str], bool]

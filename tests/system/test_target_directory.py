@@ -19,6 +19,7 @@ from iogate.model import Device, Needs, Output, Traffic
 from iogate.target import layout, leftovers, open_target, refusals, resolve
 from iogate.target.resolve import check_unchanged
 from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
+from projects import Project
 from workloads import declared
 
 pytestmark = pytest.mark.system
@@ -384,3 +385,15 @@ def test_sigint_ends_a_run_and_leaves_nothing(own_locks, holder, tmp_path):
     process.send_signal(signal.SIGINT)
     process.wait()
     assert own(point) == []
+
+
+def test_the_processes_of_another_namespace_are_none_of_ours(tmp_path):
+    """Where /proc is not of this PID namespace, data went into a folder that another process had open."""
+    need("unshare")
+    project = Project(tmp_path / "project")
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+    alone = ["unshare", "--pid", "--fork", "--kill-child"]
+    result = project.run("suites", wrapper=lambda argv: [*alone, *argv])
+    assert result.status == 4 and "/proc is that of another PID namespace" in result.text, result.text
+    own = [*alone, "--mount-proc"]
+    assert project.run("suites", wrapper=lambda argv: [*own, *argv]).verdicts == {"a": "recorded"}

@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -78,8 +79,28 @@ def held_file(path: Path, *, make: bool = False) -> Iterator[tuple[int, str]]:
 
 
 def within(folder: int, name: str) -> Path:
-    """Return a path that leads to what has that name in an open folder, whatever the folder is called."""
-    return Path(f"/proc/{os.getpid()}/fd/{folder}", name)
+    """Return a path that leads to what has that name in an open folder, whatever the folder is called. Raises
+    OSError as `path_of` does.
+    """
+    return path_of(folder) / name
+
+
+def path_of(descriptor: int) -> Path:
+    """Return a path that leads to what is open, whatever it is called, also for programs that are started.
+
+    Raises OSError where /proc is that of another PID namespace: there it would be what another process has
+    open.
+    """
+    own = os.getpid()
+    _require_own_processes(own)
+    return Path(f"/proc/{own}/fd/{descriptor}")
+
+
+@cache
+def _require_own_processes(own: int) -> None:
+    if os.readlink("/proc/self") != str(own):
+        why = "/proc is that of another PID namespace; mount its own (unshare --mount-proc, nsenter --all)"
+        raise OSError(errno.ENOTSUP, why)
 
 
 def name_of(folder: int) -> Path:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iogate.formats.atomic import write_within
-from iogate.formats.held import held_folder
+from iogate.formats.held import held_folder, path_of
 from iogate.host.exposure import safe_temporary_folder
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -42,7 +42,7 @@ def own_folder(folder: Path, within: Path) -> Iterator[Path]:
             os.close(held)
             held = inner
         _check_own(held)
-        yield Path(f"/proc/{os.getpid()}/fd/{held}")
+        yield path_of(held)
     finally:
         os.close(held)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.formats.held import path_of
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
@@ -46,6 +47,10 @@ def open_target(
         for error in refusals(target, needs, device=device, consent=consent):
             raise error
 
+    try:
+        path_of(0)
+    except OSError as error:  # what is written would go to whatever another process has open
+        raise TargetError(f"refusing {target.path}: {error.strerror}", rule="processes") from error
     with contextlib.ExitStack() as stack:
         disks = (number for number in disks_under(target) if number not in fellows.disks)
         stack.enter_context(hold_disks(disks, heed, notice))
@@ -72,7 +77,7 @@ class _DeviceScratch(contextlib.ExitStack):
 
     def __init__(self, target: Target, descriptor: int, check: CheckNeeds) -> None:
         super().__init__()
-        self._held = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+        self._held = path_of(descriptor)
         self.folder: Path | None = None
         self.written = 0
         self._target = target

@@ -1766,6 +1766,20 @@ Read       | 409.39 MB/s    (799) | n/a
         piece = only(table("| 4k | 1 | 25339 IOps@0.039ms |", "| 4k | 1 | 25339 IOps@7.6ms |", head=head))
         assert by_check(piece) == {"latency_unit": {5}} or by_check(piece, "suspect") == {"little_law": {5}}
 
+    @pytest.mark.parametrize("head", ["IOPS (BW)", "Read IOPS (BW)", "BW (IOPS)", "Throughput"])
+    def test_a_heading_may_name_one_of_two_figures(self, head):
+        """The second one was taken for the first in another unit, and left out without a word."""
+        piece = only(table("| 4k | 57739 IOPS (2260 MiB/s) |", head=f"| bs | {head} |"))
+        assert by_check(piece) == {"bandwidth_unit": {4}}
+
+    @pytest.mark.parametrize("mixed", ["Mixed", "RW", "70/30", "Mixed 70/30"])
+    def test_a_mix_beside_reads_is_a_test_of_its_own(self, mixed):
+        """Both together had twice as many I/Os in flight as the depth."""
+        head = f"| bs | QD | Read IOPS | Read lat (us) | {mixed} IOPS | {mixed} lat (us) |"
+        assert not only(table("| 4k | 32 | 57739 | 554 | 30000 | 1067 |", head=head)).findings
+        piece = only(table("| 4k | 32 | 57739 | 554 | 30000 | 106.7 |", head=head))
+        assert by_check(piece, "suspect") == {"little_law": {4}}
+
     def test_of_two_systems_in_a_row_each_is_held_against_itself(self):
         head = "| bs | ext4 IOPS | ext4 BW (MiB/s) | xfs IOPS | xfs BW (MiB/s) |"
         piece = only(table("| 4k | 71060 | 277.6 | 80000 | 625.0 |", head=head))

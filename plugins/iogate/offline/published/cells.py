@@ -55,7 +55,7 @@ _ABOUT = re.compile(r"^[~≈≃] ?(?=\d)|(?<=\w) ?[(\[](?:avg|average|mean)\.?[)
 _SIGNS_OF_ABOUT = frozenset("~≈≃")
 _NEAR = 0.05  # how exact a figure is that is said to be about right
 PER_SECOND = re.compile(r"(?:iops|(?:i/?o(?:p?s)?|ops|req(?:uest)?s)(?:/s(?:ec)?|ps))$", re.IGNORECASE)
-_SAID_AGAIN = re.compile(r"([\d.,]+\s*[A-Za-z/]+)\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
+_SAID_AGAIN = re.compile(r"([\d.,]+\s*([A-Za-z/]+))\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
 _DIRECTED = re.compile(r"\b(?:[rw]|read|write):", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?:\s*(?:,|;|/|<br ?/?>)\s*|\s+)(?=(?:[rw]|read|write):)", re.IGNORECASE)
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
@@ -156,7 +156,8 @@ def _plain(cell: str) -> str:
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
     again = _SAID_AGAIN.fullmatch(cell)
-    return cell[: again.end(1)] if again and unit_factor("bandwidth", again[2]) else cell
+    rates = again and unit_factor("bandwidth", again[2]) and unit_factor("bandwidth", again[3])
+    return cell[: again.end(1)] if again and rates else cell
 
 
 def _certain(found: re.Match[str]) -> str:

@@ -64,8 +64,8 @@ def _figures(cells: Sequence[str], sizes: Sequence[str]) -> Iterator[str]:
 
 
 def _divided(raw: RawTable) -> RawTable:
-    """Return a table with two columns for each whose heading does not say of which kind its figures are, and
-    whose cells are two, each with its unit, or one of them.
+    """Return a table with two columns for each whose cells are two figures, each with its unit, or one of
+    them; the heading may say of which kind one of them is.
     """
     double = {index: kinds for index in range(raw.width) if (kinds := _kinds(raw, index))}
     if not (double and raw.header):
@@ -83,7 +83,7 @@ def _kinds(raw: RawTable, index: int) -> _Kinds | None:
     if len(kinds) != 2 or not all({*_kinds_in(cell)} <= {*kinds} for cell in cells):
         return None
     heading = " ".join(cells[index] for cells in raw.header if index < len(cells))[:LONGEST_CELL]
-    return None if column_of(heading, {}).kind else kinds
+    return kinds if column_of(heading, {}).kind in ("", *kinds) else None
 
 
 def _kinds_in(cell: str) -> list[str]:
@@ -105,8 +105,10 @@ def _two(cell: str) -> list[tuple[str, str]] | None:
 def _doubled(cells: Sequence[str], double: Mapping[int, _Kinds], *, named: bool = False) -> Iterator[str]:
     """Yield the cells of a line of headings, twice where there are two columns for one by now."""
     for index, cell in enumerate(cells):
+        column = column_of(cell, {})
+        words = f"{column.direction} {column.subject}" if column.kind else cell
         for kind in double.get(index, ("",)):
-            yield f"{cell} {_NAMES[kind]}".strip() if named and kind else cell
+            yield f"{words} {_NAMES[kind]}".strip() if named and kind else cell
 
 
 def _parted(cells: Sequence[str], double: Mapping[int, _Kinds]) -> Iterator[str]:

@@ -13,7 +13,7 @@ _OF_LATENCIES = re.compile(r"\bworst\b|\btail\b|\bcase\b")
 _WORD = re.compile(r"\w[^\s()\[\],;:/=#.+-]*")
 _NEUTRAL = frozenset(
     {"of", "in", "the", "at", "by", "and", "for", "all", "total", "aggregate", "overall", "combined", "sum"}
-    | {"mixed", "mix", "measured", "actual", "result", "results", "rate", "speed"}
+    | {"measured", "actual", "result", "results", "rate", "speed"}
     | {"time", "response", "service", "io", "ios", "ops", "op", "test"}
     | {"number", "num", "no", "nr", "count"}
     | {"平均", "平均値", "평균", "средняя", "среднее", "média", "médio", "media", "moyenne", "mittlere"}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.formats.held import path_of
 from iogate.host.loop import attached_to
 from iogate.units import printable
 
@@ -96,7 +97,7 @@ def opened(image: Image, file: Path) -> Iterator[Path]:
     finally:
         os.close(place)
     try:
-        yield Path(f"/proc/{os.getpid()}/fd/{held}")
+        yield path_of(held)
     finally:
         os.close(held)
 

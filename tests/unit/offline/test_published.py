@@ -1384,8 +1384,6 @@ class TestTablesOfOthers:
             *(
                 "MBs",
                 "tput",
-                "Mo/s",
-                "Débit (Mo/s)",
                 "rMB/s",
                 "ext4 MB/s",
                 "MB/s before",
@@ -1765,6 +1763,31 @@ Read       | 409.39 MB/s    (799) | n/a
         head = "| Test | QD | Read |"
         piece = only(table("| 4k | 1 | 25339 IOps@0.039ms |", "| 4k | 1 | 25339 IOps@7.6ms |", head=head))
         assert by_check(piece) == {"latency_unit": {5}} or by_check(piece, "suspect") == {"little_law": {5}}
+
+    @pytest.mark.parametrize("rate", ["{} Mio/s", "{} MiB/s"])
+    @pytest.mark.parametrize("head", ["Read", "Lecture", "Vitesse"])
+    def test_octets_are_bytes(self, rate, head):
+        """`278 Mio/s` were millions of I/Os in a second."""
+        head = f"| bs | iodepth | {head} | Latency |"
+        rows = [f"| 4k | 32 | {rate.format(shown)} | 450 µs |" for shown in ("278", "27.8")]
+        piece = only(table(*rows, head=head))
+        assert piece.kinds == {"bandwidth", "lat"} and by_check(piece, "suspect") == {"little_law": {5}}
+
+    @pytest.mark.parametrize(
+        "rate", ["Débit (Mo/s)", "Скорость, МБ/с", "Скорость чтения, МБ/с", "Bandwidth/MB/s"]
+    )
+    @pytest.mark.parametrize("many", ["IOPS, тыс.", "IOPS (тыс.)", "тыс. IOPS", "IOPS (in K)"])
+    @pytest.mark.parametrize(
+        "time", ["Задержка, мкс", "Отклик, мкс", "Время отклика (мкс)", "延迟，us", "Latency/us"]
+    )
+    def test_headings_of_other_languages(self, rate, many, time):
+        """They were left out, or what stood beside them was held against single IOPS."""
+        head = f"| bs | QD | {many} | {rate} | {time} |"
+        rows = ("| 4k | 32 | 71.1 | 291.2 | 450 |", "| 4k | 32 | 71.1 | 391.2 | 45 |")
+        piece = only(table(*rows, head=head))
+        assert by_check(piece) == {"bandwidth_unit": {5}} and by_check(piece, "suspect") == {
+            "little_law": {5}
+        }
 
     @pytest.mark.parametrize("head", ["IOPS (BW)", "Read IOPS (BW)", "BW (IOPS)", "Throughput"])
     def test_a_heading_may_name_one_of_two_figures(self, head):

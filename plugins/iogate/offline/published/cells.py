@@ -25,6 +25,8 @@ _TIMES = {
     **dict.fromkeys(("s", "sec", "seconds"), 1e9),
 }
 _CYRILLIC = str.maketrans("кКМмГгТтБбсиИ", "kKMmGgTtBbsii")  # МБ/с, КиБ/с
+_OCTETS = re.compile(r"(?<![^\W\d_])(?:([kKMGT])o|([KMGT]i)o|octets?)(?= ?/ ?s|ps\b)")
+"""French: Mo/s, Mio/s. In small letters alone, or in capitals, `kio/s` are I/Os."""
 _COUNTS = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6}
 _RATE = re.compile(
     r"([kmgt]|kilo|mega|giga|kibi|mebi|gibi)?(i?)(b|bits?|bytes?)(?:/s(?:ec(?:ond)?)?|ps)", re.IGNORECASE
@@ -98,7 +100,7 @@ def unit_factor(kind: str, unit: str) -> float | None:
     if kind == "iops":
         return _COUNTS.get(unit)
     if kind == "bandwidth":
-        match = _RATE.fullmatch(unit)
+        match = _RATE.fullmatch(_in_bytes(unit))
         if not match:
             return None
         bits = 8 if match[3].lower().startswith("bit") else 1
@@ -106,6 +108,11 @@ def unit_factor(kind: str, unit: str) -> float | None:
         binary = match[2] or prefix.endswith("bi")
         return (1024.0 if binary else 1000.0) ** " kmgt".index(prefix[0]) / bits
     return _TIMES.get(unit.lower())
+
+
+def _in_bytes(text: str) -> str:
+    """Return a text with rates of octets as rates of bytes."""
+    return _OCTETS.sub(lambda found: f"{found[1] or found[2] or ''}B", text)
 
 
 def unit_in(text: str) -> tuple[str, str] | None:
@@ -152,7 +159,7 @@ def _plain(cell: str) -> str:
     """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
     the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
     """
-    cell = _UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _ABOUT.sub("", cell.strip())))
+    cell = _in_bytes(_UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _ABOUT.sub("", cell.strip()))))
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
     again = _SAID_AGAIN.fullmatch(cell)

@@ -79,7 +79,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         last = unit_in(rate_in(header, kind) or words.replace("_", " ").rpartition(" ")[2])
         last = last or (unit_in(header.partition(" ")[0]) if direction else None)
         last = last or next(filter(None, map(unit_in, _TIME.findall(text))), None)
-        last = last or (unit_in(header.rpartition("/")[2]) if kind in LATENCIES else None)
+        last = last or unit_in(header.rpartition(",")[2]) or unit_in(header.partition("/")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header.replace("_", " "))):

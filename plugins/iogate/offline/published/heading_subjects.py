@@ -16,7 +16,23 @@ _NEUTRAL = frozenset(
     | {"measured", "actual", "result", "results", "rate", "speed"}
     | {"time", "response", "service", "io", "ios", "ops", "op", "test"}
     | {"number", "num", "no", "nr", "count"}
-    | {"平均", "平均値", "평균", "средняя", "среднее", "média", "médio", "media", "moyenne", "mittlere"}
+    | {
+        "平均",
+        "平均値",
+        "평균",
+        "средняя",
+        "среднее",
+        "média",
+        "médio",
+        "скорость",
+        "скорости",
+        "время",
+        "débit",
+        "vitesse",
+        "media",
+        "moyenne",
+        "mittlere",
+    }
     | {"s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "µs", "μs"}
 )
 """Words that say nothing of whose figures they are."""

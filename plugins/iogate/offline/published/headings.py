@@ -7,7 +7,8 @@ import re
 from iogate.offline.published.cells import LATENCIES
 
 _LATENCY_ELSEWHERE = (
-    r"延[迟遲]|[时時]延|遅延|レイテンシー?|지연(?: ?시간)?|задержк\w|响应时间|應答時間|応答時間|độ trễ"
+    r"延[迟遲]|[时時]延|遅延|レイテンシー?|지연(?: ?시간)?|задержк\w|отклик\w?|响应时间"
+    r"|應答時間|応答時間|độ trễ"
     r"|latênci\w|latencia\b|latentie\b|latens\b|opóźnieni\w|gecikme|temps de réponse"
     r"|tiempo de respuesta|tempo di risposta|tempo de resposta"
 )
@@ -55,16 +56,18 @@ _TAIL = re.compile(
 _TAILS = (("max", rf"\bworst(?:[ -]case)?{_OF_LATENCY}"), ("tail", rf"\btail{_OF_LATENCY}"))
 _MEAN = re.compile(r"\bavg|\baverage|\bmean")
 """Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
-_DIRECTION = re.compile(r"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(read|write)s?\b")
+_READS = r"reads?|чтен\w+|lecture|lesen|lectura|leitura|lettura"
+_WRITES = r"writes?|запис\w+|[ée]criture|schreiben|escritura|escrita|scrittura"
+_DIRECTION = re.compile(rf"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(?:({_READS})|{_WRITES})\b")
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
     r"(?<!\d)(?<!\d[ ‐‑–-])\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]"
     r"|(?<!\d)(?<!\d[ ‐‑–-])\b(k)(?:ops|ios?)?\b(?! ?=|-\w)"
-    r"|\bthousands?\b|[x×] ?1000\b|\b1e3\b|10³|10\^3(?!\d)"
+    r"|\bthousands?\b|\bтыс(?:яч\w?)?\b|\bтис\b|\btsd\b|[x×] ?1000\b|\b1e3\b|10³|10\^3(?!\d)"
 )
 _OTHERWISE = re.compile(  # of IOPS: what is not understood
-    r"[(\[/][^)\]]*(?:million|000|10\^|kilo)|\bkilo|\bmillion|\b1e\d|10[⁰¹²⁴-⁹]"
+    r"[(\[/][^)\]]*(?:million|000|10\^|kilo)|\bkilo|\bmillion|\bмлн\b|\bmio\b|\b1e\d|10[⁰¹²⁴-⁹]"
 )
 _PREFIX = re.compile(r"(?<!\d)[(\[ ]([kmg])(?:i?b)?[)\]]?$")  # as in Size [KiB], bs_kb
 _CONDITIONS = (
@@ -133,7 +136,7 @@ def part_in(text: str, kind: str) -> str:
 def direction_in(text: str) -> str:
     """Return the direction that a heading names: `read`, `random write`; empty if none."""
     found = _DIRECTION.search(text)
-    return f"{_PATTERNS.get(found[1], '')}{found[2]}" if found else ""
+    return f"{_PATTERNS.get(found[1], '')}{'read' if found[2] else 'write'}" if found else ""
 
 
 def counted_in(text: str, kind: str) -> str:

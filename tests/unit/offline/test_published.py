@@ -704,11 +704,11 @@ class TestForms:
             "| Rnd 4k (MB/s) | 60 | 70000 |",
             "| Rnd 4k (IOPS) | 60k | 9k |",
         )
-        piece = only(table(*rows, head="| Test | Read | Write |"))
-        assert by_check(piece) == {"link_limit": {5}}
-        alone = "    nothing to hold against: IOPS (1 of 3 rows), bandwidth (1 of 3 rows)\n"
-        assert alone in text("x", [piece])
-        assert "    does not stand: bandwidth (1 of 3 rows)\n" in text("x", [piece])
+        for some, found in (
+            (rows[:2], {"link_limit": {5}}),
+            (rows[1:], {"bandwidth_unit": {4}, "link_limit": {4}}),
+        ):
+            assert by_check(only(table(*some, head="| Test | Read | Write |"))) == found
 
     def test_or_that_their_cells_say(self):
         piece = only(table("| A | 3500 MB/s | 99 GB/s |", head="| Drive | Read | Write |"))
@@ -1788,6 +1788,52 @@ Read       | 409.39 MB/s    (799) | n/a
         assert by_check(piece) == {"bandwidth_unit": {5}} and by_check(piece, "suspect") == {
             "little_law": {5}
         }
+
+    @pytest.mark.parametrize("form", [" | ", ",", "\t", "    "])
+    @pytest.mark.parametrize(
+        ("head", "rows"),
+        [
+            ("Test,Drive A,Drive B", "4k random IOPS,71060,30000\n4k random MB/s,291,1229"),
+            ("Test,Drive A,Drive B", "4k randread IOPS,71060,30000\n4k randread MiB/s,277.6,1172"),
+            ("Test,4k randread,4k randwrite", "IOPS,71060,30000\nBW (MiB/s),277.6,1172"),
+        ],
+    )
+    def test_rows_may_say_what_figures_are_below_any_headings(self, form, head, rows):
+        """Beside another table they were left out without a word."""
+        text_ = f"{head}\n{rows}\n".replace(",", form)
+        text_ = text_.replace("\n", " |\n|").join("||").rstrip("|") if form == " | " else text_
+        text_ = text_.replace("|\n", "|\n|---|---|---|\n", 1) if form == " | " else text_
+        above = table("| 4k | 71060 | 277.6 |", head="| bs | IOPS | BW (MiB/s) |")
+        *_, piece = pieces(f"{above}\nBy drives:\n\n{text_}", "a.md")
+        ((message, check),) = {(one.message, one.check) for one in piece.findings}
+        assert check == "bandwidth_unit" and "% above 30000 IOPS x 4k" in message
+
+    @pytest.mark.parametrize(
+        ("reads", "writes"),
+        [
+            ("r_{}", "w_{}"),
+            ("R {}", "W {}"),
+            ("rd_{}", "wr_{}"),
+            ("{} (R)", "{} (W)"),
+            ("Lesen-{}", "Schreiben-{}"),
+            ("读{}", "写{}"),
+            ("随机读 {}", "随机写 {}"),
+            ("Lectura {}", "Escritura {}"),
+            ("чтение {}", "запись {}"),
+        ],
+    )
+    def test_reads_and_writes_have_other_names(self, reads, writes):
+        """Each was held against the depth of both."""
+        head = " | ".join(one.format(name) for name in ("IOPS", "lat (us)") for one in (reads, writes))
+        piece = only(table("| 4k | 32 | 40000 | 17143 | 560 | 560 |", head=f"| bs | qd | {head} |"))
+        assert piece.kinds == {"iops", "lat"} and not piece.findings
+        piece = only(table("| 4k | 32 | 40000 | 17143 | 5600 | 560 |", head=f"| bs | qd | {head} |"))
+        assert by_check(piece, "suspect") == {"little_law": {4}}
+
+    def test_watts_are_no_writes(self):
+        head = "| bs | qd | IOPS | lat (us) | Power (W) | IOPS/W | R/W |"
+        piece = only(table("| 4k | 32 | 40000 | 800 | 5.5 | 7272 | 70/30 |", head=head))
+        assert not piece.findings and "    stands: latency" in text("x", [piece])
 
     @pytest.mark.parametrize("head", ["IOPS (BW)", "Read IOPS (BW)", "BW (IOPS)", "Throughput"])
     def test_a_heading_may_name_one_of_two_figures(self, head):

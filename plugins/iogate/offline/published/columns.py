@@ -15,6 +15,7 @@ from iogate.offline.published.heading_subjects import (
     is_spread,
     names_a_figure,
     subject_in,
+    whose,
 )
 from iogate.offline.published.headings import (
     COUNTED,
@@ -34,13 +35,15 @@ _WIDE = str.maketrans("（）［］【】：／，", "()[][]:/,")
 _SHORT = re.compile(r"[(\[]?\b(?:qd?\d+(?:t\d+)?|t\d+)\b[)\]]?", re.IGNORECASE)
 _NUMBERED = re.compile(  # of which percentile, of which run, of which block
     r"\d+(?:\.\d+)?(?:th|st|nd|rd)\b|9\d(?:\.\d+)? ?%.*[a-z]|(?:4|8|16|32|64|128|256|512) ?k(?:i?b)? .*iops"
-    r"|1 ?m(?:i?b)? .*(?:[kmg]i?b/s|bandwidth|throughput)",
+    r"|1 ?m(?:i?b)? .*(?:[kmg]i?b/s|bandwidth|throughput)"
+    r"|\d+ ?[km](?:i?b)? (?:seq|rand|rnd|read|write|mix)\w*",
     re.IGNORECASE,
 )
 _TIME = re.compile(r"(?<= )[mnuµμ]s(?:ec)?(?= )")  # amid the name of a variable: lat_us_p99
 _CAMEL = re.compile(  # TotalIOPS, readIops, AvgLat: names of variables, too
     r"(?<=[a-z\d])(?=(?:Avg|Average|Bandwidth|Bw|BW|Iops|IOPS|Lat|Latency|Max|Mean|Min|MBps|Ms|Ns|Read|Std|Throughput|Us"
     r"|Write|P\d+)(?![a-z]))|(?<=IOPS)(?=[A-Z][a-z])|(?<=BW)(?=[A-Z][a-z])"
+    r"|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[A-Za-z])"  # 读IOPS
 )
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 
@@ -74,12 +77,13 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     text = with_conditions(words.lower().replace("_", " "))
     named = unit_in(header) or unit_in(_SHORT.sub(" ", header))
     kind = kind_in(text)
-    direction = direction_in(text)
+    direction = direction_in(text, kind)
     if not named and (direction or kind in MEASURED):
         last = unit_in(rate_in(header, kind) or words.replace("_", " ").rpartition(" ")[2])
         last = last or (unit_in(header.partition(" ")[0]) if direction else None)
         last = last or next(filter(None, map(unit_in, _TIME.findall(text))), None)
-        last = last or unit_in(header.rpartition(",")[2]) or unit_in(header.partition("/")[2])
+        if kind in MEASURED:  # `reads/s` is no time
+            last = last or unit_in(header.rpartition(",")[2]) or unit_in(header.partition("/")[2])
         named = last if last and (not kind or _KIND_OF_UNIT.get(kind) == last[0]) else None
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header.replace("_", " "))):
@@ -108,7 +112,7 @@ def _unit_beside(header: str) -> tuple[str, str] | None:
     words = [word.rstrip(",;:") for word in header.split()]
     for word in (words[-1:] + words[:1]) if len(words) > 1 else ():
         named = unit_in(word) if word != "s" else None
-        if named and not subject_in(header.lower().replace("_", " "), "", named[1]):
+        if named and not whose(subject_in(header.lower().replace("_", " "), "", named[1])):
             return named
     return None
 

@@ -143,6 +143,11 @@ def subject_in(text: str, kind: str, unit: str) -> str:
     return " ".join(word for word in _WORD.findall(text) if word not in neutral)
 
 
+def whose(subject: str) -> list[str]:
+    """Return the words of a subject that name no workload, as `4k random` do."""
+    return [word for word in subject.split() if not _OF_WORKLOAD.fullmatch(word)]
+
+
 def _without(text: str, unit: str) -> str:
     """Return a text in small letters without a unit in it."""
     return re.sub(rf"(?<!\w){re.escape(unit.lower())}(?!\w)", " ", text) if unit else text
@@ -155,8 +160,7 @@ def is_latency(text: str, unit: str, subject: str) -> bool:
     if unit.lower() not in ("s", "sec", "seconds") and _WAITED.search(text):
         return True
     said = re.sub(r"[^a-z0-9]", "", _without(text, unit))
-    others = [word for word in subject.split() if not _OF_WORKLOAD.fullmatch(word)]
-    return not others and said not in ("", "time", "total", "totaltime", "testtime")
+    return not whose(subject) and said not in ("", "time", "total", "totaltime", "testtime")
 
 
 def _is_block_of_another(text: str) -> bool:

@@ -58,7 +58,12 @@ _MEAN = re.compile(r"\bavg|\baverage|\bmean")
 """Of latencies alone: of IOPS it says how full the drive was, or which of several runs they are of."""
 _READS = r"reads?|чтен\w+|lecture|lesen|lectura|leitura|lettura"
 _WRITES = r"writes?|запис\w+|[ée]criture|schreiben|escritura|escrita|scrittura"
-_DIRECTION = re.compile(rf"\b(?:(seq|rand)(?:uential|om)?[ _-]*)?(?:({_READS})|{_WRITES})\b")
+_DIRECTION = re.compile(
+    rf"\b(?:(?P<pattern>seq|rand)(?:uential|om)?[ _-]*)?(?:(?P<read>{_READS})|{_WRITES})\b"
+    r"|(?P<reads>读(?![写/])|讀(?![寫/])|読(?!み?書)|읽기)|(?<![读/])写|(?<![讀/])寫|書き込?|쓰기"
+)
+_LETTER = re.compile(r"(?<![/\w])(?:(?P<reads>rd?)|wr?)(?! ?/|\w)")
+"""The same of a figure: `r_iops`, `IOPS (W)`; a W beside no figure is a watt."""
 _PATTERNS = {"seq": "sequential ", "rand": "random "}
 _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and in bw_mib, where it is no size
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
@@ -98,6 +103,7 @@ SAYS_WHAT = (
     _RATE,
     _THOUSANDS,
     _DIRECTION,
+    _LETTER,
     *(re.compile(pattern) for _, pattern in _KINDS),
 )
 """All that says of figures what they are, and not whose."""
@@ -133,10 +139,15 @@ def part_in(text: str, kind: str) -> str:
     return next((name for name, pattern in parts if re.search(pattern, text)), "")
 
 
-def direction_in(text: str) -> str:
-    """Return the direction that a heading names: `read`, `random write`; empty if none."""
-    found = _DIRECTION.search(text)
-    return f"{_PATTERNS.get(found[1], '')}{'read' if found[2] else 'write'}" if found else ""
+def direction_in(text: str, kind: str) -> str:
+    """Return the direction that a heading of a kind of figures names: `read`, `random write`; empty if
+    none.
+    """
+    if found := _DIRECTION.search(text):
+        what = "read" if found["read"] or found["reads"] else "write"
+        return f"{_PATTERNS.get(found['pattern'], '')}{what}"
+    letter = _LETTER.search(text) if kind in MEASURED else None
+    return ("read" if letter["reads"] else "write") if letter else ""
 
 
 def counted_in(text: str, kind: str) -> str:

@@ -34,6 +34,7 @@ _FAILED = re.compile(  # or what is nearly a figure: `<1`, `~1000`
     re.IGNORECASE,
 )
 _LOOKED_AT = 8  # rows above
+_FEWEST_NAMED = 2  # rows that say what figures are, so that a line above them heads them
 _OF_ROWS = re.compile(r"metrics?|parameters?|measure(?:ment)?s?|statistics?|stats?", re.IGNORECASE)
 """The heading of names, by which rows say what figures are."""
 _HEADING = re.compile(
@@ -120,10 +121,12 @@ def _begun(
         if _may_go_on(lines, number, form.split(line), above.get(form)):
             return None
         return table, _read_rows(lines, _read_header(lines, table, form), table)
-    if len(line) > LONGEST_LINE or not _HEADING.search(line):
+    if len(line) > LONGEST_LINE:
         return None
+    heads = _HEADING.search(line) is not None
     for form in UNSURE:
-        header = _with_index(_headings(line, form), lines, number, form)
+        header = _with_index(_headings(line, form), lines, number, form) if heads else []
+        header = header or _headings_of_named(lines, number, form)
         if header and number >= vain.get((form, len(header)), 0):
             table = RawTable(number, title, form, [header])
             behind = _read_rows(lines, number + 1, table)
@@ -262,6 +265,19 @@ def _headings(line: str, form: Form) -> list[str]:
         return []
     heads = heads_figures(cells) or (form is not SPACED and heads_rows(cells))
     return cells if 2 <= len(cells) <= MOST_CELLS and heads else []
+
+
+def _headings_of_named(lines: Lines, number: int, form: Form) -> list[str]:
+    """Return the cells of a line above rows that say what their figures are, whatever it is; none of another
+    one.
+    """
+    cells = cut(form.split(lines.texts[number - 1]), 0)
+    if not 2 <= len(cells) <= MOST_CELLS or any(map(is_figure, cells[1:])):
+        return []
+    below = [form.split(line[:LONGEST_LINE]) for line in lines.texts[number : number + _FEWEST_NAMED]]
+    are_rows = all(len(row) == len(cells) and all(map(is_figure, row[1:])) for row in below)
+    named = len(below) == _FEWEST_NAMED and are_rows and all(names_figures(row[0]) for row in below)
+    return cells if named else []
 
 
 def heads_rows(cells: Sequence[str]) -> bool:

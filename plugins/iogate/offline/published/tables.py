@@ -99,16 +99,17 @@ def tables(lines: Sequence[str], more: Iterable[RawTable] = ()) -> list[Table]:
 
 
 def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
-    """Return the tables of figures that one is: as it stands, or turned, where that cannot all be read, as
-    rows say what figures are, and headings at the most in which direction.
+    """Return the tables of figures that one is: as it stands, or turned, where that cannot all be read, or
+    only so has rates to hold against each other, as rows say what figures are, and headings at the most in
+    which direction.
     """
     parts = [table for part in taken_apart(raw) if (table := _table(part, legend))]
-    headed = any(column_of(header, {}).kind in MEASURED for header in _headings(raw))
-    if parts and (headed or not any(row.unread for part in parts for row in part.rows)):
+    if parts and any(column_of(header, {}).kind in MEASURED for header in _headings(raw)):
         return parts
     other, alike = turned(raw)
     table = _table(other, legend) if other.rows else None
-    if parts and not table:
+    unread = any(row.unread for part in parts for row in part.rows)
+    if parts and not (table and (unread or (_has_pairs(table) and not any(map(_has_pairs, parts))))):
         return parts
     odd = [_odd_row(line, " ".join(cells)) for line, cells in raw.rows if line in alike]
     if table or odd:
@@ -116,6 +117,11 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
     if unknown := _bearing_rates(raw):
         return [Table(raw.line, raw.title, (), (Row(raw.rows[0][0], "", unknown=unknown),), len(raw.rows))]
     return []
+
+
+def _has_pairs(table: Table) -> bool:
+    """Return whether a row of a table has IOPS and a bandwidth of one direction."""
+    return any(any(row.pairs(direction)) for row in table.rows for direction in row.directions)
 
 
 def _bearing_rates(raw: RawTable) -> tuple[str, ...]:
@@ -379,4 +385,7 @@ def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]
 
 def _named(label: str) -> tuple[str, str] | None:
     """Return the kind and unit of figures that a row's label names."""
-    return unit_in(label) or (("iops", "") if kind_in(label.lower()) == "iops" else None)
+    if kind_in(label.lower()) == "iops":
+        return "iops", ""
+    found = column_of(label, {})
+    return unit_in(label) or ((found.kind, found.unit) if found.kind == "bandwidth" and found.unit else None)

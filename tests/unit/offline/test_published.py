@@ -1835,6 +1835,28 @@ Read       | 409.39 MB/s    (799) | n/a
         piece = only(table("| 4k | 32 | 40000 | 800 | 5.5 | 7272 | 70/30 |", head=head))
         assert not piece.findings and "    stands: latency" in text("x", [piece])
 
+    @pytest.mark.parametrize(
+        "wiki",
+        [
+            '{| class=wikitable\n! bs\n! IOPS\n! style="x" | BW (MiB/s)\n|-\n| 4k\n| 71060\n| 2776\n|}',
+            "{|\n|+ Results\n|-\n! bs !! IOPS !! BW (MiB/s)\n|-\n| 4k || 71060 || align=right | 2776\n|}",
+            "[table]\n[tr][th]bs[/th][th]IOPS[/th][th]BW (MiB/s)[/th][/tr]\n[tr][td]4k[/td][td]71060[/td]"
+            "[td]2776[/td][/tr]\n[/table]",
+        ],
+    )
+    def test_wikis_and_forums(self, wiki):
+        """Beside another table they were left out without a word."""
+        above = table("| 4k | 71060 | 277.6 |", head="| bs | IOPS | BW (MiB/s) |")
+        first, second = pieces(f"{above}\n{wiki}\n", "a.txt")
+        assert not first.findings
+        assert by_check(second) == {"bandwidth_unit": {wiki[: wiki.index("4k")].count("\n") + 6}}
+
+    def test_braces_and_brackets_are_no_tables(self):
+        text_ = (
+            "a {| b\n{|\n" + table("| 4k | 71060 | 277.6 |", head="| bs | IOPS | BW (MiB/s) |") + "[/table]\n"
+        )
+        assert only(text_).rows == 1
+
     @pytest.mark.parametrize("head", ["IOPS (BW)", "Read IOPS (BW)", "BW (IOPS)", "Throughput"])
     def test_a_heading_may_name_one_of_two_figures(self, head):
         """The second one was taken for the first in another unit, and left out without a word."""

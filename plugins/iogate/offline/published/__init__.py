@@ -23,6 +23,7 @@ from iogate.offline.published.held import held_kinds
 from iogate.offline.published.html_tables import read_html
 from iogate.offline.published.latencies import with_jobs
 from iogate.offline.published.outputs import Machine, Piece
+from iogate.offline.published.wiki_tables import as_html
 from iogate.units import no_commands, plural
 
 __all__ = ["Machine", "Piece", "audit_files", "pieces"]
@@ -56,7 +57,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     A run that cannot be used is one of them. Raises OutputError if there is nothing else, or nothing at all.
     """
     several = names_several(text)
-    text, in_html = read_html(text)
+    text, in_html = read_html(as_html(text))
     lines = text.split("\n")
     described = outputs.descriptions(lines)
     jobs = outputs.by_name(described)

@@ -1830,6 +1830,33 @@ Read       | 409.39 MB/s    (799) | n/a
         piece = only(table("| 4k | 32 | 40000 | 17143 | 5600 | 560 |", head=f"| bs | qd | {head} |"))
         assert by_check(piece, "suspect") == {"little_law": {4}}
 
+    @pytest.mark.parametrize(
+        "heading",
+        [
+            "avglat(us)",
+            "r-avglat(us)",
+            "meanlat (us)",
+            "latavg (us)",
+            "latmean_us",
+            "AVGLAT (us)",
+            "latus",
+            "clatavg(us)",
+            "AvgClat (us)",
+            "resptime(us)",
+        ],
+    )
+    def test_latencies_in_one_word(self, heading):
+        """They were left out without a word where they bore a unit."""
+        piece = only(table("| 4k | 32 | 71060 | 450000 |", head=f"| bs | qd | iops | {heading} |"))
+        assert by_check(piece) == {"latency_unit": {4}}
+
+    @pytest.mark.parametrize(
+        "heading", ["p99lat(us)", "latp99_us", "maxlat(us)", "latmax (us)", "p999lat(us)"]
+    )
+    def test_statistics_of_latencies_in_one_word_are_no_means(self, heading):
+        piece = only(table("| 4k | 32 | 71060 | 450000 |", head=f"| bs | qd | iops | {heading} |"))
+        assert piece.kinds == {"iops", "lat"} and not piece.findings
+
     def test_watts_are_no_writes(self):
         head = "| bs | qd | IOPS | lat (us) | Power (W) | IOPS/W | R/W |"
         piece = only(table("| 4k | 32 | 40000 | 800 | 5.5 | 7272 | 70/30 |", head=head))

@@ -45,6 +45,11 @@ _CAMEL = re.compile(  # TotalIOPS, readIops, AvgLat: names of variables, too
     r"|Write|P\d+)(?![a-z]))|(?<=IOPS)(?=[A-Z][a-z])|(?<=BW)(?=[A-Z][a-z])"
     r"|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[A-Za-z])"  # 读IOPS
 )
+_JOINED = re.compile(  # avglat, latmean, p99lat, latus
+    r"(?:(?<=avg)|(?<=mean)|(?<=min)|(?<=max)|(?<=p\d\d)|(?<=p\d\d\d))(?=[cst]?lat)"
+    r"|(?<=lat)(?=avg|mean|min|max|p\d\d|[mnu]s\b)",
+    re.IGNORECASE,
+)
 _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 
 
@@ -73,7 +78,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
     header = " ".join(header.translate(_WIDE).split())
     header = _UNCERTAINTY.sub("", in_words(header)).strip()
-    words = _CAMEL.sub(" ", header)
+    words = _JOINED.sub(" ", _CAMEL.sub(" ", header))
     text = with_conditions(words.lower().replace("_", " "))
     named = unit_in(header) or unit_in(_SHORT.sub(" ", header))
     kind = kind_in(text)

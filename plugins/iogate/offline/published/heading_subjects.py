@@ -126,7 +126,8 @@ _NO_FIGURES = re.compile(
 )
 """Words beside them of what is no figure of the storage, or none of a rate and a time."""
 _WAITED = re.compile(  # other names of latencies
-    r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*|\b(?:resp|wait|delay|access time|turnaround|rt)\b|ø"
+    r"\b\w*(?:await|laten[cz]|antwort|zugriff)\w*"
+    r"|\b(?:resp(?:time)?|wait|delay|access time|turnaround|rt)\b|ø"
 )
 _OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\w*")
 

@@ -66,7 +66,9 @@ class OutOfPlace:
             self.heat.see(values, [item.worked for item in having], self.places.usual)
         if longer and decision.verdict == "regressed" and self._explains(name, decision):
             return f"{format_change(-self.heat.fall)} was seen within this session, and {longer.text}"
-        step = self.places.step(name, values, unlike=longer is not None)
+        falls = longer and decision.verdict == "regressed"
+        step = self.places.fall(name, values) if falls else None
+        step = step or self.places.step(name, values, unlike=longer is not None)
         if not step or decision.verdict == "continue" or not _decided(name, step, values, decision, decide):
             return ""
         told = f"{format_change(step.change)} from repetition {step.place + 1} on"

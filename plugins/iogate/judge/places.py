@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from iogate.model import metric
+
 if TYPE_CHECKING:
     from iogate.judge.gate import Course, Step
     from iogate.judge.gate.values import BaselineValues
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
 _SURE = 0.0005  # of one metric's course that is none, where it costs verdicts
+_EXCUSED = 0.05  # of what regressed behind more work, and by chance is faster at first: it costs a verdict
 _LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
@@ -158,17 +161,27 @@ class Places:
 
     def step(self, name: str, values: Sequence[float], *, unlike: bool) -> Step | None:
         """Return the step of a session where most sessions of the baseline end, or anywhere if it came behind
-        `unlike` work, where one repetition may be before it and three behind, if it has one that matters.
-        Where places are known to differ, there is none.
+        `unlike` work, if it has one that matters; where places are known to differ, there is none.
         """
         from iogate.judge.gate import step_of
 
         if name in self.courses or not self.usual:
             return None
         found = step_of(values, range(len(values)) if unlike else (self.usual,))
-        if unlike and not found:
-            found = step_of(values, (1,), before=1, behind=3)
         return found if found and self.matters(name, abs(found.change)) else None
+
+    def fall(self, name: str, values: Sequence[float]) -> Step | None:
+        """Return a step for the worse anywhere in a session, of one repetition as well, if it has one that
+        matters beside what repetitions of the baseline's sessions differ by.
+        """
+        from iogate.judge.gate import spread_within, step_of
+
+        if name in self.courses or name not in self._known:
+            return None
+        known = spread_within(self._known[name])
+        found = step_of(values, range(len(values)), before=1, behind=1, chance=_EXCUSED, known=known)
+        worse = found and (found.change > 0) == (metric(name).direction == "lower")
+        return found if found and worse and self.matters(name, abs(found.change)) else None
 
     def means(self, name: str, values: Sequence[float]) -> tuple[float, float] | None:
         """Return the plain mean of the baseline's sessions, and of this one, at the places that can be

@@ -362,6 +362,34 @@ def test_a_loss_is_one_whatever_disturbed_a_repetition_and_whatever_came_before(
     assert found.verdict == "regressed"
 
 
+@pytest.mark.parametrize("knee", [1, 2])
+@pytest.mark.parametrize(("noise", "drop"), [(0.01, 0.1), (0.02, 0.2)])
+def test_a_fall_behind_more_work_than_ever_is_seen_amid_noise(knee, noise, drop):
+    """It was held against this session's own repetitions alone, so that 41% of these were regressed."""
+    source = random.Random(2)
+    found = []
+    for _ in range(60):
+        sessions = [1000 * source.gauss(1, 0.005) for _ in range(6)]
+        *rows, own = ([level * source.gauss(1, noise) for _ in range(20)] for level in sessions)
+        falls = [value * (1 - drop * (place >= knee)) for place, value in enumerate(own)]
+        lost = [value * (1 - drop) for value in own]
+        for values in (falls, lost):
+            one = judge({IOPS: Tolerance(0.05)}, {IOPS: tuple(tuple(row[:5]) for row in rows)}, BEHIND)
+            work = (40.0 + 2 * n for n in range(20))
+            found.append(decided(one, behind(repetitions(**{IOPS: values}), *work))[0].verdict)
+    assert found[::2].count("regressed") <= 4
+    assert found[1::2].count("regressed") >= 58
+
+
+def test_a_first_repetition_that_was_disturbed_makes_nothing_of_the_rest_doubtful():
+    """Behind more work than ever 17% of the sessions with one were inconclusive."""
+    rows = tuple((1000.0 + n, 1001.0, 999.0, 1002.0, 998.0) for n in range(3))
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND)
+    values = [700.0, *(1000.0 + n for n in range(19))]
+    found, _ = decided(one, behind(repetitions(**{IOPS: values}), *(40.0 + 2 * n for n in range(20))))
+    assert found.verdict == "pass"
+
+
 def test_a_step_behind_more_work_than_ever_decides_nothing_that_was_not_so_before():
     """What had lost as much before it has regressed, however much slower it gets then."""
     rows = tuple((1000.0 + n, 1001.0, 999.0, 1002.0, 998.0) for n in range(3))

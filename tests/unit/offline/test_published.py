@@ -1857,6 +1857,13 @@ Read       | 409.39 MB/s    (799) | n/a
         piece = only(table("| 4k | 32 | 71060 | 450000 |", head=f"| bs | qd | iops | {heading} |"))
         assert piece.kinds == {"iops", "lat"} and not piece.findings
 
+    @pytest.mark.parametrize(
+        ("rate", "severity"), [("2100", "suspect"), ("2101", "invalid"), ("2110", "invalid")]
+    )
+    def test_what_may_be_rounded_to_two_digits_is_doubtful(self, rate, severity):
+        piece = only(table(f"| 32k | 65.9k | {rate} MiB/s |", head="| bs | IOPS | BW |"))
+        assert by_check(piece, severity) == {"bandwidth_unit": {4}}
+
     def test_watts_are_no_writes(self):
         head = "| bs | qd | IOPS | lat (us) | Power (W) | IOPS/W | R/W |"
         piece = only(table("| 4k | 32 | 40000 | 800 | 5.5 | 7272 | 70/30 |", head=head))
@@ -1890,7 +1897,20 @@ Read       | 409.39 MB/s    (799) | n/a
         piece = only(table("| 4k | 57739 IOPS (2260 MiB/s) |", head=f"| bs | {head} |"))
         assert by_check(piece) == {"bandwidth_unit": {4}}
 
-    @pytest.mark.parametrize("mixed", ["Mixed", "RW", "70/30", "Mixed 70/30"])
+    @pytest.mark.parametrize(
+        ("said", "findings"),
+        [("with 4 clients", 0), ("of 4 nodes", 0), ("with 3 clients", 1), ("at home", 1)],
+    )
+    def test_clients_that_a_text_names_may_have_as_many_jobs_each(self, said, findings):
+        """As in a published table of 4 clients with 128 jobs each, which had 510 I/Os in flight."""
+        rows = "| 4k | 128 | 1 | 211K | 823 | 2.42 |"
+        head = "| bs | numjobs | iodepth | IOPS | MiB/s | Lat(ms) |"
+        piece = only(table(rows, head=head, above=f"Tests {said}, and results."))
+        assert len(piece.findings) == findings
+
+    @pytest.mark.parametrize(
+        "mixed", ["Mixed", "RW", "70/30", "Mixed 70/30", "R/W 50:50", "Reread", "Overwrite", "Trim"]
+    )
     def test_a_mix_beside_reads_is_a_test_of_its_own(self, mixed):
         """Both together had twice as many I/Os in flight as the depth."""
         head = f"| bs | QD | Read IOPS | Read lat (us) | {mixed} IOPS | {mixed} lat (us) |"

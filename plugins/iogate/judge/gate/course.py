@@ -78,6 +78,24 @@ class Step(NamedTuple):
     change: float
 
 
+class Spread(NamedTuple):
+    """How much repetitions of one session differ: the sum of squares of their logarithms about their means,
+    and the degrees of freedom that it has.
+    """
+
+    squares: float
+    degrees: int
+
+
+NOTHING_KNOWN = Spread(0.0, 0)
+
+
+def spread_within(sessions: Sequence[Sequence[float]]) -> Spread:
+    """Return how much the repetitions of each of these sessions differ from one another."""
+    rows = [_centred([math.log(value) for value in session]) for session in sessions if session]
+    return Spread(math.fsum(value**2 for row in rows for value in row), sum(len(row) - 1 for row in rows))
+
+
 def step_of(
     values: Sequence[float],
     places: Sequence[int],
@@ -85,24 +103,27 @@ def step_of(
     before: int = 2,
     behind: int = 2,
     chance: float = _CHANCE,
+    known: Spread = NOTHING_KNOWN,
 ) -> Step | None:
     """Return the largest step within a session at one of these places, with so many repetitions `before` it
     and `behind` it. None if there is none beyond what chance makes of a part of `chance` of all sessions
-    without one (one-way layout of two groups, the places sharing the chance).
+    without one (one-way layout of two groups, the places sharing the chance). What other sessions are `known`
+    to differ within adds to what is known of this one's noise.
     """
     possible = [place for place in places if before <= place <= len(values) - behind]
-    if not possible or len(values) < 3 or not all(0 < value < math.inf for value in values):
+    degrees = len(values) - 2 + known.degrees
+    if not possible or degrees < 1 or not all(0 < value < math.inf for value in values):
         return None
     logs = [math.log(value) for value in values]
-    bound = variance_ratio_bound(1, len(logs) - 2, 1 - chance / len(possible))
-    found = [step for place in possible if (step := _step(logs, place, bound))]
+    bound = variance_ratio_bound(1, degrees, 1 - chance / len(possible))
+    found = [step for place in possible if (step := _step(logs, place, bound, known))]
     return max(found, key=lambda step: abs(step.change), default=None)
 
 
-def _step(logs: Sequence[float], place: int, bound: float) -> Step | None:
+def _step(logs: Sequence[float], place: int, bound: float, known: Spread) -> Step | None:
     first, behind = logs[:place], logs[place:]
-    squares = math.fsum(value**2 for group in (first, behind) for value in _centred(group))
-    noise = max(squares / (len(logs) - 2), NOISE_FLOOR**2)
+    squares = math.fsum(value**2 for group in (first, behind) for value in _centred(group)) + known.squares
+    noise = max(squares / (len(logs) - 2 + known.degrees), NOISE_FLOOR**2)
     change = math.fsum(behind) / len(behind) - math.fsum(first) / len(first)
     between = change**2 * len(first) * len(behind) / len(logs)
     return Step(place, math.expm1(change)) if between > noise * bound else None

@@ -16,7 +16,7 @@ from iogate import engines
 from iogate.errors import InputError, OutputError
 from iogate.offline.outputs import read_bytes, text_of
 from iogate.offline.published import across, clocks, outputs, report, rows, tables
-from iogate.offline.published.context import Context, jobs_in, names_several
+from iogate.offline.published.context import Context, clients_in, jobs_in, names_several
 from iogate.offline.published.crystal_disk_mark import crystal_tables
 from iogate.offline.published.findings import FigureFinding
 from iogate.offline.published.held import held_kinds
@@ -71,7 +71,9 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     late = defaultdict(list)
     for finding in clocks.whole_seconds(read, clocks.sizes(lines)):
         late[finding.line].append(finding)
-    context = Context(tuple(described), machine.link, several=several, jobs=jobs_in(text))
+    context = Context(
+        tuple(described), machine.link, several=several, jobs=jobs_in(text), clients=clients_in(text)
+    )
     read = [replace(table, rows=tuple(with_jobs(row, context) for row in table.rows)) for table in read]
     found += [_table_piece(table, context, late, elsewhere) for table in read]
     refused = [piece.error for piece in found if piece.error]

@@ -41,12 +41,17 @@ _JOBS = re.compile(
     re.IGNORECASE,
 )
 
+_CLIENTS = re.compile(
+    r"(?<![\d.])(\d{1,4}) (?:parallel |concurrent |fio )?(?:clients|hosts|nodes|instances|vms)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True)
 class Context:
     """What a text says beside a row: the jobs it describes, the limit of the link in B/s, the units of
     bandwidths that the other rows of its table bear out, whether several disks may have been at work, and how
-    many `jobs` it says anywhere that there were.
+    many `jobs`, and `clients`, it says anywhere that there were.
     """
 
     described: tuple[Description, ...] = ()
@@ -54,6 +59,7 @@ class Context:
     units: frozenset[str] = frozenset()
     several: bool = False
     jobs: frozenset[int] = frozenset()
+    clients: frozenset[int] = frozenset()
 
     @cached_property
     def job(self) -> DescribedJob | None:
@@ -88,6 +94,11 @@ def names_several(text: str) -> bool:
 def jobs_in(text: str) -> frozenset[int]:
     """Return how many jobs a text says anywhere that there were (`numjobs=4`)."""
     return frozenset(int(before or behind) for before, behind in _JOBS.findall(text)) - {0, 1}
+
+
+def clients_in(text: str) -> frozenset[int]:
+    """Return how many clients a text says anywhere that there were (`with 4 clients`)."""
+    return frozenset(map(int, _CLIENTS.findall(text))) - {0, 1}
 
 
 def _common_value(values: Iterable[int | None]) -> int | None:

@@ -213,14 +213,16 @@ def _rounded(row: Row, flying: float, depth: float) -> bool:
 
 
 def with_jobs(row: Row, context: Context) -> Row:
-    """Return a row that names its depth and no jobs as one of so many jobs as the text names elsewhere, if
-    its depth alone does not explain what was in flight, and those do.
+    """Return a row that names its depth as one of so many jobs as the text names elsewhere, if it names none
+    itself, or of so many on each client, if its depth alone does not explain what was in flight, and those
+    do.
     """
     flying, depth = in_flight(row), depth_of(row)
-    if row.jobs or flying is None or not depth or flying <= 1.15 * depth:
+    if flying is None or not depth or flying <= 1.15 * depth:
         return row
-    fitting = [jobs for jobs in sorted(context.jobs) if 0.7 <= flying / (depth * jobs) <= 1.15]
-    return replace(row, jobs=fitting[0]) if fitting else row
+    named = context.clients if row.jobs else context.jobs | context.clients
+    fitting = [count for count in sorted(named) if 0.7 <= flying / (depth * count) <= 1.15]
+    return replace(row, jobs=fitting[0] * (row.jobs or 1)) if fitting else row
 
 
 def depth_of(row: Row) -> int:

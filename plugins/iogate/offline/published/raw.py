@@ -33,6 +33,7 @@ _FAILED = re.compile(  # or what is nearly a figure: `<1`, `~1000`
     r"|hung|unsupported|not \w{1,20}|tbd|todo|[<>~≈≤≥]\s?\d.{0,20}",
     re.IGNORECASE,
 )
+_BEARS_RATE = re.compile(r"\d[\d.,]{0,15} ?[km]? ?(?:iops\b|[kmg]?i?b/s)", re.IGNORECASE)
 _LOOKED_AT = 8  # rows above
 _FEWEST_NAMED = 2  # rows that say what figures are, so that a line above them heads them
 _OF_ROWS = re.compile(r"metrics?|parameters?|measure(?:ment)?s?|statistics?|stats?", re.IGNORECASE)
@@ -268,16 +269,17 @@ def _headings(line: str, form: Form) -> list[str]:
 
 
 def _headings_of_named(lines: Lines, number: int, form: Form) -> list[str]:
-    """Return the cells of a line above rows that say what their figures are, whatever it is; none of another
-    one.
+    """Return the cells of a line above rows that say what their figures are, or whose cells do, whatever it
+    is; none of another one.
     """
     cells = cut(form.split(lines.texts[number - 1]), 0)
     if not 2 <= len(cells) <= MOST_CELLS or any(map(is_figure, cells[1:])):
         return []
     below = [form.split(line[:LONGEST_LINE]) for line in lines.texts[number : number + _FEWEST_NAMED]]
-    are_rows = all(len(row) == len(cells) and all(map(is_figure, row[1:])) for row in below)
-    named = len(below) == _FEWEST_NAMED and are_rows and all(names_figures(row[0]) for row in below)
-    return cells if named else []
+    if len(below) < _FEWEST_NAMED or any(len(row) != len(cells) for row in below):
+        return []
+    named = all(all(map(is_figure, row[1:])) and names_figures(row[0]) for row in below)
+    return cells if named or all(any(map(_BEARS_RATE.match, row[1:])) for row in below) else []
 
 
 def heads_rows(cells: Sequence[str]) -> bool:

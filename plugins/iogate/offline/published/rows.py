@@ -44,8 +44,8 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
     """Check that bandwidth = IOPS x block size, in the unit that is said.
 
     `invalid` if another unit would fit, or if it is more than 10% off; `suspect` if it is more than 1% off,
-    and what rounding explains, or if it fits where the IOPS are thousands, or millions, and are not said to
-    be.
+    and what rounding explains, if it ends in zeros behind two digits (`2100`), or if it fits where the IOPS
+    are thousands, or millions, and are not said to be.
 
     Take IOPS x block size: the unit of IOPS is rarely wrong.
     """
@@ -70,16 +70,24 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             fits = []
         many, _ = meant_in[direction]
         fits = [] if many and (proven or many == thousands.NO_THOUSANDS) else fits
+        rounded = abs(error) <= allowed + _rounded(shown)
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
+        meant += "; or it is rounded to two digits" if fits and rounded else ""
         meant += f"; it fits if the IOPS are {many}" if many else ""
         yield finding_of(
             row,
             "bandwidth_unit",
-            "invalid" if fits or (abs(error) > 0.1 and not many) else "suspect",
+            "invalid" if (fits and not rounded) or (abs(error) > 0.1 and not many) else "suspect",
             frozenset({"iops"} if proven and many else BOTH_RATES if many and not fits else {"bandwidth"}),
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )
+
+
+def _rounded(shown: Quantity) -> float:
+    """Return by which share a figure may be rounded that ends in zeros behind two digits, as `2100` does."""
+    step = 10 ** max(0, len(f"{shown.number:.0f}") - 2)
+    return 0.5 * step / shown.number if step > 10 and shown.number % step == 0 else 0.0
 
 
 def units_of(rows: Iterable[Row]) -> frozenset[str]:

@@ -13,7 +13,9 @@ from iogate.offline.published.columns import Column
 from iogate.offline.published.headings import MEASURED
 
 _STATED = ("block", "size", "depth", "jobs")
-_OF_A_TEST = re.compile(r"\b(?:seq|rand|stream|large|backend|mix|rw\b|\d\d \d\d\b)")
+_OF_A_TEST = re.compile(
+    r"\b(?:seq|rand|stream|large|backend|mix|rw\b|re-?read|re-?write|overwrite|trim|verify|\d\d \d\d\b)"
+)
 _IN_FLIGHT = re.compile(r"q(\d{1,4})t(\d{1,4})|qd(\d{1,4})|t(\d{1,4})")
 _SIZE_OF_SUBJECT = re.compile(r"\d+[km]i?b?")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iogate import engines
 from iogate.errors import EngineError, TargetError
 from iogate.measure.bench import Arm
 from iogate.measure.budget import admitted
@@ -318,7 +319,14 @@ def _written(arms: Sequence[Arm]) -> int | None:
     most = [arm.needs.written if arm.needs.writes else 0 for arm in arms]
     if None in most:
         return None
-    return sum((each or 0) * arm.needs.clients for each, arm in zip(most, arms, strict=True))
+    return sum((each or 0) * _runs(arm) for each, arm in zip(most, arms, strict=True))
+
+
+def _runs(arm: Arm) -> int:
+    """Return how often a repetition runs the workload: once on each client, of a curve for each count."""
+    engine = engines.load(arm.workload.engine)
+    counts = engine.clients(arm.workload.options) if isinstance(engine, engines.RunsOnClients) else None
+    return sum(counts) if counts and counts != "all" else 1
 
 
 def _copies(trial: Trial) -> int:

@@ -74,6 +74,14 @@ def test_a_plan_says_what_lies_on_each_client_and_in_all(bench):
     assert "space: 2.000 MiB in 2 data files" in text
 
 
+@pytest.mark.parametrize(("clients", "written"), [(2, "2M"), ([1, 2], "3M"), (1, "1M")])
+def test_a_plan_says_what_a_repetition_writes_on_all_of_them(bench, clients, written):
+    """Of a curve it told the most clients alone."""
+    session = session_on(bench)
+    enroll(session, declared("fio", rw="randwrite", size="1M", clients=clients, name="writes"))
+    assert f"at most {written}" in plan_text(bench.target, session.trials, None)
+
+
 def test_the_suite_of_shared_storage_runs_on_all_hosts_where_there_are_some(bench):
     workloads = load_suite(ROOT / "suites/shared_storage.yaml").workloads
     assert [on_clients(workload, bench).options["clients"] for workload in workloads] == [2] * 4

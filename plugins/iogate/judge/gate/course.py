@@ -78,7 +78,7 @@ class Step(NamedTuple):
     change: float
 
 
-class Spread(NamedTuple):
+class SpreadWithin(NamedTuple):
     """How much repetitions of one session differ: the sum of squares of their logarithms about their means,
     and the degrees of freedom that it has.
     """
@@ -87,13 +87,15 @@ class Spread(NamedTuple):
     degrees: int
 
 
-NOTHING_KNOWN = Spread(0.0, 0)
+NOTHING_KNOWN = SpreadWithin(0.0, 0)
 
 
-def spread_within(sessions: Sequence[Sequence[float]]) -> Spread:
+def spread_within(sessions: Sequence[Sequence[float]]) -> SpreadWithin:
     """Return how much the repetitions of each of these sessions differ from one another."""
     rows = [_centred([math.log(value) for value in session]) for session in sessions if session]
-    return Spread(math.fsum(value**2 for row in rows for value in row), sum(len(row) - 1 for row in rows))
+    return SpreadWithin(
+        math.fsum(value**2 for row in rows for value in row), sum(len(row) - 1 for row in rows)
+    )
 
 
 def step_of(
@@ -103,7 +105,7 @@ def step_of(
     before: int = 2,
     behind: int = 2,
     chance: float = _CHANCE,
-    known: Spread = NOTHING_KNOWN,
+    known: SpreadWithin = NOTHING_KNOWN,
 ) -> Step | None:
     """Return the largest step within a session at one of these places, with so many repetitions `before` it
     and `behind` it. None if there is none beyond what chance makes of a part of `chance` of all sessions
@@ -120,7 +122,7 @@ def step_of(
     return max(found, key=lambda step: abs(step.change), default=None)
 
 
-def _step(logs: Sequence[float], place: int, bound: float, known: Spread) -> Step | None:
+def _step(logs: Sequence[float], place: int, bound: float, known: SpreadWithin) -> Step | None:
     first, behind = logs[:place], logs[place:]
     squares = math.fsum(value**2 for group in (first, behind) for value in _centred(group)) + known.squares
     noise = max(squares / (len(logs) - 2 + known.degrees), NOISE_FLOOR**2)

@@ -172,10 +172,10 @@ def test_what_cannot_be_trusted_is_an_error_and_never_a_baseline(project):
 
 
 def test_a_gating_metric_that_is_not_measured_is_never_a_pass(project):
-    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {gate: [write.iops]}\n")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {gate: [read.bandwidth]}\n")
     result = project.run("suites")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*write.iops was not measured*"])
+    result.stdout.fnmatch_lines(["*read.bandwidth was not measured*"])
 
 
 def test_a_pair_of_tolerances_judges_both_sides(project):

@@ -311,7 +311,10 @@ def _bytes(arms: Sequence[Arm]) -> tuple[str, str]:
     if not any(arm.needs.writes for arm in arms):
         return size, "nothing"
     written = _written(arms)
-    return size, "no limit but time" if written is None else f"at most {size_text(written)}"
+    if written is None:
+        return size, "no limit but time"
+    step = 2**20 if written > 2**20 else 1
+    return size, f"at most {size_text(math.ceil(written / step) * step)}"
 
 
 def _written(arms: Sequence[Arm]) -> int | None:

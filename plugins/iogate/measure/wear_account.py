@@ -10,6 +10,7 @@ from iogate.errors import IogateError
 from iogate.measure.invocation import Invocation
 from iogate.measure.sites import Site, Sites
 from iogate.model import Device, Needs, Output
+from iogate.target.flushing import unflushed
 from iogate.target.wear import Wear
 
 
@@ -41,7 +42,7 @@ class WearAccount:
         """
         missing = site.missing(needs, copy)
         if missing or needs.written != 0:
-            self._wear.check(needs.written, missing)
+            self._wear.check(needs.written, missing + _held_back(needs))
         number = site.target.number
         before = counters_of(number) if missing and self._wear.limited else None
         with self._reserved(missing, lambda: max(self._newly_laid_out(), given_since(before, number) or 0)):
@@ -67,6 +68,8 @@ class WearAccount:
             planned = sum(run.needs.written or 0 for run in runs)
             beyond = self._given_since(runs, before) - planned
             if any(run.needs.written is None for run in runs):
+                held_back = sum(_held_back(run.needs) for run in runs)
+                beyond += min(held_back, unflushed()) if held_back else 0
                 self._wear.require_left(beyond, "that is reached, and what writes by time alone was ended")
             elif beyond > 0:
                 said = "that is passed, and what wrote more than was planned was ended"
@@ -133,6 +136,13 @@ class WearAccount:
         if len(counted) == len(given):
             return sum(counted)
         return sum(run.needs.written or 0 for run in runs)
+
+
+def _held_back(needs: Needs) -> int:
+    """Return the most bytes that the page cache may hold back of what a workload writes by time alone: they
+    are written once it has been ended, too.
+    """
+    return needs.size * needs.files if needs.written is None and not needs.direct else 0
 
 
 def _claimed(output: Output) -> int:

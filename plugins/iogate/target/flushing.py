@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from iogate.errors import TargetError
+from iogate.host import sysfs
 from iogate.host.patience import LONG, StandsStill, patiently
 from iogate.target.layout import refusal
 from iogate.units import format_duration
@@ -67,3 +69,11 @@ def _opened(path: Path, action: Callable[[int], None]) -> None:
         action(descriptor)
     finally:
         os.close(descriptor)
+
+
+def unflushed() -> int:
+    """Return the bytes that the page cache of this machine is still to write to all of its disks; see
+    proc_meminfo(5).
+    """
+    found = dict(re.findall(r"^(\w+):\s*(\d+) kB$", sysfs.text(Path("/proc/meminfo")), re.MULTILINE))
+    return 1024 * (int(found.get("Dirty", 0)) + int(found.get("Writeback", 0)))

@@ -147,3 +147,29 @@ def test_what_writes_more_than_was_planned_is_ended_at_the_limit(sites, counted,
         kept.watch([invocation(READS)], [before])  # what others write is none of it
         with pytest.raises(TargetError, match=r"16\.00 MiB a day: that is passed, and what wrote more"):
             kept.watch([run], [before])
+
+
+def test_what_the_page_cache_holds_back_of_a_writer_by_time_counts(sites, counted, monkeypatch):
+    """Ended at the limit, it left 537 MiB to be flushed where 40 MiB may be written."""
+    given, held_back = [0], [0]
+    monkeypatch.setattr("iogate.measure.wear_account.given_since", lambda before, number: given[0])
+    monkeypatch.setattr("iogate.measure.wear_account.unflushed", lambda: held_back[0])
+    sites.there = True
+    buffered = Needs(size=16 * MIB, writes=True, written=None)
+    with (
+        pytest.raises(TargetError, match="would be too much"),
+        account(sites, day=15 * MIB).laid_out(buffered, sites, 0),
+    ):
+        pass
+    run, before = invocation(buffered), types.SimpleNamespace(disk=None)
+    direct = invocation(replace(buffered, direct=True))
+    kept = account(sites, day=100 * MIB)
+    with kept.written([run], [before]):
+        given[0], held_back[0] = 80 * MIB, 10 * MIB
+        kept.watch([run], [before])
+        given[0], held_back[0] = 85 * MIB, 900 * MIB  # of others, too: no more than its own 16
+        kept.watch([direct], [before])
+        with pytest.raises(TargetError, match="that is reached"):
+            kept.watch([run], [before])
+        given[0] = 83 * MIB
+        kept.watch([run], [before])

@@ -17,6 +17,7 @@ _SAME = (("io_size", "io_limit"), ("offset", "fileoffset"), ("offset_increment",
 _SHARED = frozenset({"io_size", "io_limit", "offset", "fileoffset", "offset_increment"})
 """Those that may be in per cent of the size."""
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
+_DEVIATIONS = 5  # standard ones, of a share that is drawn
 _SPLITS = ("bssplit", "bsrange", "blocksize_range")
 
 
@@ -95,18 +96,20 @@ def extent(options: Mapping[str, Any]) -> int:
 
 
 def volume(options: Mapping[str, Any]) -> int:
-    """Return bytes that all jobs move together if no time limit ends them."""
+    """Return bytes that all jobs move together if no time limit ends them, in whole blocks."""
     size, passed = parse_size(options["size"]), _passed(options, "io_size", "io_limit")
     share = _SHARE.fullmatch(str(passed))
     each = math.ceil(size * Fraction(share[1]) / 100) if share else _size(passed)
-    return (each or size) * int(options["numjobs"]) * (_size(_passed(options, "loops")) or 1)
+    largest = blocks(options)[-1]
+    each = math.ceil(each / largest) * largest if each else size
+    return each * int(options["numjobs"]) * (_size(_passed(options, "loops")) or 1)
 
 
 def most_written(options: Mapping[str, Any]) -> int | None:
     """Return the most bytes that a run writes, or None where time alone bounds them.
 
-    fio's `rwmixread` is a share of the I/Os: where reads and writes have other block sizes than one another,
-    it is none of the bytes.
+    fio's `rwmixread` is a share of the I/Os, drawn for each of them: of the bytes it is another one where
+    reads and writes have other block sizes, and none where each has its rate.
     """
     kind = str(options["rw"]).partition(":")[0]
     writes = "write" in kind or (kind in MIXED and options["rwmixread"] < 100)
@@ -114,11 +117,17 @@ def most_written(options: Mapping[str, Any]) -> int | None:
         return 0
     if options["time_based"] or options["ramp_time"]:
         return None
-    if kind not in MIXED or any(name in options.get("fio", {}) for name in _SPLITS):
-        return volume(options)
+    moved = volume(options)
+    if kind not in MIXED or any(_decides_on_its_own(name) for name in options.get("fio", {})):
+        return moved
     read, *others = block_sizes(options["bs"])
-    moved = (
-        Fraction(options["rwmixread"]) * read,
-        Fraction(100 - options["rwmixread"]) * (others or [read])[0],
-    )
-    return math.ceil(volume(options) * moved[1] / sum(moved))
+    write = (others or [read])[0]
+    share = 1 - int(options["rwmixread"]) / 100
+    count = moved / (read * (1 - share) + write * share)
+    drawn = count * share + _DEVIATIONS * math.sqrt(count * share * (1 - share)) + 1
+    return min(moved, math.ceil(drawn * write))
+
+
+def _decides_on_its_own(name: str) -> bool:
+    """Return whether an option makes something else of how much is written of a mix than its share says."""
+    return name in (*_SPLITS, "bs_is_seq_rand") or name.startswith(("rate", "flow"))

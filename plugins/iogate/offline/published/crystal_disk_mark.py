@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from iogate.offline.published.raw import RawTable
 
-_SECTION = re.compile(r"[> \t]*\[(Read|Write|Mix)\]")
-_TEST = re.compile(
-    r"[> \t]*(?P<test>SEQ|RND|Sequential|Random) *(?P<direction>Read|Write)? *(?P<block>\d+ ?[KM]i?B)?"
-    r" *(?:\((?:QD?= *(?P<depth>\d+))?(?:,? *T= *(?P<threads>\d+))?\))?"
-    r" *: +(?P<rate>[\d.,]+) MB/s(?: +\[ *(?P<iops>[\d.,]+) IOPS ?\])?"
-    r"(?: +< *(?P<latency>[\d.,]+) us ?>)?[ \t]*"
+_SECTION = re.compile(r"\[(Read|Write|Mix)\]")
+_TEST = re.compile(  # of a line whose blanks are single ones: several optional ones in a row would take long
+    r"(?P<test>SEQ|RND|Sequential|Random) ?(?P<direction>Read|Write)? ?(?P<block>\d+ ?[KM]i?B)? ?"
+    r"(?:\((?:QD?= ?(?P<depth>\d+))?(?:, ?)?(?:T= ?(?P<threads>\d+))?\))? ?: (?P<rate>[\d.,]+) MB/s"
+    r"(?: \[ ?(?P<iops>[\d.,]+) IOPS ?\])?(?: < ?(?P<latency>[\d.,]+) us ?>)?"
 )
 _NAMES = ("test", "block", "depth", "threads", "rate", "iops", "latency")
 _LONGEST_LINE = 200
@@ -25,13 +24,13 @@ def crystal_tables(lines: Iterable[str]) -> Iterator[RawTable]:
     tables: dict[str, RawTable] = {}
     direction = ""
     for number, line in enumerate(lines, 1):
-        found = _TEST.fullmatch(line) if len(line) <= _LONGEST_LINE else None
-        if found:
+        line = " ".join(line[:_LONGEST_LINE].lstrip("> \t").split())
+        if found := _TEST.fullmatch(line):
             own = found["direction"] or direction
             header, title = _header(own), f"CrystalDiskMark {own}".rstrip()
             table = tables.setdefault(own, RawTable(number, title, header=[header]))
             table.rows.append((number, [(found[name] or "").strip() for name in _NAMES]))
-        elif line.strip(" \t>"):
+        elif line:
             yield from tables.values()
             tables = {}
             section = _SECTION.match(line)

@@ -390,13 +390,13 @@ def test_the_time_of_a_run_bound_by_size_is_that_of_a_slow_device():
     [
         ({"rw": "write", "numjobs": 4}, 4 * 2**30),
         ({"rw": "read"}, 0),
-        ({"rw": "randrw", "rwmixread": 75}, 2**28),
         ({"rw": "write", "fio": {"loops": 2, "io_size": "1M"}}, 2**21),
         ({"rw": "write", "fio": {"io_size": "150%"}}, 3 * 2**29),
-        ({"rw": "randrw", "rwmixread": 90, "bs": "4k,36k"}, 2**29),  # a share of I/Os, not of bytes
-        ({"rw": "randrw", "rwmixread": 50, "bs": "12k,4k,1M"}, 2**28),
         ({"rw": "randrw", "rwmixread": 90, "fio": {"bssplit": "4k/100,1M/100"}}, 2**30),
         ({"rw": "randrw", "rwmixread": 90, "fio": {"bsrange": "4k-4k,4k-1M"}}, 2**30),
+        ({"rw": "randrw", "rwmixread": 90, "fio": {"rate_iops": "100"}, "runtime": 5}, 2**30),
+        ({"rw": "rw", "rwmixread": 90, "bs": "4k,64k", "fio": {"bs_is_seq_rand": "1"}}, 2**30),
+        ({"rw": "write", "bs": "1M", "fio": {"io_size": "100k"}}, 2**20),
         ({"rw": "trimwrite"}, 2**30),
         ({"rw": "write", "runtime": 5}, 2**30),
         ({"rw": "write", "runtime": 5, "time_based": True}, None),
@@ -404,6 +404,21 @@ def test_the_time_of_a_run_bound_by_size_is_that_of_a_slow_device():
 )
 def test_the_bytes_that_a_run_writes_at_most(given, written):
     assert engine.needs(workload(**given)).written == written
+
+
+@pytest.mark.parametrize(
+    ("mix", "size", "share", "most"),
+    [
+        ({"rwmixread": 75}, "1G", 1 / 4, 1.02),
+        ({"rwmixread": 90, "bs": "4k,36k"}, "1G", 1 / 2, 1.05),  # a share of I/Os, not of bytes
+        ({"rwmixread": 50, "bs": "12k,4k,1M"}, "1G", 1 / 4, 1.02),
+        ({"rwmixread": 95}, "4M", 1 / 20, 2.0),  # it is drawn, of few
+        ({"rwmixread": 50}, "64k", 1, 1.0),
+    ],
+)
+def test_of_a_mix_no_more_is_written_than_is_planned(mix, size, share, most):
+    needs = engine.needs(workload(rw="randrw", size=size, **mix))
+    assert share <= needs.written / needs.size <= share * most
 
 
 def test_the_smallest_block_decides_about_alignment():

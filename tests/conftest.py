@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -125,3 +126,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ and os.geteuid() == 0:
         _mounts_of_its_own()
     config.pluginmanager.register(Durations(), "durations of the parts")
+
+
+@pytest.fixture(autouse=True)
+def rested(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let each test remember devices for itself: one right behind another finds them rested."""
+    place = tmp_path_factory.getbasetemp() / "remembered" / secrets.token_hex(4)
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))

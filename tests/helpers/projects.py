@@ -94,6 +94,7 @@ class Project:
         self.environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         self.environment["PYTEST_ADDOPTS"] = "--assert=plain"
         self.environment["PYTHONPATH"] = str(PLUGINS)
+        self.environment.setdefault("XDG_STATE_HOME", str(path.parent / f"{path.name}-state"))
         self.environment["TMPDIR"] = str(locks or path / "tmp")
         self.plugin: tuple[str, ...] = ("-p", "iogate.plugin")
         self.host = ""

@@ -65,5 +65,5 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path
     (tmp_path / "locks").mkdir()  # its own: other runs on this disk are not to be waited for
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "locks"))
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)  # where these tests may run
-    monkeypatch.setattr("iogate.report.rest.begun_sessions", lambda results: [])  # devices rest between runs
+    monkeypatch.setattr("iogate.target.rest._noted", list)  # devices rest between runs
     return InProcess(pytester, monkeypatch)

@@ -86,6 +86,17 @@ def test_a_verdict_within_a_subtest_has_its_status(known, factor, expected):
     assert "went on" not in result.stdout.str()
 
 
+@pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="subtests came with pytest 9")
+@pytest.mark.parametrize(("others", "expected"), [("", 11), ("def test_own(): assert False\n", 1)])
+def test_what_failed_before_it_ran_again_makes_up_for_no_other_failure(known, others, expected):
+    """pytest-rerunfailures takes failed subtests that run again out of the count, as if one were another."""
+    pytest.importorskip("pytest_rerunfailures")
+    asks = "    with subtests.test(): gate.check(measure(engine='fake'))\n"
+    known.pytester.makepyfile(test_own=f"def test_new(measure, gate, subtests):\n{asks}{others}")
+    assert known.run("test_own.py", "--device=lab", "-p", "rerunfailures", "--reruns=1").ret == expected
+    assert status(known, "test_own.py", factor=0.5, select="good or test_own") == 1
+
+
 def test_what_is_skipped_or_expected_to_fail_is_no_failure(known):
     assert status(known, "--io-inconclusive=skip", select="unsure") == 0
     assert status(known, "--io-inconclusive=skip", select="unsure or new") == 11

@@ -44,7 +44,7 @@ def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypat
     """What the other run has heated by then counts, too: it was asked for before that one had ended."""
     project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
     work = [0.0]
-    monkeypatch.setattr("iogate.report.rest.unrested_work", lambda *asked: work[0])
+    monkeypatch.setattr("iogate.target.rest.unrested_work", lambda *asked: work[0])
 
     def release():
         said = project.path / ".iogate" / "results"

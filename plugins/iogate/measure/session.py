@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Protocol
@@ -70,11 +70,21 @@ class Session:
         self._watcher = watcher
         self._budget = Budget(budget)
         self._earlier: Mapping[str, str] = {}
-        self._worked = 0.0  # seconds of work so far
+        self._worked = self._begun = self._noted = 0.0  # seconds of work so far, at first, as was noted last
+        self._note: Callable[[float], None] = lambda work: None
 
-    def begin_behind(self, work: float) -> None:
-        """Begin behind so many seconds of work of another session, from which the device has not rested."""
-        self._worked = work
+    def begin_behind(self, work: float, note: Callable[[float], None]) -> None:
+        """Begin behind so many seconds of work of another session, from which the device has not rested.
+        `note` notes for the next one for how many seconds this has measured, or the one that it came behind,
+        if that is more: a short one between hides none.
+        """
+        self._worked = self._begun = self._noted = work
+        self._note = note
+
+    def _note_work(self) -> None:
+        if self._worked > self._noted:
+            self._noted = self._worked
+            self._note(max(self._worked - self._begun, self._begun))
 
     def know(self, environment: Environment) -> None:
         """Take over what was measured with earlier in this session: other versions make another session."""
@@ -84,6 +94,7 @@ class Session:
 
     def close(self) -> None:
         """Remove what was laid out and let go of the target."""
+        self._note_work()
         self._watcher.ended()
         self.bench.close()
 
@@ -109,6 +120,7 @@ class Session:
         while True:
             decided = next((trial for trial in trials if trial.result), None)
             if decided:
+                self._note_work()
                 return decided
             self._advance(self._next(trials))
 

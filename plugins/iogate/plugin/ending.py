@@ -30,6 +30,7 @@ def _note_lost(session: pytest.Session, run: PytestRun) -> None:
         run.changes.append(no_commands(f"ERROR: {error}"))
         failures = 1
     if failures:
+        run.status.note_other()
         session.testsfailed += failures
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

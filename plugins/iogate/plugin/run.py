@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -225,15 +226,16 @@ class PytestRun:
         """Take the target, if it is waited for, as another run uses it, and begin behind what was measured
         there by then.
         """
-        from iogate.report.rest import unrested_work
+        from iogate.target.rest import note_work, unrested_work
 
         if self._is_taken:
             return
         self._is_taken = True
         if self.settings.wait and need_target(workloads):
             self.session.bench.open()
-        work = unrested_work(self.settings.results, self.subject.device.name, self.session.environment)
-        self.session.begin_behind(work)
+        device, environment = self.subject.device.name, self.session.environment
+        work = unrested_work(device, environment)
+        self.session.begin_behind(work, functools.partial(note_work, device, environment))
         self._judges.begun_behind = work > 0
 
     def prepare(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:

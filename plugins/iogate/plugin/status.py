@@ -42,10 +42,9 @@ class FailureStatus:
 
     def __init__(self) -> None:
         self._verdicts: list[str] = []
+        self._others = False  # whether anything failed otherwise
         self._failing: dict[str, str] = {}
-        self._told: set[str] = (
-            set()
-        )  # whose verdict a failure tells, as that of a subtest does within its test
+        self._told: set[str] = set()  # of which a failure tells the verdict, as that of a subtest does
         self.reported: set[str] = set()
         """The tests of which a report came that says what they came to, by id."""
         self.turned: list[str] = []
@@ -75,18 +74,33 @@ class FailureStatus:
         verdict: str = getattr(report, _VERDICT, "")
         if report.when == "call" and not verdict:
             verdict = self._failing.get(id, "")
-        if not verdict or hasattr(report, "wasxfail"):
+        if hasattr(report, "wasxfail"):
             return
         if report.failed:
-            self._told.add(id)
-            self._verdicts += [verdict] if verdict in STATUSES else []
-        elif (report.passed or report.skipped) and id not in self._told:
+            self._note_failure(verdict)
+            self._told |= {id} if verdict else set()
+        elif verdict and (report.passed or report.skipped) and id not in self._told:
             self.turned.append(id)
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count what cannot be collected."""
+        if report.failed:
+            self.note_other()
+
+    def note_other(self) -> None:
+        """Note that something failed which is in no report of a test."""
+        self._note_failure("")
+
+    def _note_failure(self, verdict: str) -> None:
+        if verdict in STATUSES:
+            self._verdicts.append(verdict)
+        else:
+            self._others = True
+
     def of(self, session: pytest.Session) -> int:
-        """Return the exit status of a session."""
+        """Return the exit status of a session. Of what failed and ran again some plugins count less."""
         failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED and not _broke_off(session)
-        if failed and self._verdicts and len(self._verdicts) == session.testsfailed:
+        if failed and not self._others and 0 < session.testsfailed <= len(self._verdicts):
             return max(STATUSES[verdict] for verdict in self._verdicts)
         return session.exitstatus
 

@@ -21,6 +21,7 @@ from iogate.host.flock import lock
 from iogate.host.openers import process_text, user_of
 from iogate.model import Device
 from iogate.target.locks import holder
+from iogate.target.state import state_folder
 from iogate.units import format_quantity
 
 _KEPT = 31  # days, and sessions
@@ -224,9 +225,8 @@ def wear_text(device: Device, *, elsewhere: bool) -> str:
 
 def _state_folder() -> Path:
     """Return where counts are kept. Raises TargetError (`wear`) if this user has no home."""
-    named = os.environ.get("XDG_STATE_HOME", "")
     try:
-        return (Path(named) if named.startswith("/") else Path.home() / ".local" / "state") / "iogate"
+        return state_folder()
     except RuntimeError as error:
         raise TargetError(
             f"there is no place for the count of bytes written: {error}",

@@ -58,11 +58,15 @@ def test_a_ramp_is_work_which_its_engine_does_not_count():
 
 
 def test_a_session_begins_behind_what_the_device_has_not_rested_from():
-    session = session_on(FakeBench())
-    session.begin_behind(40.0)
-    trials = enroll(session, reads("a", seconds=1))
+    session, noted = session_on(FakeBench()), []
+    session.begin_behind(40.0, noted.append)
+    trials = enroll(session, reads("a", seconds=1), reads("b", seconds=10))
+    assert not noted
     measure(session, trials)
     assert trials[0].repetitions[0].worked == 40.0
+    session.close()
+    session.close()
+    assert noted == pytest.approx([40, 55], abs=6)  # the longer one: of those before, or its own
 
 
 def test_workloads_are_interleaved_in_rounds():

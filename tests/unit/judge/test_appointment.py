@@ -78,8 +78,9 @@ ORIN = Environment({"serial": "1", "disk_serial": "2"})
         (NOWHERE, 3.0, True, False),
     ],
 )
-def test_another_profile_of_the_same_disk_tells_that_it_gets_hot(folder, beside, behind, begun, hot):
+def test_another_profile_of_the_same_disk_tells_that_it_gets_hot(tmp_path, beside, behind, begun, hot):
     """An unchanged device was 19% slower behind it, and a loss of 15% hidden by its heat."""
+    folder = tmp_path / "baselines/orin"
     for session in range(3):
         name = f"2026-01-0{session + 1}T00:00:00Z-aaaa"
         own = {"values": [800.0 + session, 801.0, 799.0], "worked": [behind, behind + 1, behind + 2]}
@@ -89,6 +90,11 @@ def test_another_profile_of_the_same_disk_tells_that_it_gets_hot(folder, beside,
     appointed = judges(folder)
     appointed.begun_behind = begun
     assert bool(appointed.appoint(A, (READ,)).heat.surely) == hot
+    (folder.parent / "other").rename(folder.parent.parent / "elsewhere")
+    (folder.parent / "other").symlink_to(folder.parent.parent / "elsewhere")
+    appointed = judges(folder)
+    appointed.begun_behind = begun
+    assert not appointed.appoint(A, (READ,)).heat.surely
 
 
 def test_a_workload_without_a_baseline_has_a_verdict_at_once(folder):

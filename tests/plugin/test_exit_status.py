@@ -87,6 +87,17 @@ def test_a_verdict_within_a_subtest_has_its_status(known, factor, expected):
 
 
 @pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="subtests came with pytest 9")
+def test_a_test_of_which_a_subtest_regressed_failed_too(known):
+    """It passed, as its own measurement had a word for that, and `--lf` left it out then."""
+    asks = "    with subtests.test(): gate.check(measure(engine='fake'))\n"
+    known.pytester.makepyfile(test_own=f"def test_own(measure, gate, subtests):\n{asks}")
+    assert known.run("test_own.py", "--device=lab", "--update-baselines").ret == 0
+    result = known.run("test_own.py", "--device=lab", factor=0.5)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["FAILED test_own.py::test_own - contains 1 failed subtest"])
+
+
+@pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="subtests came with pytest 9")
 @pytest.mark.parametrize(("others", "expected"), [("", 11), ("def test_own(): assert False\n", 1)])
 def test_what_failed_before_it_ran_again_makes_up_for_no_other_failure(known, others, expected):
     """pytest-rerunfailures takes failed subtests that run again out of the count, as if one were another."""

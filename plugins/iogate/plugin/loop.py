@@ -21,6 +21,9 @@ from iogate.units import no_commands
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
+    _Status = tuple[str, str, str | tuple[str, dict[str, bool]]] | None
+    """Category, letter and word of a report, as pytest has it; None if nobody says."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
@@ -150,10 +153,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
         run.gaps.note_unmeasured(run.subject.device, item)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """Tell passed workloads apart: `PASSED (improved)`."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport) -> Generator[None, _Status, _Status]:
+    """Tell passed workloads apart: `PASSED (improved)`. A test passed if all others say so: that of failed
+    subtests did not.
+    """
+    status = yield
     verdict = dict(report.user_properties).get("verdict") if report.when == "call" else None
-    if report.outcome != "passed" or verdict in (None, "pass"):
-        return None
+    if not status or status[:2] != ("passed", ".") or verdict in (None, "pass"):
+        return status
     return "passed", ".", f"PASSED ({verdict})"

@@ -1817,6 +1817,9 @@ Read       | 409.39 MB/s    (799) | n/a
             ("{} (R)", "{} (W)"),
             ("Lesen-{}", "Schreiben-{}"),
             ("读{}", "写{}"),
+            ("读取{}", "写入{}"),
+            ("讀取 {}", "寫入 {}"),
+            ("読み込み{}", "書き込み{}"),
             ("随机读 {}", "随机写 {}"),
             ("Lectura {}", "Escritura {}"),
             ("чтение {}", "запись {}"),
@@ -1863,6 +1866,21 @@ Read       | 409.39 MB/s    (799) | n/a
     def test_what_may_be_rounded_to_two_digits_is_doubtful(self, rate, severity):
         piece = only(table(f"| 32k | 65.9k | {rate} MiB/s |", head="| bs | IOPS | BW |"))
         assert by_check(piece, severity) == {"bandwidth_unit": {4}}
+
+    @pytest.mark.parametrize(
+        ("rates", "times"),
+        [
+            (("R (MB/s)", "W (MB/s)"), ("Latenz R (us)", "Latenz W (us)")),
+            (("R MB/s", "W MB/s"), ("r_await (us)", "w_await (us)")),
+            (("BW R [MB/s]", "BW W [MB/s]"), ("Latenz (R) [us]", "Latenz (W) [us]")),
+        ],
+    )
+    def test_letters_beside_units_are_of_a_direction(self, rates, times):
+        """What was ten times too much of one was held against nothing."""
+        head = f"| bs | qd | R IOPS | W IOPS | {' | '.join((*rates, *times))} |"
+        assert not only(table("| 4k | 32 | 40000 | 17143 | 163.8 | 70.22 | 560 | 560 |", head=head)).findings
+        piece = only(table("| 4k | 32 | 40000 | 17143 | 1638 | 702.2 | 560000 | 560000 |", head=head))
+        assert by_check(piece) == {"bandwidth_unit": {4}, "latency_unit": {4}}
 
     def test_watts_are_no_writes(self):
         head = "| bs | qd | IOPS | lat (us) | Power (W) | IOPS/W | R/W |"

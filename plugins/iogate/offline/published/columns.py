@@ -96,6 +96,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     subject = subject_in(text, kind, named[1] if named else "")
     if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = "time" if named[0] == "lat" and not is_latency(text, named[1], subject) else named[0]
+    direction = direction or direction_in(text, kind)
     unknown = not (kind or is_spread(text)) and names_a_figure(text, in_units=named is not None)
     if is_of_another(text, kind):
         kind = "copies" if kind == "jobs" else ""

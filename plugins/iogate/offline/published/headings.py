@@ -60,7 +60,8 @@ _READS = r"reads?|чтен\w+|lecture|lesen|lectura|leitura|lettura"
 _WRITES = r"writes?|запис\w+|[ée]criture|schreiben|escritura|escrita|scrittura"
 _DIRECTION = re.compile(
     rf"\b(?:(?P<pattern>seq|rand)(?:uential|om)?[ _-]*)?(?:(?P<read>{_READS})|{_WRITES})\b"
-    r"|(?P<reads>读(?![写/])|讀(?![寫/])|読(?!み?書)|읽기)|(?<![读/])写|(?<![讀/])寫|書き込?|쓰기"
+    r"|(?P<reads>读(?!取?[写/])取?|讀(?!取?[寫/])取?|読(?!み?(?:込み|取り)?[書/])み?(?:込み|取り)?|읽기)"
+    r"|(?<![读取/])写入?|(?<![讀取/])寫入?|(?<![読み取り/])書き(?:込み?)?|쓰기"
 )
 _LETTER = re.compile(r"(?<![/\w])(?:(?P<reads>rd?)|wr?)(?! ?/|\w)")
 """The same of a figure: `r_iops`, `IOPS (W)`; a W beside no figure is a watt."""

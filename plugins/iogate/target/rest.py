@@ -1,7 +1,8 @@
 """Rest: how long a device was measured, and until when, so that the next session knows whether it has rested.
 
-It lies in `iogate/work-<device>.json` of this user's folder for what programs remember, as each job of a
-pipeline may begin with a clean checkout, and others have one of their own on the same machine.
+It lies in `iogate/work-<device>-<machine>.json` of this user's folder for what programs remember, as each job
+of a pipeline may begin with a clean checkout, and others have one of their own on the same machine. `machine`
+tells apart what goes by one name: boards at a bench, disks that several call `local`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from typing import Any, TypeGuard
 from iogate.formats.atomic import write_within
 from iogate.formats.held import held_folder, path_of, read_within
 from iogate.host.environment import identity_changes
-from iogate.model import Environment
+from iogate.model import Environment, hash_of
 from iogate.target.state import state_folder
 
 _RESTED = 0.5  # of the time that it was measured for
 _BEFORE, _BEHIND = "work-", ".json"
 _LARGEST = 2**16  # bytes of a note
 _LATEST = 1e12  # seconds
+_KEPT = 7 * 86400  # seconds
 _MOST = 4096  # notes that are read
 
 
@@ -40,14 +42,21 @@ def note_work(device: str, environment: Environment, work: float) -> None:
     """Note that a device was measured until now, and for how many seconds. What cannot be noted is not: it is
     no reason not to measure.
     """
-    noted = {
-        "ended": time.time(),
-        "work": work,
-        "boot": environment.boot,
-        "identity": dict(environment.identity),
-    }
+    own = {"boot": environment.boot, "identity": dict(environment.identity)}
+    name = f"{_BEFORE}{device}-{hash_of(own)[:8]}{_BEHIND}"
+    text = json.dumps({"device": device, "ended": time.time(), "work": work, **own})
     with contextlib.suppress(OSError, RuntimeError), held_folder(state_folder(), make=True) as folder:
-        write_within(folder, f"{_BEFORE}{device}{_BEHIND}", json.dumps(noted) + "\n")
+        write_within(folder, name, f"{text}\n")
+        for old in _names(folder):
+            with contextlib.suppress(FileNotFoundError):  # another run removes it, too
+                if time.time() - os.stat(old, dir_fd=folder, follow_symlinks=False).st_mtime > _KEPT:
+                    os.unlink(old, dir_fd=folder)
+
+
+def _names(folder: int) -> list[str]:
+    """Return what notes in an open folder are called."""
+    names = os.listdir(path_of(folder))
+    return [name for name in names if name.startswith(_BEFORE) and name.endswith(_BEHIND)][:_MOST]
 
 
 def unrested_work(device: str, environment: Environment) -> float:
@@ -56,11 +65,10 @@ def unrested_work(device: str, environment: Environment) -> float:
     known. What another profile measured on this machine since it was booted, on a disk that nothing tells
     from this one, was measured on this one.
     """
-    known = [one for one in _noted() if _is_of(one, device, environment)]
+    now = time.time()  # a note of a time to come tells nothing
+    known = [one for one in _noted() if one.ended <= now and _is_of(one, device, environment)]
     newest = max(known, key=lambda one: one.ended, default=None)
-    if newest is None or not 0 <= time.time() - newest.ended < _RESTED * newest.work:
-        return 0.0  # a note of a time to come tells nothing
-    return newest.work
+    return newest.work if newest and now - newest.ended < _RESTED * newest.work else 0.0
 
 
 def _is_of(noted: _Worked, device: str, environment: Environment) -> bool:
@@ -74,23 +82,18 @@ def _noted() -> list[_Worked]:
     """Return all notes; what cannot be read is none."""
     found = []
     with contextlib.suppress(OSError, RuntimeError), held_folder(state_folder()) as folder:
-        names = [
-            name
-            for name in os.listdir(path_of(folder))
-            if name.startswith(_BEFORE) and name.endswith(_BEHIND)
-        ]
-        for name in names[:_MOST]:
+        for name in _names(folder):
             with contextlib.suppress(OSError, ValueError, RecursionError):
-                data = json.loads(read_within(folder, name, _LARGEST))
-                found.append(_read(name.removeprefix(_BEFORE).removesuffix(_BEHIND), data))
+                found.append(_read(json.loads(read_within(folder, name, _LARGEST))))
     return found
 
 
-def _read(device: str, data: Any) -> _Worked:
+def _read(data: Any) -> _Worked:
     """Return what a note says. Raises ValueError for what is none."""
     if not isinstance(data, dict):
         raise ValueError("it is no note")
     work, ended, boot, identity = (data.get(name) for name in ("work", "ended", "boot", "identity"))
+    device = str(data.get("device", ""))
     if not (isinstance(boot, str) and isinstance(identity, dict) and _is_time(work) and _is_time(ended)):
         raise ValueError("it says not of which machine it is, or when")
     known = {str(name): text for name, text in identity.items() if isinstance(text, str)}

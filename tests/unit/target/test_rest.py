@@ -1,6 +1,7 @@
 """How much of the work of the session before a device has not rested from."""
 
 import json
+import os
 import time
 
 import pytest
@@ -67,10 +68,28 @@ def test_of_another_profile_of_the_same_disk_too(noted):
 )
 def test_what_is_no_note_tells_nothing(folder, noted, wrong):
     noted(60, 0)
-    file = folder / "work-orin.json"
+    (file,) = folder.iterdir()
     known = json.loads(file.read_text())
     file.write_text(wrong if isinstance(wrong, str) else json.dumps(known | wrong))
     assert unrested_work("orin", ORIN) == 0
+
+
+def test_another_machine_of_the_same_name_is_another_one(noted):
+    """Boards at one bench, and disks that several call `local`: the one measured last hid the others."""
+    noted(60, 5)
+    noted(1, 0, environment=Environment({"host": "another"}, boot="1"))
+    assert unrested_work("orin", ORIN) == 60
+
+
+def test_old_notes_are_removed(noted, folder):
+    noted(60, 0, "old")
+    (old,) = folder.iterdir()
+    os.utime(old, (time.time() - 10 * 86400,) * 2)
+    noted(60, 0)
+    (folder / "wear-orin.json").touch()
+    os.utime(folder / "wear-orin.json", (0, 0))
+    noted(60, 0)
+    assert not old.exists() and len([*folder.glob("work-*")]) == 1 and (folder / "wear-orin.json").exists()
 
 
 def test_what_cannot_be_noted_is_not(folder, noted, monkeypatch):
@@ -90,6 +109,7 @@ def homeless():
 
 def test_links_are_no_notes(folder, noted, tmp_path):
     noted(60, 0)
-    (folder / "work-orin.json").rename(tmp_path / "elsewhere")
-    (folder / "work-orin.json").symlink_to(tmp_path / "elsewhere")
+    (file,) = folder.iterdir()
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
     assert unrested_work("orin", ORIN) == 0

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from iogate.judge.gate.distributions import variance_ratio_bound
 from iogate.judge.gate.noise import NOISE_FLOOR, YOUNG
+from iogate.judge.gate.robust import rough_scale
 from iogate.judge.gate.values import BaselineValues, Unusable, read_sessions
 
 _CHANCE = 0.01
@@ -91,11 +92,12 @@ NOTHING_KNOWN = SpreadWithin(0.0, 0)
 
 
 def spread_within(sessions: Sequence[Sequence[float]]) -> SpreadWithin:
-    """Return how much the repetitions of each of these sessions differ from one another."""
-    rows = [_centred([math.log(value) for value in session]) for session in sessions if session]
-    return SpreadWithin(
-        math.fsum(value**2 for row in rows for value in row), sum(len(row) - 1 for row in rows)
-    )
+    """Return how much the repetitions of each of these sessions differ from one another, blind to those that
+    something disturbed.
+    """
+    rows = [[math.log(value) for value in session] for session in sessions if session]
+    degrees = sum(len(row) - 1 for row in rows)
+    return SpreadWithin(rough_scale(rows) ** 2 * degrees if degrees else 0.0, degrees)
 
 
 def step_of(

@@ -91,13 +91,17 @@ def path_of(descriptor: int) -> Path:
     Raises OSError where /proc is that of another PID namespace: there it would be what another process has
     open.
     """
-    own = os.getpid()
-    _require_own_processes(own)
-    return Path(f"/proc/{own}/fd/{descriptor}")
+    require_own_processes()
+    return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+
+
+def require_own_processes() -> None:
+    """Raise OSError where /proc is that of another PID namespace: this process has another number there."""
+    _require_number(os.getpid())
 
 
 @cache
-def _require_own_processes(own: int) -> None:
+def _require_number(own: int) -> None:
     if os.readlink("/proc/self") != str(own):
         why = "/proc is that of another PID namespace; mount its own (unshare --mount-proc, nsenter --all)"
         raise OSError(errno.ENOTSUP, why)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iogate.errors import TargetError
-from iogate.formats.held import path_of
+from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.model import Device, Needs
@@ -48,7 +48,7 @@ def open_target(
             raise error
 
     try:
-        path_of(0)
+        require_own_processes()
     except OSError as error:  # what is written would go to whatever another process has open
         raise TargetError(f"refusing {target.path}: {error.strerror}", rule="processes") from error
     with contextlib.ExitStack() as stack:

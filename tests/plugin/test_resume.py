@@ -572,7 +572,7 @@ def test_another_target_of_the_profile_is_another_session(project):
     again = cut_pair(project, "one")
     project.device("lab", "target: two\n")
     refused(project.run(*again), "the profile's target was one, is two", status=4)
-    project.device("lab", "target: one\ndescription: The first.\n")
+    project.device("lab", "target: ./one/\ndescription: The first.\n")
     assert "going on with session" in project.run(*again).stdout.str()
 
 

@@ -92,14 +92,14 @@ def deciding_options(settings: Settings, device: Device, target: Target, missing
     usual = settings.baselines == settings.root / BASELINES  # a later job may have it elsewhere
     given = {
         "--io-host": settings.host,
-        "--io-target": settings.target,
-        "--io-against": settings.against,
+        "--io-target": settings.target and os.path.normpath(settings.target),
+        "--io-against": settings.against and os.path.normpath(settings.against),
         "--io-slice": settings.slice,
         "--io-max-blocks": settings.gate_options.max_blocks,
         "--io-baselines": None if usual else settings.baselines,
         "--io-budget": settings.budget,
         "--io-missing": missing,
-        "the profile's target": None if settings.target else device.target,
+        "the profile's target": None if settings.target else os.path.normpath(device.target),
         "the device under the target": target.number,
         "the profile's host": None if settings.host else device.host or None,
         "the profile's hosts": " ".join(device.hosts) or None,

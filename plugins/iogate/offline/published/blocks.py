@@ -27,6 +27,9 @@ _SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
     rf"{_PARALLEL}(?:[ ,:_-]+(?:iops|results?|performance|throughput|bandwidth|latency))*",
     re.IGNORECASE,
 )
+_SIZE_AND_DEPTH = re.compile(  # as `4k QD1`, and as CrystalDiskMark has it
+    rf"(\d+ ?[km](?:i?b)?)(?=[ ,;_-]*(?:q|io ?depth)){_PARALLEL}", re.IGNORECASE
+)
 _NAMED = re.compile(
     r"(?<![\w-])(?:--)?(?:bs|block[ _-]?size)(?: ?[=:] ?| )(\d+(?:[km](?:i?b)?)?)(?![\w,.:/-])", re.I
 )
@@ -62,6 +65,11 @@ def block_of_title(title: str) -> int | None:
     return _of_name(title)
 
 
+def names_test(heading: str) -> bool:
+    """Return whether what is below a heading are names of tests."""
+    return _OF_TESTS.fullmatch(heading.strip()) is not None
+
+
 def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, str]]:
     """Return the cells of a row that are no figures and have a size, with their headings."""
     words = [(cell, one.header) for cell, one in zip(cells, columns, strict=False) if not one.kind]
@@ -70,25 +78,24 @@ def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, s
 
 def may_have_own_block(cells: Sequence[str], columns: Sequence[Column]) -> bool:
     """Return whether a row's name of its test has a size, which may be its block whatever the title says."""
-    return any(
-        _OF_TESTS.fullmatch(header.strip()) and not _NO_BLOCK.search(cell)
-        for cell, header in _sized(cells, columns)
-    )
+    return any(names_test(header) and not _NO_BLOCK.search(cell) for cell, header in _sized(cells, columns))
 
 
 def block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None:
-    """Return the block size that a row's name of its test has, as `4k randread` and `Random read (64k)` do;
-    None if it has none, or the row more than one size.
+    """Return the block size that a row's name of its test has, as `4k randread`, `Random read (64k)` and
+    `4k QD1` do; None if it has none, or the row more than one size.
     """
     sized = _sized(cells, columns)
     if len(sized) != 1:
         return None
     ((cell, header),) = sized
-    return _of_name(cell) if _OF_TESTS.fullmatch(header.strip()) else None
+    return _of_name(cell) if names_test(header) else None
 
 
 def _of_name(name: str) -> int | None:
     """Return the block size in the name of a test; None if it has none, or several sizes."""
+    if found := _SIZE_AND_DEPTH.fullmatch(name):
+        return _block(found[1], _LARGEST_OF_A_TEST)
     found = _SIZE_OF_A_TEST.fullmatch(name)
     if found is None or _NO_BLOCK.search(name) or len(_A_SIZE.findall(name)) > 1:
         return None

@@ -70,6 +70,7 @@ _RATE = re.compile(r"\b([kmgt])(i?)b( s| sec|ps|/s|$)")  # as in read_mb_s, and 
 _THOUSANDS = re.compile(  # a K behind a number is of a block size
     r"(?<!\d)(?<!\d[ ‐‑–-])\b([km])[ -]?iops\b|[(\[]([km])(?:iops)?(?:/s)?[)\]]"
     r"|(?<!\d)(?<!\d[ ‐‑–-])\b(k)(?:ops|ios?)?\b(?! ?=|-\w)"
+    r"|\bkilo[ -]?iops\b|[(\[][x×]? ?(?:['’ʼ]|1[ ,.]?)?000(?:['’]?s)?[)\]]"
     r"|\bthousands?\b|\bтыс(?:яч\w?)?\b|\bтис\b|\btsd\b|[x×] ?1000\b|\b1e3\b|10³|10\^3(?!\d)"
 )
 _OTHERWISE = re.compile(  # of IOPS: what is not understood

@@ -19,8 +19,9 @@ from iogate.units import format_quantity
 def little_law(row: Row, context: Context) -> FigureFindings:
     """Check that rate x latency = I/Os in flight, which the row's depth x jobs bounds.
 
-    `suspect`: fewer than a third of them were in flight, so that the depth was ignored; or more than 1.15
-    times as many, so that there were more jobs than is said.
+    `suspect`: fewer than a third of them were in flight, so that the depth was ignored, or, of one, rate
+    and latency are of different runs; or more than 1.15 times as many, so that there were more jobs than is
+    said.
 
     Take the row for what was in flight, not for the depth that it names.
     """
@@ -30,14 +31,10 @@ def little_law(row: Row, context: Context) -> FigureFindings:
     if _latency_factor(flying / depth) or _rounded(row, flying, depth):
         return
     if flying / depth < 1 / 3:
-        yield finding_of(
-            row,
-            "little_law",
-            "suspect",
-            ALL,
-            f"{flying:.2f} I/Os were in flight, not {depth}: the depth was ignored, as by a synchronous "
-            "ioengine or the page cache",
-        )
+        ignored = "the depth was ignored, as by a synchronous ioengine or the page cache"
+        why = ignored if depth > 1 else "are rate and latency of one run?"
+        message = f"{flying:.2f} I/Os were in flight, not {depth}: {why}"
+        yield finding_of(row, "little_law", "suspect", ALL, message)
     elif flying / depth > 1.15:
         yield finding_of(
             row,

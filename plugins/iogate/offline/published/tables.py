@@ -23,6 +23,7 @@ from iogate.offline.published.cells import (
     unit_in,
 )
 from iogate.offline.published.columns import Column, column_of
+from iogate.offline.published.depths import parallel_of_test
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
 from iogate.offline.published.headings import MEASURED, kind_in
@@ -297,6 +298,8 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
             stated["jobs"] = int(label[2][:9])
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
+    if "depth" not in stated:
+        stated = {**parallel_of_test(cells, columns), **stated}
     is_test = any(column.kind in ("block", "depth") for column in columns)
     own_block = may_have_own_block(cells, columns)
     return _Said(", ".join(labels[:_MOST_LABELS]), block_of_test(cells, columns), stated, is_test, own_block)

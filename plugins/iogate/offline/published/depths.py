@@ -1,0 +1,36 @@
+"""Queue depth and threads in a row's name of its test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from iogate.offline.published.blocks import names_test
+from iogate.offline.published.columns import Column
+
+_ONE = r"(?![\d.,]*\d|[km]\b| ?(?:[-–/~+]|to|and|or) ?(?:qd?)?\d)"  # no range, and no list
+_DEPTH = re.compile(
+    rf"(?<![^\W_])(?:q(?:d|ueue(?:[ _-]?depth)?)?|io[ _-]?depth)[ _]?[=:]?[ _]?(\d{{1,6}}){_ONE}",
+    re.IGNORECASE,
+)
+_THREADS = re.compile(
+    r"(?<![^\W_])(?:t|threads?|jobs|numjobs)[ _]?[=:]?[ _]?(\d{1,6})(?![\d.,]*\d|[^\W_])"
+    r"|(?<=\d)t(\d{1,6})(?![\d.,]*\d|[^\W_])"
+    r"|(?<![\d.,])(\d{1,6})[ -]?(?:threads?|thrd|jobs?)(?![^\W_])",
+    re.IGNORECASE,
+)
+
+
+def parallel_of_test(cells: Sequence[str], columns: Sequence[Column]) -> Mapping[str, int]:
+    """Return the `depth` that a row's name of its test has, as `RND4K Q32T16` and `4k randread QD32` do, and
+    the `jobs` beside it; nothing if it has none, or several, or a range.
+    """
+    names = [
+        cell for cell, one in zip(cells, columns, strict=False) if not one.kind and names_test(one.header)
+    ]
+    depths = [found[1] for name in names for found in _DEPTH.finditer(name)]
+    if len(depths) != 1:
+        return {}
+    jobs = [next(filter(None, found.groups())) for name in names for found in _THREADS.finditer(name)]
+    known = {"depth": int(depths[0])}
+    return known if not jobs else {**known, "jobs": int(jobs[0])} if len(jobs) == 1 else {}

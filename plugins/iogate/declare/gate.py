@@ -22,6 +22,10 @@ _COMMON_METRICS = [
 ] + ["wall_time", "speedup", "efficiency"]
 
 
+CHOSEN = "default"
+"""What stands in a gate for the metrics that the engine chooses where none is named."""
+
+
 def _tolerance(value: Any, direction: Direction) -> Tolerance | Mapping[str, float | None]:
     """Read `5%`, `0.05`, null (from the data), or ReFrame's pair of a lower and an upper bound."""
     if value is None:
@@ -43,16 +47,27 @@ def _tolerance(value: Any, direction: Direction) -> Tolerance | Mapping[str, flo
     return Tolerance(worse=tolerance)
 
 
+def as_mapping(value: Any) -> Any:
+    """Return a gate as metrics with their tolerances: of a list of metrics, or of one tolerance, too."""
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return dict.fromkeys(value)
+    is_tolerance = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return {CHOSEN: value} if is_tolerance else value
+
+
 def read_gate(value: Any) -> dict[str, Tolerance]:
-    """Return a list of metrics (tolerance from the data), or metrics with their tolerances."""
+    """Return metrics with their tolerances, of a mapping of them, of a list of metrics (tolerance from the
+    data), or of one tolerance for what the engine chooses, which goes by the name CHOSEN.
+    """
     if isinstance(value, list):
-        value = {name if isinstance(name, str) else value_text(name): None for name in value}
+        value = [name if isinstance(name, str) else value_text(name) for name in value]
+    value = as_mapping(value)
     if not isinstance(value, Mapping):
-        raise ValueError("gate is a mapping of metrics to tolerances, or a list of metrics")
+        raise ValueError("gate is one tolerance, a mapping of metrics to tolerances, or a list of metrics")
     found: dict[str, Tolerance] = {}
     for name, written in value.items():
         try:
-            direction = metric(str(name)).direction
+            direction = "higher" if name == CHOSEN else metric(str(name)).direction
         except KeyError:
             hint = nearest(str(name), _COMMON_METRICS)
             raise ValueError(f"unknown metric {value_text(name)}{hint}") from None
@@ -64,8 +79,11 @@ def read_gate(value: Any) -> dict[str, Tolerance]:
         try:
             tolerance = _tolerance(written, direction)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+            hint = f"; a list of metrics is written [{written}]" if str(written) in _COMMON_METRICS else ""
+            raise ValueError(f"{error}{hint}" if name == CHOSEN else f"{name}: {error}") from None
         if isinstance(tolerance, Mapping):
+            if name == CHOSEN:  # of which some may be better when they are lower
+                raise ValueError(f"{name} is one tolerance; a pair needs the name of its metric")
             lower, upper = tolerance["lower"], tolerance["upper"]
             worse, better = (lower, upper) if direction == "higher" else (upper, lower)
             if worse == 0:
@@ -80,6 +98,15 @@ def read_gate(value: Any) -> dict[str, Tolerance]:
 
 def _magnitude(bound: float | None) -> float | None:
     return None if bound is None else abs(bound)
+
+
+def chosen(engine: engines.Engine, workload: Workload) -> dict[str, Tolerance]:
+    """Return the gate of a workload with the metrics that its engine chooses in the place of CHOSEN."""
+    gate = dict(workload.gate)
+    if CHOSEN not in gate:
+        return gate
+    tolerance = gate.pop(CHOSEN)
+    return {**dict.fromkeys(engine.gating(workload), tolerance), **gate}
 
 
 def check_directions(engine: engines.Engine, workload: Workload) -> None:

@@ -19,8 +19,10 @@ _TOLERANCE = {
     ],
 }
 _GATE = {
-    "description": "the metrics that decide: a list, or each with its tolerance",
+    "description": "the metrics that decide: a list, or each with its tolerance; or one tolerance for those "
+    "that the engine chooses (`default`)",
     "anyOf": [
+        {"type": ["string", "number"]},
         {"type": "array", "items": {"type": "string"}},
         {"type": "object", "additionalProperties": _TOLERANCE},
     ],

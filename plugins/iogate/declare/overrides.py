@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iogate import engines
+from iogate.declare.gate import as_mapping
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.yamlio import Path_
 from iogate.model import Device
@@ -59,13 +60,9 @@ def merged(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """
     data = {**shared, **own}
     for key in shared.keys() & own.keys() & {"gate", "waive", *engines.names()}:
-        before, after = _mapping(shared[key]), _mapping(own[key])
+        before, after = shared[key], own[key]
+        if key == "gate":
+            before, after = as_mapping(before), as_mapping(after)
         if isinstance(before, Mapping) and isinstance(after, Mapping):
             data[key] = {**before, **after}
     return data
-
-
-def _mapping(value: Any) -> Any:
-    """Return a list of names, as a gate may be, as a mapping."""
-    names = isinstance(value, list) and all(isinstance(name, str) for name in value)
-    return dict.fromkeys(value) if names else value

@@ -21,7 +21,7 @@ from pydantic_core.core_schema import no_info_before_validator_function
 
 from iogate import engines
 from iogate.declare.against import check_figures, options_against, within_against
-from iogate.declare.gate import check_directions, read_gate
+from iogate.declare.gate import check_directions, chosen, read_gate
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
 from iogate.formats.schema import KNOWN, Fraction, Schema, check
@@ -214,6 +214,7 @@ def declare_workload(
             against=against,
             notes=tuple(notes),
         )
+        workload = replace(workload, gate=chosen(engine, workload))
         check_directions(engine, workload)
         check_figures(engine, workload)
     except InputErrors as errors:

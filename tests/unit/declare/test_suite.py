@@ -184,6 +184,38 @@ def test_a_tolerance_is_one_bound_or_two(tmp_path, written, metric, expected):
     assert load(tmp_path, text).workloads[0].gate == {metric: expected}
 
 
+ONE_TOLERANCE = """
+    defaults: {size: 1G, gate: 5%}
+    workloads:
+      reads: {rw: randread, bs: 4k}
+      writes: {rw: write, bs: 1M, gate: {write.clat.p99: 25%}}
+      mixed: {rw: randrw, bs: 4k, gate: {read.iops: 3%}}
+      paced: {rw: read, bs: 4k, runtime: 5, fio: {rate: 1M}}
+"""
+
+
+def test_a_gate_may_be_one_tolerance_of_what_the_engine_chooses(tmp_path):
+    reads, writes, mixed, paced = load(tmp_path, ONE_TOLERANCE).workloads
+    assert reads.gate == {"read.iops": Tolerance(0.05)}
+    assert writes.gate == {"write.bandwidth": Tolerance(0.05), "write.clat.p99": Tolerance(0.25)}
+    assert mixed.gate == {"read.iops": Tolerance(0.03), "write.iops": Tolerance(0.05)}
+    assert paced.gate == {"read.lat.mean": Tolerance(0.05)}
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("120%", "a tolerance is above 0% and below 100%"),
+        ("read.iops", r"a list of metrics is written \[read.iops\]"),
+        ("{default: [-5%, 10%]}", "a pair needs the name of its metric"),
+        ("true", "gate is one tolerance, a mapping of metrics to tolerances, or a list of metrics"),
+    ],
+)
+def test_what_is_no_tolerance_of_all_is_refused(tmp_path, written, why):
+    with pytest.raises(InputErrors, match=why):
+        load(tmp_path, f"workloads: {{a: {{rw: read, bs: 1M, size: 1G, gate: {written}}}}}")
+
+
 def test_a_gate_may_be_a_list_of_metrics(tmp_path):
     text = "workloads: {a: {rw: read, bs: 1M, size: 1G, gate: [read.iops]}}"
     assert load(tmp_path, text).workloads[0].gate == {"read.iops": Tolerance()}
@@ -329,11 +361,11 @@ def test_a_mistake_of_the_profile_is_told_as_such(tmp_path):
 
 
 def test_shared_keys_and_options_of_the_engine_are_told_at_once(tmp_path):
-    text = "workloads:\n  a: {rw: reed, size: 1G, gate: 5%, repetitions: no, iodpeth: 4}\n  b: {rw: read}\n"
+    text = "workloads:\n  a: {rw: reed, size: 1G, gate: true, repetitions: no, iodpeth: 4}\n  b: {rw: read}\n"
     said = "\n".join(mistakes(tmp_path, text))
     for words in (
         "rw: 'reed'",
-        "gate is a mapping",
+        "gate is one tolerance",
         "repetitions: must be",
         "'iodepth'?",
         "'size' is missing",

@@ -324,6 +324,7 @@ def _with_hint(error: InputError, engine: engines.Engine) -> InputError:
     word = str(error.path[0])
     known = [*WorkloadEntry.model_fields, *engine.schema()["properties"]]
     hint = nearest(word, known)
-    advice = "" if error.remedy.startswith(KNOWN) else f"{error.remedy}; "
-    remedy = "" if hint else f"{advice}the keys of a workload: {', '.join(sorted(known))}"
+    advice = [] if error.remedy.startswith(KNOWN) else [error.remedy]
+    names = [] if hint else [f"the keys of a workload: {', '.join(sorted(known))}"]
+    remedy = "; ".join(filter(None, [*advice, *names]))
     return OptionError(f"unknown key {printable(word)!r}{hint}", error.path, key=True, remedy=remedy)

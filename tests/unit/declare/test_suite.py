@@ -27,9 +27,13 @@ def mistakes(tmp_path: Path, text: str, **options) -> list[str]:
 
 
 def test_of_two_letters_one_may_be_wrong(tmp_path):
-    assert "demo.yaml:2:7: unknown key 'rv', did you mean 'rw'?" in mistakes(
-        tmp_path, "workloads:\n  a: {rv: write, size: 1M}\n"
-    )
+    said = mistakes(tmp_path, "workloads:\n  a: {rv: write, size: 1M}\n")
+    assert any(one.startswith("demo.yaml:2:7: unknown key 'rv', did you mean 'rw'?") for one in said)
+
+
+def test_an_option_of_fio_that_is_like_a_key_is_told_where_it_goes(tmp_path):
+    (said,) = mistakes(tmp_path, "workloads:\n  a: {rw: read, size: 1M, rate: 1M}\n")
+    assert said.endswith("did you mean 'gate'?\n  options of fio that are not named here go under `fio:`")
 
 
 def test_a_mistake_that_is_made_often_is_told_each_time_and_its_remedy_once(tmp_path):

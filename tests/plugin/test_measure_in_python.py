@@ -314,7 +314,7 @@ def test_modules_of_one_name_do_not_share_a_baseline(project):
     result = project.run(
         "test_mine.py", "suites/test_mine.py", "--import-mode=importlib", "--io-json=out.json"
     )
-    refused(result, "are both called 'test_mine', and would share a baseline", status=1)
+    refused(result, "are both called 'test_mine', and would share a baseline", status=12)
     result.assert_outcomes(failed=2)
     assert not list(project.path.glob("baselines/*/*"))
 

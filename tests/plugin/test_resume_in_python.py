@@ -149,7 +149,7 @@ def test_another_declaration_is_refused(known):
     cut_in(known, "test_two", *arguments, factor=0.5)
     (known.path / "test_mine.py").write_text(TESTS.replace("5%", "60%"))
     result = known.run(*arguments, "--io-resume")
-    refused(result, "cannot go on with session ", "test_mine.py::test_one was declared otherwise", status=1)
+    refused(result, "cannot go on with session ", "test_mine.py::test_one was declared otherwise", status=12)
     assert measured(result) == {"test_two"}
 
 

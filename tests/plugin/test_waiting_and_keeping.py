@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -76,6 +77,63 @@ def test_what_others_call_a_folder_that_a_killed_run_left_is_no_command(project,
     refused(result, "of a run that was killed is still in use", status=4)
     text = result.stdout.str() + result.stderr.str()
     assert name not in text and "\n::" not in text
+
+
+IN_PYTHON = """
+import fcntl
+READ = dict(engine="reader", rw="read", size="4k", direct=False)
+def test_one(measure):
+    measure(**READ)
+def test_two(measure):
+    {between}
+    measure(**READ)
+"""
+
+
+def test_what_a_test_in_python_cannot_measure_is_invalid(project):
+    """It had the status of a regression, which a bisection takes for `slower`, and a traceback."""
+    project.pytester.makepyfile(test_mine=IN_PYTHON.format(between=""))
+    result = project.run("test_mine.py", "--update-baselines", "--io-target=absent")
+    refused(result, "absent does not exist", "test_mine.py:3: test_one", status=12)
+    assert "Traceback" not in result.stdout.str() and "TargetError" not in result.stdout.str()
+
+
+def test_a_session_begins_behind_what_it_waited_for_in_its_second_test_too(project, lock, monkeypatch):
+    project.pytester.makepyfile(test_mine=IN_PYTHON.format(between=f"fcntl.flock({lock}, fcntl.LOCK_UN)"))
+    monkeypatch.setattr("iogate.target.rest.unrested_work", lambda *asked: 60.0)
+    project.run("test_mine.py", "--update-baselines", "--io-target=target", "--io-wait=10ms").assert_outcomes(
+        passed=1, failed=1
+    )
+    (baseline,) = load_baselines(project.path / "baselines/local/test_mine.yaml", "test_mine").values()
+    assert all(row[0] >= 60 for row in baseline.worked.values()) and baseline.worked
+
+
+@pytest.mark.parametrize("timed", ["", ", func_only=True"])
+def test_the_time_of_a_test_does_not_go_by_while_it_waits(project, lock, timed):
+    """It failed, and status 1 is read as `slower`, as another job had the device."""
+    pytest.importorskip("pytest_timeout")
+    project.pytester.makepyfile(
+        test_mine=f"""
+        import pytest
+
+        @pytest.mark.timeout(2{timed})
+        def test_read(measure):
+            measure(engine="reader", rw="read", size="4k", direct=False)
+        """
+    )
+
+    def release():
+        eventually((project.path / ".iogate/results").exists)
+        time.sleep(2.5)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+    waiting = threading.Thread(target=release)
+    waiting.start()
+    arguments = ("test_mine.py", "--update-baselines", "--io-target=target", "--io-wait")
+    result = project.run(*arguments)
+    waiting.join()
+    result.assert_outcomes(passed=1)
+    assert "waiting for at most" in result.stdout.str()
 
 
 def test_waiting_has_an_end(project, lock):

@@ -12,8 +12,8 @@ from dataclasses import replace
 from iogate.errors import MeasurementError
 from iogate.judge.baseline import MAXIMUM_SESSIONS, foreign
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.heat import Heat
 from iogate.judge.judge import GateOptions
-from iogate.judge.places import Heat
 from iogate.model import PASSED, Baseline, Environment, MetricVerdict, Repetition, Verdict, Workload
 from iogate.units import format_change, format_share, ordinal
 

@@ -10,8 +10,8 @@ from iogate.judge.addition import admit, judge_session
 from iogate.judge.baseline import foreign
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
+from iogate.judge.heat import Heat
 from iogate.judge.judge import Expectation, GateOptions
-from iogate.judge.places import Heat
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
 

@@ -16,13 +16,14 @@ from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
+from iogate.judge.heat import Heat
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
 from iogate.judge.likeness import UnlikeWork, unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.out_of_place import OutOfPlace
-from iogate.judge.places import Heat, Places
+from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     PASSED,

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from iogate.judge.heat import Heat, is_rate
 from iogate.judge.likeness import UnlikeWork
-from iogate.judge.places import Heat, Places, is_rate
+from iogate.judge.places import Places
 from iogate.model import Repetition, Workload, metric
 from iogate.units import format_change, format_share
 
@@ -65,7 +66,7 @@ class OutOfPlace:
         if is_rate(name):
             self.heat.see(values, [item.worked for item in having], self.places.usual)
         if longer and decision.verdict == "regressed" and self._explains(name, decision):
-            return f"{format_change(-self.heat.fall)} was seen within this session, and {longer.text}"
+            return f"{format_change(-self.heat.fall)} was seen {self.heat.whose}, and {longer.text}"
         falls = longer and decision.verdict == "regressed"
         step = self.places.fall(name, values) if falls else None
         step = step or self.places.step(name, values, unlike=longer is not None)
@@ -80,7 +81,7 @@ class OutOfPlace:
         )
 
     def _explains(self, name: str, decision: Decision) -> bool:
-        """Return whether a metric has lost about as much as rates fell by within this session, or less."""
+        """Return whether a metric has lost about as much as rates are seen to fall by, or less."""
         fall = 0.0 if self.workload.rests else self.heat.fall
         most = fall if metric(name).direction == "higher" else fall / (1 - fall)
         return fall > 0 and abs(decision.change or 0.0) <= _ABOUT * most + _NEAR

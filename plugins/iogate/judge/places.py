@@ -5,8 +5,7 @@ speed depends on a repetition's place in its session (`iogate.judge.gate.course`
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,75 +14,10 @@ from iogate.model import metric
 if TYPE_CHECKING:
     from iogate.judge.gate import Course, Step
     from iogate.judge.gate.values import BaselineValues
-    from iogate.model import Baseline
 
-_CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
-_SMALL_CHANCE = 0.005  # where it costs verdicts
 _SURE = 0.0005  # of one metric's course that is none, where it costs verdicts
 _EXCUSED = 0.05  # of what regressed behind more work, and by chance is faster at first: it costs a verdict
-_LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
-_HOT = 0.01
 _MATTERS = 0.2  # of the tolerance; unlike places shift a mean by half of what they differ by
-
-
-@dataclass
-class Heat:
-    """By how much a device is another one after some repetitions than before, as one is that gets hot or
-    whose cache fills: the largest course of the rates of its baselines (0: there is none). What has none of
-    its own is measured at the speed that those before it brought about. `span` is beyond what chance makes of
-    5% of all devices, where a false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts.
-    `seen` is by how much this session has seen a rate fall, `since` so many seconds of work; until `steady`
-    others passed all the same: then it was the workload's own.
-    """
-
-    span: float = 0.0
-    surely: float = 0.0
-    seen: float = 0.0
-    since: float = 0.0
-    steady: float = 0.0
-
-    @property
-    def fall(self) -> float:
-        """By how much the device is slower in this session than it was at first, as far as is seen."""
-        return self.seen if self.steady <= self.since else 0.0
-
-    def see(self, values: Sequence[float], worked: Sequence[float | None], known: int) -> None:
-        """Note by how much a rate falls within a workload behind the repetitions that are `known` of it, if
-        it surely does, and for long: what falls before, falls in its baseline, too, or is its own.
-        """
-        from iogate.judge.gate import step_of
-
-        places = range(max(known, 1), len(values))
-        found = step_of(values, places, before=_LONG, behind=_LONG, chance=_NO_CHANCE)
-        if found and -found.change > self.fall:
-            self.seen, self.since = -found.change, worked[found.place] or 0.0
-
-
-def heat_of(baselines: Iterable[Baseline]) -> Heat:
-    """Return what the baselines of a device tell of its heat."""
-    rates = [
-        {name: rows for name, rows in one.metrics.items() if is_rate(name) and isinstance(rows, tuple)}
-        for one in baselines
-    ]
-    span = _largest_course(rates, _CHANCE)
-    return Heat(span, _largest_course(rates, _SMALL_CHANCE) if span else 0.0)
-
-
-def _largest_course(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> float:
-    from iogate.judge.gate import course_of
-
-    directions = sum(len({name.partition(".")[0] for name in known}) for known in rates)
-    found = (
-        course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
-        for known in rates
-        for rows in known.values()
-    )
-    return max((course.span for course in found if course and course.span >= _HOT), default=0.0)
-
-
-def is_rate(name: str) -> bool:
-    """Return whether a metric is a mean rate: others of the same repetitions only repeat what it says."""
-    return name.rpartition(".")[2] in ("iops", "bandwidth")
 
 
 class Places:

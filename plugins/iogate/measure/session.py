@@ -29,6 +29,7 @@ from iogate.measure.trial import Trial, allowed_variance, notes_of
 from iogate.model import Environment, Finding, Repetition, Verdict, Workload, WorkloadResult
 
 _INTERRUPTED = "the session was interrupted"
+_UNTOLD = 0.1  # of the work, which a session that is killed leaves unnoted, beside its last repetition
 _ROUND = 16  # workloads in one round: enough to average over drift, few enough for verdicts to come soon
 
 
@@ -75,16 +76,15 @@ class Session:
 
     def begin_behind(self, work: float, note: Callable[[float], None]) -> None:
         """Begin behind so many seconds of work of another session, from which the device has not rested.
-        `note` notes for the next one for how many seconds this has measured, or the one that it came behind,
-        if that is more: a short one between hides none.
+        `note` notes for the next one for how many seconds this has measured.
         """
-        self._worked = self._begun = self._noted = work
-        self._note = note
+        self._worked += work
+        self._begun, self._noted, self._note = work, self._worked, note
 
     def _note_work(self) -> None:
         if self._worked > self._noted:
             self._noted = self._worked
-            self._note(max(self._worked - self._begun, self._begun))
+            self._note(self._worked - self._begun)
 
     def know(self, environment: Environment) -> None:
         """Take over what was measured with earlier in this session: other versions make another session."""
@@ -255,6 +255,8 @@ class Session:
         """
         repetition = replace(repetition, worked=self._worked)
         self._worked += repetition.work + (0.0 if repetition.base else _ramp(workload))
+        if self._worked - self._noted > _UNTOLD * (self._worked - self._begun):
+            self._note_work()
         self._watcher.repeated(workload, label, repetition)
         self._note_version(workload.engine, repetition.output.engine_version)
         invalid = [finding for finding in repetition.findings if finding.severity == "invalid"]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.errors import IogateError
+from iogate.errors import InputErrors, IogateError
 from iogate.plugin.items import LIE, WorkloadItem, is_setup_only, is_worker
-from iogate.plugin.outcome import Gate, require_trusted
-from iogate.plugin.python_tests import repeated
+from iogate.plugin.outcome import Gate, require_trusted, unmeasured
+from iogate.plugin.python_tests import position_of, repeated
 from iogate.plugin.run import RUN
 
 if TYPE_CHECKING:
@@ -87,7 +87,11 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., WorkloadResult]:
         used.add(name)
         try:
             return require_trusted(run.measure(test, name, declaration))
-        except IogateError as error:  # the line of the test is the place that matters
-            raise error.with_traceback(None) from None
+        except IogateError as error:
+            where = position_of(test)
+            own = error.position is not None and error.position.file == where.file
+            if own or isinstance(error, InputErrors):  # the line of the test is the place that matters
+                raise error.with_traceback(None) from None
+            raise unmeasured(error, where, test.name) from None
 
     return measured

@@ -14,6 +14,7 @@ from _pytest.outcomes import Failed
 from iogate.units import no_commands, plural
 
 if TYPE_CHECKING:
+    from iogate.errors import Position
     from iogate.model import VerdictName, WorkloadResult
 
 
@@ -131,7 +132,11 @@ def _near(path: str) -> str:
 def require_trusted(result: WorkloadResult) -> WorkloadResult:
     """Return the same result. Fails the set-up of the test if its measurement cannot be trusted."""
     if result.failure is not None:
-        where = f"{result.workload.position.file}:{result.workload.position.line}: {result.workload.name}"
         raw = f"\n  raw output: {_near(result.repetitions[-1].folder)}" if result.repetitions else ""
-        raise VerdictFailure("invalid", no_commands(f"{result.failure}{raw}\n{where}"))
+        raise unmeasured(f"{result.failure}{raw}", result.workload.position, result.workload.name)
     return result
+
+
+def unmeasured(why: object, position: Position, name: str) -> VerdictFailure:
+    """Return the failure of a test of this name whose measurement cannot be trusted, or had."""
+    return VerdictFailure("invalid", no_commands(f"{why}\n{position.file}:{position.line}: {name}"))

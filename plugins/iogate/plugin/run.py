@@ -36,6 +36,7 @@ from iogate.plugin.status import FailureStatus
 from iogate.plugin.subject import Subject
 from iogate.plugin.surroundings import Surroundings
 from iogate.plugin.taken_out import TakenOut
+from iogate.plugin.time_limit import unlimited
 from iogate.units import plural
 
 if TYPE_CHECKING:
@@ -223,16 +224,16 @@ class PytestRun:
             ask_engines_there(self.session.bench, workloads)
 
     def _take_target(self, workloads: Sequence[Workload]) -> None:
-        """Take the target, if it is waited for, as another run uses it, and begin behind what was measured
-        there by then.
+        """Take the target, if these workloads need it and it is waited for, as another run uses it, and begin
+        behind what was measured there by then.
         """
         from iogate.target.rest import note_work, unrested_work
 
-        if self._is_taken:
+        if self._is_taken or not need_target(workloads):
             return
-        self._is_taken = True
-        if self.settings.wait and need_target(workloads):
+        if self.settings.wait:
             self.session.bench.open()
+        self._is_taken = True
         device, environment = self.subject.device.name, self.session.environment
         work = unrested_work(device, environment)
         self.session.begin_behind(work, functools.partial(note_work, device, environment))
@@ -310,7 +311,8 @@ class PytestRun:
         workload = declared(item, name, declaration, suite, overrides, self.subject.cli_overrides, allow_exec)
         id = f"{item.nodeid}.{name}" if name else item.nodeid
         self.surroundings.let_go_before(item.session)
-        self._take_target([workload])
+        with contextlib.nullcontext() if self._is_taken else unlimited(item):
+            self._take_target([workload])
         trial = self.python_tests.trial(self.session, item, id, workload)
         self._document.select([trial])
         if not self._kept.knows(id):

@@ -46,6 +46,21 @@ def limited(item: pytest.Item) -> Iterator[None]:
         item.config.hook.pytest_timeout_cancel_timer(item=item)
 
 
+@contextlib.contextmanager
+def unlimited(item: pytest.Item) -> Iterator[None]:
+    """Stop the time of a test while it waits for what is none of its own, and begin it again."""
+    settings_of = timeout_settings(item.config)
+    settings = settings_of(item) if settings_of else None
+    if not settings or not settings.timeout:
+        yield
+        return
+    item.config.hook.pytest_timeout_cancel_timer(item=item)
+    try:
+        yield
+    finally:
+        item.config.hook.pytest_timeout_set_timer(item=item, settings=settings)
+
+
 def timed(kind: type[_Kind]) -> type[_Kind]:
     """Return a kind of bench with the time of each workload limited, once its `limit` was called."""
     return cast("type[_Kind]", type("TimedBench", (TimeLimit, kind), {}))

@@ -1,7 +1,8 @@
 """Rest: how long a device was measured, and until when, so that the next session knows whether it has rested.
 
 It lies in `iogate/work-<device>-<machine>.json` of this user's folder for what programs remember, as each job
-of a pipeline may begin with a clean checkout, and others have one of their own on the same machine. `machine`
+of a pipeline may begin with a clean checkout, and others have one of their own on the same machine; where it
+cannot be written there, as on a read-only root, in a folder of this user's for temporary files. `machine`
 tells apart what goes by one name: boards at a bench, disks that several call `local`.
 """
 
@@ -11,46 +12,83 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
 
 from iogate.formats.atomic import write_within
 from iogate.formats.held import held_folder, path_of, read_within
 from iogate.host.environment import identity_changes
+from iogate.host.exposure import danger, safe_temporary_folder
 from iogate.model import Environment, hash_of
 from iogate.target.state import state_folder
 
-_RESTED = 0.5  # of the time that it was measured for
+_RESTED = 3.0  # seconds for each of work: what gets hot fast is slow to get cold
+_SURELY = 3600.0  # seconds, after which nothing is hot of what was before
+_TOLD_BY = ("disk_serial", "disk_wwid")
 _BEFORE, _BEHIND = "work-", ".json"
 _LARGEST = 2**16  # bytes of a note
 _LATEST = 1e12  # seconds
 _KEPT = 7 * 86400  # seconds
 _MOST = 4096  # notes that are read
+_SESSIONS = 64  # that a note tells
+
+
+class _Worked(NamedTuple):
+    """That a session measured for so many seconds of work, until a time."""
+
+    work: float
+    ended: float
+
+    def left(self, now: float) -> float:
+        """Return how much of it may be felt yet, as seconds of work; one of a time to come tells nothing."""
+        rest, needed = now - self.ended, min(_RESTED * self.work, _SURELY)
+        return self.work * (1 - rest / needed) if 0 <= rest < needed else 0.0
 
 
 @dataclass(frozen=True)
-class _Worked:
-    """That a device was measured for so many seconds of work, until a time."""
+class _Note:
+    """What a device was measured for, in the sessions that may be felt."""
 
     device: str
-    work: float
-    ended: float
+    sessions: tuple[_Worked, ...]
     environment: Environment
 
 
 def note_work(device: str, environment: Environment, work: float) -> None:
-    """Note that a device was measured until now, and for how many seconds. What cannot be noted is not: it is
-    no reason not to measure.
+    """Note that a session has measured a device until now, and for how many seconds; what it noted before is
+    replaced. What cannot be noted is not: it is no reason not to measure.
     """
     own = {"boot": environment.boot, "identity": dict(environment.identity)}
     name = f"{_BEFORE}{device}-{hash_of(own)[:8]}{_BEHIND}"
-    text = json.dumps({"device": device, "ended": time.time(), "work": work, **own})
-    with contextlib.suppress(OSError, RuntimeError), held_folder(state_folder(), make=True) as folder:
-        write_within(folder, name, f"{text}\n")
-        for old in _names(folder):
-            with contextlib.suppress(FileNotFoundError):  # another run removes it, too
-                if time.time() - os.stat(old, dir_fd=folder, follow_symlinks=False).st_mtime > _KEPT:
-                    os.unlink(old, dir_fd=folder)
+    now = time.time()
+    for place in _places():
+        with contextlib.suppress(OSError), held_folder(place, make=True) as folder:
+            with contextlib.suppress(OSError):
+                _remove_old(folder, now)
+            before = _note_in(folder, name)
+            felt = [one for one in before.sessions if one.left(now) > work] if before else []
+            sessions = [*felt, _Worked(work, now)][-_SESSIONS:]
+            write_within(folder, name, json.dumps({"device": device, "sessions": sessions, **own}) + "\n")
+            return
+
+
+def _places() -> Iterator[Path]:
+    """Yield the folders that notes may lie in, in which nobody else has put any."""
+    with contextlib.suppress(RuntimeError):  # this user has no home
+        yield state_folder()
+    with contextlib.suppress(OSError):
+        other = Path(safe_temporary_folder()) / f"iogate-{os.geteuid()}"
+        if not other.exists() or not danger(str(other)):
+            yield other
+
+
+def _remove_old(folder: int, now: float) -> None:
+    for old in _names(folder):
+        with contextlib.suppress(FileNotFoundError):  # another run removes it, too
+            if now - os.stat(old, dir_fd=folder, follow_symlinks=False).st_mtime > _KEPT:
+                os.unlink(old, dir_fd=folder)
 
 
 def _names(folder: int) -> list[str]:
@@ -60,46 +98,57 @@ def _names(folder: int) -> list[str]:
 
 
 def unrested_work(device: str, environment: Environment) -> float:
-    """Return for how many seconds a device was measured in the newest session of it that is noted, if it has
-    rested for less than half as long since: one that got hot takes time to get cold. 0 if it has, or none is
-    known. What another profile measured on this machine since it was booted, on a disk that nothing tells
-    from this one, was measured on this one.
+    """Return behind how many seconds of work a device is: of the longest of its sessions, from which it has
+    not rested. Three seconds of rest undo one of work, and an hour undoes all, so that a session at once
+    behind another one and one minutes later are not alike. 0 if there is none, or none is known. What another
+    profile measured on this machine on a disk of this serial number, or since it was booted on one that
+    nothing tells from this one, was measured on this one.
     """
-    now = time.time()  # a note of a time to come tells nothing
-    known = [one for one in _noted() if one.ended <= now and _is_of(one, device, environment)]
-    newest = max(known, key=lambda one: one.ended, default=None)
-    return newest.work if newest and now - newest.ended < _RESTED * newest.work else 0.0
+    now = time.time()
+    known = (note for note in _noted() if _is_of(note, device, environment))
+    return max((one.left(now) for note in known for one in note.sessions), default=0.0)
 
 
-def _is_of(noted: _Worked, device: str, environment: Environment) -> bool:
+def _is_of(noted: _Note, device: str, environment: Environment) -> bool:
     """Return whether a note is one of a device, under this name or another."""
     before = noted.environment
-    named = noted.device == device or (before.boot and before.boot == environment.boot)
+    told = any(
+        before.identity.get(name, "") == environment.identity.get(name)
+        for name in ("disk_serial", "disk_wwid")
+    )
+    named = noted.device == device or told or (before.boot and before.boot == environment.boot)
     return bool(named) and not identity_changes(before.identity, environment.identity)
 
 
-def _noted() -> list[_Worked]:
+def _noted() -> list[_Note]:
     """Return all notes; what cannot be read is none."""
     found = []
-    with contextlib.suppress(OSError, RuntimeError), held_folder(state_folder()) as folder:
-        for name in _names(folder):
-            with contextlib.suppress(OSError, ValueError, RecursionError):
-                found.append(_read(json.loads(read_within(folder, name, _LARGEST))))
-    return found
+    for place in _places():
+        with contextlib.suppress(OSError), held_folder(place) as folder:
+            found += [_note_in(folder, name) for name in _names(folder)]
+    return list(filter(None, found))
 
 
-def _read(data: Any) -> _Worked:
+def _note_in(folder: int, name: str) -> _Note | None:
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        return _read(json.loads(read_within(folder, name, _LARGEST)))
+    return None
+
+
+def _read(data: Any) -> _Note:
     """Return what a note says. Raises ValueError for what is none."""
     if not isinstance(data, dict):
         raise ValueError("it is no note")
-    work, ended, boot, identity = (data.get(name) for name in ("work", "ended", "boot", "identity"))
+    sessions, boot, identity = (data.get(name) for name in ("sessions", "boot", "identity"))
     device = str(data.get("device", ""))
-    if not (isinstance(boot, str) and isinstance(identity, dict) and _is_time(work) and _is_time(ended)):
+    if not (isinstance(boot, str) and isinstance(identity, dict) and isinstance(sessions, list)):
         raise ValueError("it says not of which machine it is, or when")
     known = {str(name): text for name, text in identity.items() if isinstance(text, str)}
     if not known or len(known) < len(identity):
         raise ValueError("it says not of which machine it is")
-    return _Worked(device, work, ended, Environment(known, boot=boot))
+    if not all(isinstance(one, list) and len(one) == 2 and all(map(_is_time, one)) for one in sessions):
+        raise ValueError("it says not when")
+    return _Note(device, tuple(_Worked(*one) for one in sessions[-_SESSIONS:]), Environment(known, boot=boot))
 
 
 def _is_time(value: Any) -> TypeGuard[float]:

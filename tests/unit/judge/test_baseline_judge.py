@@ -12,8 +12,8 @@ from iogate import engines
 from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.borrowed import Borrowed
+from iogate.judge.heat import Heat, heat_of
 from iogate.judge.judge import GateOptions
-from iogate.judge.places import Heat, heat_of
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 
@@ -156,6 +156,37 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
     assert found.verdict == verdict
     assert "5 repetitions, as sessions of the baseline have" in judges[0].effort
     assert heat_of([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})]) == Heat()
+
+
+LAID_OUT = (800.0, 801.0, 799.0, 800.0, 801.0)
+COLD, HOT = [1000.0, 1001.0, 999.0, 1000.0], [800.0, 801.0, 799.0, 800.0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "loss", "verdict"),
+    [
+        ((LAID_OUT, (*COLD[:3], *HOT[:2]), (*COLD[:2], *HOT[:3])), 0.2, "inconclusive"),
+        (
+            (LAID_OUT, (*COLD[:3], *HOT[:2]), (*COLD[:2], *HOT[:3])),
+            0.3,
+            "regressed",
+        ),  # more than heat explains
+        ((LAID_OUT, (*COLD[:3], *HOT[:2]), LAID_OUT), 0.2, "regressed"),  # in one something disturbed it
+        ((LAID_OUT, (*COLD, HOT[0]), (*COLD, HOT[0])), 0.2, "regressed"),  # one repetition
+        (((*HOT[:2], *COLD[:3]), (*HOT[:2], *COLD[:3]), LAID_OUT), 0.2, "regressed"),  # it warmed up
+    ],
+)
+def test_sessions_that_fell_anywhere_excuse_what_comes_behind_more_work(rows, loss, verdict):
+    """The first began hot, as it had laid out data, so that they show no course."""
+    quiet = tuple(tuple(1000.0 + place + session for place in range(5)) for session in range(3))
+    names = ("1", "2", "3")
+    heat = heat_of(Baseline("w", {}, {IOPS: each}, sessions=names) for each in (quiet, rows))
+    assert not heat.surely
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: quiet}, BEHIND, heat)
+    slow = repetitions(**{IOPS: [1000.0 * (1 - loss) + place for place in range(12)]})
+    found, _ = decided(one, behind(slow, *(45 + 2 * place for place in range(12))))
+    assert found.verdict == verdict, found.reason
+    assert ("was seen within sessions of the baselines" in found.reason) == (verdict == "inconclusive")
 
 
 def test_single_runs_that_were_imported_are_judged_after_two_on_a_hot_device_too():
@@ -341,7 +372,7 @@ def test_what_comes_behind_more_work_than_ever_lost_no_more_than_the_device_was_
     first = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, heat=heat, max_repetitions=20)
     first.look(noisy)
     assert first.verdict(noisy).verdict != "regressed"
-    assert heat.seen == pytest.approx(fall, abs=0.03)
+    assert heat.seen.share == pytest.approx(fall, abs=0.03)
     second = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, BEHIND, heat=heat)
     slow = [1000 * (1 - loss) * source.gauss(1, 0.01) for _ in range(20)]
     found, _ = decided(second, behind(repetitions(**{IOPS: slow}), *(worked + 2 * n for n in range(20))))

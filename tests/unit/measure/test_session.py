@@ -66,7 +66,20 @@ def test_a_session_begins_behind_what_the_device_has_not_rested_from():
     assert trials[0].repetitions[0].worked == 40.0
     session.close()
     session.close()
-    assert noted == pytest.approx([40, 55], abs=6)  # the longer one: of those before, or its own
+    assert noted == sorted(set(noted))  # its own, each time more
+    assert noted[-1] == pytest.approx(sum(item.work for one in trials for item in one.repetitions))
+
+
+def test_what_a_killed_session_has_not_noted_is_little():
+    """Of ten workloads by turns nothing was noted until one of them was decided."""
+    session, noted = session_on(FakeBench()), []
+    session.begin_behind(40.0, noted.append)
+    trials = enroll(session, *(reads(f"w{number}", seconds=1) for number in range(10)))
+    done = [each.work for one in [session.decide(trials)] for each in one.repetitions]
+    assert len(noted) > len(done) and noted[-1] >= 0.9 * sum(
+        item.work for one in trials for item in one.repetitions
+    )
+    assert len(noted) < sum(len(one.repetitions) for one in trials)  # and not each time
 
 
 def test_workloads_are_interleaved_in_rounds():

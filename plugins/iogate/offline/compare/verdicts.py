@@ -10,9 +10,9 @@ from iogate.errors import InputError, Position
 from iogate.host.environment import identity_changes
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import borrow
+from iogate.judge.heat import Heat, heat_of
 from iogate.judge.judge import GateOptions
 from iogate.judge.metrics import note_metrics, undecided_metrics
-from iogate.judge.places import Heat, heat_of
 from iogate.model import Baseline, Finding, Repetition, Verdict, Workload, WorkloadResult, metric
 from iogate.offline.compare.sessions import StoredMeasurement, StoredSession, difference
 from iogate.offline.outputs import refuse_twice

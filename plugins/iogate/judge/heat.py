@@ -1,0 +1,121 @@
+"""What makes a device another one after some work than before, as heat does, or a cache that is full."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from iogate.model import Baseline
+
+_CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
+_SMALL_CHANCE = 0.005  # where it costs verdicts
+_LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
+_HOT = 0.01
+_SEVERAL = 2  # sessions: in one something else may have disturbed it
+
+
+class Fall(NamedTuple):
+    """That a rate fell by a share of itself within a session, behind so many seconds of work."""
+
+    share: float = 0.0
+    since: float = 0.0
+
+
+_NONE = Fall()
+
+
+@dataclass
+class Heat:
+    """By how much a device is another one after some repetitions than before: the largest course of the rates
+    of its baselines (0: there is none). What has none of its own is measured at the speed that those before
+    it brought about. `span` is beyond what chance makes of 5% of all devices, where a false alarm costs
+    repetitions, `surely` of 0.5%, where it costs verdicts.
+    `before` is how rates fell within sessions of the baselines, wherever that was, and `seen` within this
+    one. What passes behind as much work, until `steady`, has shown that it was the workload's own.
+    """
+
+    span: float = 0.0
+    surely: float = 0.0
+    before: Fall = _NONE
+    seen: Fall = _NONE
+    steady: float = 0.0
+
+    @property
+    def fall(self) -> float:
+        """By how much the device may be slower in this session than it was at first."""
+        return max(self._lasting(self.before), self._lasting(self.seen))
+
+    @property
+    def whose(self) -> str:
+        """Where that was seen, for people."""
+        here = self._lasting(self.seen) >= self._lasting(self.before)
+        return "within this session" if here else "within sessions of the baselines"
+
+    def _lasting(self, fall: Fall) -> float:
+        return fall.share if self.steady <= fall.since else 0.0
+
+    def see(self, values: Sequence[float], worked: Sequence[float | None], known: int) -> None:
+        """Note by how much a rate falls within a workload behind the repetitions that are `known` of it, if
+        it surely does, and for long: what falls before, falls in its baseline, too, or is its own.
+        """
+        from iogate.judge.gate import step_of
+
+        places = range(max(known, 1), len(values))
+        found = step_of(values, places, before=_LONG, behind=_LONG, chance=_NO_CHANCE)
+        if found and -found.change > self._lasting(self.seen):
+            self.seen = Fall(-found.change, worked[found.place] or 0.0)
+
+
+def heat_of(baselines: Iterable[Baseline]) -> Heat:
+    """Return what the baselines of a device tell of its heat."""
+    baselines = list(baselines)
+    rates = [
+        {name: rows for name, rows in one.metrics.items() if is_rate(name) and isinstance(rows, tuple)}
+        for one in baselines
+    ]
+    span = _largest_course(rates, _CHANCE)
+    return Heat(span, _largest_course(rates, _SMALL_CHANCE) if span else 0.0, _fall_within(baselines))
+
+
+def _largest_course(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> float:
+    from iogate.judge.gate import course_of
+
+    directions = sum(len({name.partition(".")[0] for name in known}) for known in rates)
+    found = (
+        course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
+        for known in rates
+        for rows in known.values()
+    )
+    return max((course.span for course in found if course and course.span >= _HOT), default=0.0)
+
+
+def _fall_within(baselines: Sequence[Baseline]) -> Fall:
+    """Return the largest fall of rates that two sessions have, each anywhere: a device that began one of them
+    hot, as it had laid out data, shows no course.
+    """
+    from iogate.judge.gate import step_of
+
+    rows = [
+        (session, row, one.worked.get(session, ()))
+        for one in baselines
+        for name in one.metrics
+        if is_rate(name)
+        for session, row in one.by_session(name).items()
+    ]
+    falls: dict[str, Fall] = {}
+    for session, row, worked in rows:
+        found = step_of(row, range(len(row)), chance=_SMALL_CHANCE / len(rows))
+        if found and -found.change >= max(_HOT, falls.get(session, _NONE).share):
+            falls[session] = Fall(-found.change, worked[found.place] if found.place < len(worked) else 0.0)
+    shares = sorted(fall.share for fall in falls.values())
+    if len(shares) < _SEVERAL:
+        return _NONE
+    return Fall(shares[-_SEVERAL], max(fall.since for fall in falls.values()))
+
+
+def is_rate(name: str) -> bool:
+    """Return whether a metric is a mean rate: others of the same repetitions only repeat what it says."""
+    return name.rpartition(".")[2] in ("iops", "bandwidth")

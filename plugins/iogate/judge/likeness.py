@@ -35,7 +35,8 @@ class UnlikeWork:
         return (
             f"{self._fact}: these cannot be held against each other (measure the same workloads in the same "
             "order, on a device that has rested as long; or record all together, three times, rested each "
-            "time: --update-baselines, then =append; or wait for a device at rest: steady_state)"
+            "time for three times its work: --update-baselines, then =append; or wait for a device at rest: "
+            "steady_state)"
         )
 
     @property

@@ -197,11 +197,11 @@ class Wear:
         raise self._unusable("it is not a count of bytes by date")
 
     def _unusable(self, why: str) -> TargetError:
+        repair = "repair or remove that file (the count of today then begins anew), or "
         return TargetError(
             f"the count of bytes written to {self._name} cannot be kept in {self._file}: {why}",
             rule="wear",
-            remedy="repair or remove that file (the count of today then begins anew), or name another folder "
-            "in XDG_STATE_HOME",
+            remedy=f"{repair if os.path.lexists(self._file) else ''}name another folder in XDG_STATE_HOME",
         )
 
     @staticmethod

@@ -9,8 +9,9 @@ from iogate.offline.published.blocks import names_test
 from iogate.offline.published.columns import Column
 
 _ONE = r"(?![\d.,]*\d|[km]\b| ?(?:[-–/~+]|to|and|or) ?(?:qd?)?\d)"  # no range, and no list
-_DEPTH = re.compile(
-    rf"(?<![^\W_])(?:q(?:d|ueue(?:[ _-]?depth)?)?|io[ _-]?depth)[ _]?[=:]?[ _]?(\d{{1,6}}){_ONE}",
+_DEPTH = re.compile(  # a Q by itself may be of a year: it needs a size before, or threads behind it
+    r"(?<![^\W_])(?:(?:qd|queue(?:[ _-]?depth)?|io[ _-]?depth)[ _]?[=:]?[ _]?|q(?=\d+[ _-]?t\d)"
+    rf"|(?<=[kmb][ _-])q)(\d{{1,6}}){_ONE}",
     re.IGNORECASE,
 )
 _THREADS = re.compile(

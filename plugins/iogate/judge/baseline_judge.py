@@ -304,8 +304,9 @@ class BaselineJudge:
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
         places = OutOfPlace(self.workload, self._places, self.heat, self._unlike)
-        displaced = places.displaced(name)
-        if elsewhere := displaced or places.beyond(name, repetitions, decision, partial(self._without, name)):
+        decide = partial(self._without, name)
+        displaced = places.displaced(name, values, decision, decide)
+        if elsewhere := displaced or places.beyond(name, repetitions, decision, decide):
             named, reason = "inconclusive", elsewhere
         elif course:
             differ = f"repetitions differ by {format_share(course.span)} for their place in a session"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from iogate.judge.gate import Course
     from iogate.model import Baseline
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
@@ -32,13 +33,15 @@ class Heat:
     """By how much a device is another one after some repetitions than before: the largest course of the rates
     of its baselines (0: there is none). What has none of its own is measured at the speed that those before
     it brought about. `span` is beyond what chance makes of 5% of all devices, where a false alarm costs
-    repetitions, `surely` of 0.5%, where it costs verdicts.
+    repetitions, `surely` of 0.5%, where it costs verdicts; `falls` is by how much it is slower behind some of
+    these than before, which is little where it only warms up.
     `before` is how rates fell within sessions of the baselines, wherever that was, and `seen` within this
     one. What passes behind as much work, until `steady`, has shown that it was the workload's own.
     """
 
     span: float = 0.0
     surely: float = 0.0
+    falls: float = 0.0
     before: Fall = _NONE
     seen: Fall = _NONE
     steady: float = 0.0
@@ -76,20 +79,23 @@ def heat_of(baselines: Iterable[Baseline]) -> Heat:
         {name: rows for name, rows in one.metrics.items() if is_rate(name) and isinstance(rows, tuple)}
         for one in baselines
     ]
-    span = _largest_course(rates, _CHANCE)
-    return Heat(span, _largest_course(rates, _SMALL_CHANCE) if span else 0.0, _fall_within(baselines))
+    span = max((course.span for course in _courses(rates, _CHANCE)), default=0.0)
+    sure = list(_courses(rates, _SMALL_CHANCE)) if span else []
+    surely = max((course.span for course in sure), default=0.0)
+    falls = max((course.falls for course in sure), default=0.0)
+    return Heat(span, surely, falls, _fall_within(baselines))
 
 
-def _largest_course(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> float:
+def _courses(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> Iterator[Course]:
+    """Yield the courses of rates that are beyond a `chance` which they share, and that matter."""
     from iogate.judge.gate import course_of
 
     directions = sum(len({name.partition(".")[0] for name in known}) for known in rates)
-    found = (
-        course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
-        for known in rates
-        for rows in known.values()
-    )
-    return max((course.span for course in found if course and course.span >= _HOT), default=0.0)
+    for known in rates:
+        for rows in known.values():
+            course = course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
+            if course and course.span >= _HOT:
+                yield course
 
 
 def _fall_within(baselines: Sequence[Baseline]) -> Fall:

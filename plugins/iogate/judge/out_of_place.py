@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from iogate.judge.heat import Heat, is_rate
 from iogate.judge.likeness import UnlikeWork
 from iogate.judge.places import Places
-from iogate.model import Repetition, Workload, metric
+from iogate.model import PASSED, Repetition, Workload, metric
 from iogate.units import format_change, format_share
 
 if TYPE_CHECKING:
@@ -32,16 +32,30 @@ class OutOfPlace:
     heat: Heat
     unlike: UnlikeWork | None
 
-    def displaced(self, name: str) -> str:
+    def displaced(
+        self, name: str, values: Sequence[float], decision: Decision, decide: Callable[[Sequence[float]], str]
+    ) -> str:
         """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
-        can.
+        can. So can, behind more work, what passes, and would if it were slower by as much as places differ
+        by, and what is slower where work makes nothing so, as what warms up. `decide` returns the gate's
+        verdict on other values.
         """
         course = self.places.courses.get(name) if self.places.surely(name) else None
         if not self.unlike or not (course or self._finds_heat(name)):
             return ""
-        span = format_share(course.span if course else self.heat.surely)
+        lower = metric(name).direction == "lower"
+        span, slower = self.heat.surely, self.heat.falls
+        if course:
+            span, slower = course.span, course.rises if lower else course.falls
+        if self.unlike.excuse:
+            as_slow = [value * (1 + span) if lower else value / (1 + span) for value in values]
+            if decision.verdict in PASSED and decide(as_slow) in PASSED:
+                return ""
+            if decision.verdict == "regressed" and not self.places.matters(name, slower):
+                return ""
         whose = "repetitions" if course else "repetitions of other workloads"
-        return f"{whose} differ by {span} for their place in a session, and {self.unlike.text}"
+        differ = f"differ by {format_share(span)} for their place in a session"
+        return f"{whose} {differ}, and {self.unlike.text}"
 
     def _finds_heat(self, name: str) -> bool:
         """Return whether what other workloads make of the device matters to a metric: not where the device is

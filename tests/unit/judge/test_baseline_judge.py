@@ -310,6 +310,46 @@ def test_nor_can_what_has_no_course_of_its_own_where_others_make_the_device_hot(
     assert ("repetitions of other workloads differ by 20" in found.reason) == (verdict == "inconclusive")
 
 
+@pytest.mark.parametrize(
+    ("heat", "change", "verdict"),
+    [
+        (Heat(0.03, 0.03, 0.002), 0.0, "pass"),  # were it 3% faster for that, it would pass, too
+        (Heat(0.03, 0.03, 0.002), -0.1, "regressed"),  # it warms up, and is no slower for more work
+        (Heat(0.03, 0.03, 0.03), -0.1, "inconclusive"),  # it gets hot
+        (Heat(0.2, 0.2, 0.002), 0.0, "inconclusive"),  # a loss of 15% may lie below it
+        (Heat(0.2, 0.2, 0.2), 0.0, "inconclusive"),
+        (Heat(0.2, 0.2, 0.2), -0.2, "inconclusive"),
+    ],
+)
+@pytest.mark.parametrize("name", [IOPS, "read.lat.mean"])
+def test_what_more_work_cannot_explain_is_judged(heat, change, verdict, name):
+    """A device whose first repetition is 3% slower was undecided in all its workloads, minutes behind another
+    session.
+    """
+    steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
+    one = judge({name: Tolerance(0.05)}, {name: steady}, BEHIND, heat)
+    speed = 2000.0 * (1 + change) if name == IOPS else 2000.0 / (1 + change)
+    found, _ = decided(one, behind(repetitions(**{name: [speed] * 12}), *range(60, 84, 2)))
+    assert found.verdict == verdict, found.reason
+
+
+@pytest.mark.parametrize(
+    ("first", "change", "verdict"),
+    [
+        (0.97, 0.0, "pass"),
+        (0.97, -0.1, "regressed"),
+        (1.25, 0.0, "inconclusive"),
+        (1.25, -0.1, "inconclusive"),
+    ],
+)
+def test_a_course_of_its_own_that_more_work_cannot_make_slower_is_judged(first, change, verdict):
+    rows = tuple((1000.0 * first, *(1000.0 + place + session for place in range(4))) for session in range(5))
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: rows}, dict.fromkeys("abcde", BEHIND["a"]))
+    measured = [1000.0 * first * (1 + change), *[1002.0 * (1 + change)] * 11]
+    found, _ = decided(one, behind(repetitions(**{IOPS: measured}), *range(60, 84, 2)))
+    assert found.verdict == verdict, found.reason
+
+
 def test_what_waits_until_the_device_is_at_rest_is_judged_whatever_came_before():
     """How long that takes differs from session to session, and so does the work before."""
     steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 from iogate.judge.gate.distributions import variance_ratio_bound
@@ -32,6 +33,16 @@ class Course:
     def span(self) -> float:
         """How much faster or slower the fastest place is than the slowest, relative."""
         return math.expm1(max(self.steps) - min(self.steps))
+
+    @property
+    def falls(self) -> float:
+        """How much slower a place is than one before it at the most, relative: of what warms up nothing."""
+        return max((math.expm1(a - b) for a, b in combinations(self.steps, 2)), default=0.0)
+
+    @property
+    def rises(self) -> float:
+        """How much faster a place is than one before it at the most, relative."""
+        return max((math.expm1(b - a) for a, b in combinations(self.steps, 2)), default=0.0)
 
     def first(self, places: int) -> Course:
         """Return the course of the first so many places."""

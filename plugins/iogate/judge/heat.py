@@ -87,14 +87,14 @@ def heat_of(baselines: Iterable[Baseline]) -> Heat:
 
 
 def _courses(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> Iterator[Course]:
-    """Yield the courses of rates that are beyond a `chance` which they share, and that matter."""
+    """Yield the courses of rates that are beyond a `chance` which they share, and that work may make."""
     from iogate.judge.gate import course_of
 
     directions = sum(len({name.partition(".")[0] for name in known}) for known in rates)
     for known in rates:
         for rows in known.values():
             course = course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
-            if course and course.span >= _HOT:
+            if course and course.span >= _HOT and not course.begins_slowly:
                 yield course
 
 

@@ -16,7 +16,7 @@ from iogate.model import PASSED, Repetition, Workload, metric
 from iogate.units import format_change, format_share
 
 if TYPE_CHECKING:
-    from iogate.judge.gate import Decision, Step
+    from iogate.judge.gate import Course, Decision, Step
 
 _ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 
@@ -36,26 +36,52 @@ class OutOfPlace:
         self, name: str, values: Sequence[float], decision: Decision, decide: Callable[[Sequence[float]], str]
     ) -> str:
         """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
-        can. So can, behind more work, what passes, and would if it were slower by as much as places differ
-        by, and what is slower where work makes nothing so, as what warms up. `decide` returns the gate's
-        verdict on other values.
+        can, or the gate's verdict on it holds, which `decide` returns on other values.
         """
         course = self.places.courses.get(name) if self.places.surely(name) else None
+        if course and course.begins_slowly:
+            course = None
         if not self.unlike or not (course or self._finds_heat(name)):
             return ""
-        lower = metric(name).direction == "lower"
-        span, slower = self.heat.surely, self.heat.falls
-        if course:
-            span, slower = course.span, course.rises if lower else course.falls
-        if self.unlike.excuse:
-            as_slow = [value * (1 + span) if lower else value / (1 + span) for value in values]
-            if decision.verdict in PASSED and decide(as_slow) in PASSED:
-                return ""
-            if decision.verdict == "regressed" and not self.places.matters(name, slower):
-                return ""
+        if self._holds(name, course, values, decision.verdict, decide, more=bool(self.unlike.excuse)):
+            return ""
         whose = "repetitions" if course else "repetitions of other workloads"
-        differ = f"differ by {format_share(span)} for their place in a session"
-        return f"{whose} {differ}, and {self.unlike.text}"
+        differ = f"differ by {format_share(course.span if course else self.heat.surely)}"
+        return f"{whose} {differ} for their place in a session, and {self.unlike.text}"
+
+    def _holds(
+        self,
+        name: str,
+        course: Course | None,
+        values: Sequence[float],
+        verdict: str,
+        decide: Callable[[Sequence[float]], str],
+        *,
+        more: bool,
+    ) -> bool:
+        """Return whether a verdict would be the same, whatever places differ by. A pass, if it stands for
+        values worse by that; behind less work only where work makes nothing slower, as what warms up: it may
+        have been hotter as it was recorded than within any session. A regression behind `more` work, where
+        work makes nothing slower; behind less, if it stands for values better by that.
+        """
+        lower = metric(name).direction == "lower"
+        spans, falls = [0.0], [0.0]
+        if course:
+            spans.append(course.span)
+            falls.append(course.rises if lower else course.falls)
+        if self._finds_heat(name):
+            spans.append(self.heat.surely)
+            falls.append(self.heat.falls)
+        worse, better = 1 / (1 + max(spans)), 1 + max(spans)
+        if lower:
+            worse, better = better, worse
+        gets_slower = self.places.matters(name, max(falls))
+        if verdict in PASSED:
+            return (more or not gets_slower) and decide([value * worse for value in values]) in PASSED
+        if verdict == "regressed":
+            stands = decide([value * better for value in values]) == "regressed"
+            return not gets_slower if more else stands
+        return False
 
     def _finds_heat(self, name: str) -> bool:
         """Return whether what other workloads make of the device matters to a metric: not where the device is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -236,7 +237,7 @@ class PytestRun:
         self._is_taken = True
         device, environment = self.subject.device.name, self.session.environment
         work = unrested_work(device, environment)
-        self.session.begin_behind(work, functools.partial(note_work, device, environment))
+        self.session.begin_behind(work, functools.partial(note_work, device, environment, time.time()))
         self._judges.begun_behind = work > 0
 
     def prepare(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:

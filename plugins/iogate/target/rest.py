@@ -56,9 +56,9 @@ class _Note:
     environment: Environment
 
 
-def note_work(device: str, environment: Environment, work: float) -> None:
-    """Note that a session has measured a device until now, and for how many seconds; what it noted before is
-    replaced. What cannot be noted is not: it is no reason not to measure.
+def note_work(device: str, environment: Environment, since: float, work: float) -> None:
+    """Note that a session which began at a time (`since`) has measured a device until now, and for how many
+    seconds; what it noted before is replaced. What cannot be noted is not: it is no reason not to measure.
     """
     own = {"boot": environment.boot, "identity": dict(environment.identity)}
     name = f"{_BEFORE}{device}-{hash_of(own)[:8]}{_BEHIND}"
@@ -68,7 +68,8 @@ def note_work(device: str, environment: Environment, work: float) -> None:
             with contextlib.suppress(OSError):
                 _remove_old(folder, now)
             before = _note_in(folder, name)
-            felt = [one for one in before.sessions if one.left(now) > work] if before else []
+            others = [one for one in before.sessions if one.ended < since] if before else []
+            felt = [one for one in others if one.left(now)]
             sessions = [*felt, _Worked(work, now)][-_SESSIONS:]
             write_within(folder, name, json.dumps({"device": device, "sessions": sessions, **own}) + "\n")
             return
@@ -98,15 +99,15 @@ def _names(folder: int) -> list[str]:
 
 
 def unrested_work(device: str, environment: Environment) -> float:
-    """Return behind how many seconds of work a device is: of the longest of its sessions, from which it has
-    not rested. Three seconds of rest undo one of work, and an hour undoes all, so that a session at once
-    behind another one and one minutes later are not alike. 0 if there is none, or none is known. What another
-    profile measured on this machine on a disk of this serial number, or since it was booted on one that
-    nothing tells from this one, was measured on this one.
+    """Return behind how many seconds of work a device is: what is left of its sessions, together. Three
+    seconds of rest undo one of work, and an hour undoes all, so that a session at once behind another one and
+    one minutes later are not alike. 0 if there is none, or none is known. What another profile measured on
+    this machine on a disk of this serial number, or since it was booted on one that nothing tells from this
+    one, was measured on this one.
     """
     now = time.time()
     known = (note for note in _noted() if _is_of(note, device, environment))
-    return max((one.left(now) for note in known for one in note.sessions), default=0.0)
+    return sum(one.left(now) for note in known for one in note.sessions)
 
 
 def _is_of(noted: _Note, device: str, environment: Environment) -> bool:

@@ -334,9 +334,32 @@ def test_what_more_work_cannot_explain_is_judged(heat, change, verdict, name):
 
 
 @pytest.mark.parametrize(
+    ("heat", "change", "verdict"),
+    [
+        (Heat(0.03, 0.03, 0.002), 0.0, "pass"),
+        (Heat(0.03, 0.03, 0.002), -0.15, "regressed"),
+        (Heat(0.03, 0.03, 0.03), 0.0, "inconclusive"),  # it may have been hotter as it was recorded
+        (Heat(0.2, 0.2, 0.2), -0.15, "inconclusive"),
+        (Heat(0.2, 0.2, 0.2), -0.4, "regressed"),
+    ],
+)
+@pytest.mark.parametrize("name", [IOPS, "read.lat.mean"])
+def test_what_less_work_cannot_explain_is_judged(heat, change, verdict, name):
+    """What was recorded minutes behind another session made nothing of those of each night."""
+    steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
+    known = dict.fromkeys("abc", (60.0, 62.0, 64.0, 66.0, 68.0))
+    one = judge({name: Tolerance(0.05)}, {name: steady}, known, heat)
+    speed = 2000.0 * (1 + change) if name == IOPS else 2000.0 / (1 + change)
+    found, _ = decided(one, behind(repetitions(**{name: [speed] * 12}), *range(0, 24, 2)))
+    assert found.verdict == verdict, found.reason
+
+
+@pytest.mark.parametrize(
     ("first", "change", "verdict"),
     [
         (0.97, 0.0, "pass"),
+        (0.93, 0.0, "pass"),  # it is how each run begins
+        (0.93, -0.1, "regressed"),
         (0.97, -0.1, "regressed"),
         (1.25, 0.0, "inconclusive"),
         (1.25, -0.1, "inconclusive"),

@@ -21,6 +21,7 @@ from iogate.judge.gate.robust import rough_scale
 from iogate.judge.gate.values import BaselineValues, Unusable, read_sessions
 
 _CHANCE = 0.01
+_BEGINNING = 0.125
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,15 @@ class Course:
     def rises(self) -> float:
         """How much faster a place is than one before it at the most, relative."""
         return max((math.expm1(b - a) for a, b in combinations(self.steps, 2)), default=0.0)
+
+    @property
+    def begins_slowly(self) -> bool:
+        """Whether its first place alone is slower, by an eighth at most, so that others differ by less than
+        a third of that: it is how each run begins, as behind a pause, and nothing that work makes of the
+        device.
+        """
+        rest = Course(self.steps[1:])
+        return self.span <= _BEGINNING and max(self.falls, rest.rises) < self.span / 3
 
     def first(self, places: int) -> Course:
         """Return the course of the first so many places."""

@@ -20,8 +20,8 @@ def little_law(row: Row, context: Context) -> FigureFindings:
     """Check that rate x latency = I/Os in flight, which the row's depth x jobs bounds.
 
     `suspect`: fewer than a third of them were in flight, so that the depth was ignored, or, of one, rate
-    and latency are of different runs; or more than 1.15 times as many, so that there were more jobs than is
-    said.
+    and latency are of different runs (not asked of one direction of a mix); or more than 1.15 times as many,
+    so that there were more jobs than is said.
 
     Take the row for what was in flight, not for the depth that it names.
     """
@@ -31,6 +31,8 @@ def little_law(row: Row, context: Context) -> FigureFindings:
     if _latency_factor(flying / depth) or _rounded(row, flying, depth):
         return
     if flying / depth < 1 / 3:
+        if _is_part(row):
+            return
         ignored = "the depth was ignored, as by a synchronous ioengine or the page cache"
         why = ignored if depth > 1 else "are rate and latency of one run?"
         message = f"{flying:.2f} I/Os were in flight, not {depth}: {why}"
@@ -114,6 +116,11 @@ def _is_limited(job: DescribedJob) -> bool:
 def _is_half(row: Row, job: DescribedJob) -> bool:
     """Return whether a row has one direction alone of a job that reads and writes."""
     return job.mixed and len(row.directions) == 1 and row.directions != ("",)
+
+
+def _is_part(row: Row) -> bool:
+    """Return whether a row has one direction of a mix, by its name: the other one had the rest in flight."""
+    return row.mixed and len(row.directions) == 1
 
 
 def in_flight(row: Row, kind: str = "lat") -> float | None:

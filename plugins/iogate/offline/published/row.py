@@ -16,6 +16,7 @@ class Row:
     `unread` are cells of measured columns that hold no figure that can be read. A depth that is `shared` is
     that of all jobs together; how much of it each of `copies` (nodes, VMs) has, a row does not say. So many
     `disks` were at work, each with a link of its own, where a column counts them.
+    A row is `mixed` if its name says that it reads and writes, of which it may have one.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     `unknown` are headings of the table, told with its first row, that name figures and are not understood.
@@ -38,6 +39,7 @@ class Row:
     apart: bool = False
     unknown: tuple[str, ...] = ()
     odd: bool = False
+    mixed: bool = False
 
     def first(self, kind: str, part: str = "", direction: str | None = None) -> Quantity | None:
         """Return the first figure of a kind and part, of one direction if given."""

@@ -45,6 +45,9 @@ _OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, s
 _IN_IOPS = re.compile(r"[(\[] ?iops ?[)\]]|\biops\W*$", re.IGNORECASE)
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
+_MIXED = re.compile(
+    r"(?<![^\W_])(?:rand)?rw(?![^\W_])|\bmix|\d{1,2} ?/ ?\d{1,2}(?!\d)|\boltp\b", re.IGNORECASE
+)
 _BITS = re.compile(r"[kKmMgGtT]i?b(?:/s|/sec|ps)|[KMGT]BPS")
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NAMED = re.compile(r"[:=]\s*\d")
@@ -296,6 +299,8 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
+        if not column.kind and _MIXED.search(cell):
+            stated["mixed"] = True
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
     if "depth" not in stated:

@@ -21,6 +21,7 @@ from iogate.formats.atomic import write_within
 from iogate.formats.held import held_folder, path_of, read_within
 from iogate.host.environment import identity_changes
 from iogate.host.exposure import danger, safe_temporary_folder
+from iogate.host.mounts import IN_MEMORY
 from iogate.model import Environment, hash_of
 from iogate.target.state import state_folder
 
@@ -59,7 +60,10 @@ class _Note:
 def note_work(device: str, environment: Environment, since: float, work: float) -> None:
     """Note that a session which began at a time (`since`) has measured a device until now, and for how many
     seconds; what it noted before is replaced. What cannot be noted is not: it is no reason not to measure.
+    Nor is what heats no device, as its files are kept in memory.
     """
+    if environment.subject.get("file_system") in IN_MEMORY:
+        return
     own = {"boot": environment.boot, "identity": dict(environment.identity)}
     name = f"{_BEFORE}{device}-{hash_of(own)[:8]}{_BEHIND}"
     now = time.time()
@@ -115,7 +119,7 @@ def _is_of(noted: _Note, device: str, environment: Environment) -> bool:
     before = noted.environment
     told = any(
         before.identity.get(name, "") == environment.identity.get(name)
-        for name in ("disk_serial", "disk_wwid")
+        for name in _TOLD_BY
     )
     named = noted.device == device or told or (before.boot and before.boot == environment.boot)
     return bool(named) and not identity_changes(before.identity, environment.identity)

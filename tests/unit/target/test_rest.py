@@ -73,6 +73,11 @@ def test_short_sessions_hand_on_no_longer_one_from_which_the_device_has_rested(n
     assert unrested_work("orin", ORIN) == near(50)
 
 
+def test_files_in_memory_heat_no_device(noted):
+    noted(500, 1, device="quick", environment=Environment(MACHINE, {"file_system": "tmpfs"}, boot="1"))
+    assert unrested_work("orin", ORIN) == 0
+
+
 def test_what_a_session_noted_before_is_replaced(folder):
     began = time.time() - 60
     for work in (5.0, 10.0, 15.0):

@@ -26,6 +26,7 @@ from iogate.model import (
     Output,
     Place,
     Repetition,
+    Slice,
     Verdict,
     Workload,
 )
@@ -64,7 +65,9 @@ class FakeBench:
     places: Places = "one"
     base = "another place"
     candidate = ""
-    slice = 0.064
+    slice: float | None = None
+    slices: Mapping[int | str, tuple[Slice, ...]] = {}
+    """What slices of a block moved, by its label."""
 
     def __init__(self, **says: Iterable[float | BaseException]) -> None:
         self.environment = Environment(identity={"machine": "fake"})
@@ -119,6 +122,7 @@ class FakeBench:
             base=_times(first, 1 / effect),
             swapped=pair.swapped,
             seed=pair.seed,
+            slices=self.slices.get(label, ()),
             seconds=2.5,
         )
 

@@ -19,6 +19,8 @@ from iogate.model import Command, Environment, Needs, Place, Repetition, Workloa
 if TYPE_CHECKING:
     from iogate.target.resolve import Target
 
+SLICE = 0.064
+"""Seconds of a slice, unless the user says otherwise."""
 Places = Literal["one", "copies", "targets", "images"]
 """Where the arms of a pair work: on the same data, on two copies of them on one target, on two targets, or in
 the file systems of two images that lie in two slots.
@@ -29,8 +31,8 @@ the file systems of two images that lie in two slots.
 class Pair:
     """Two workloads, A and B, that one block alternates; their options are those of A and B in the block.
 
-    `slices` is the number of slices that there are time for, of whole runs by turns None. `swapped` says that
-    the arms have changed places, `seed` chooses the order.
+    `slices` is the number of slices that there are time for, of whole runs by turns None, and `slice` the
+    length of one in seconds. `swapped` says that the arms have changed places, `seed` chooses the order.
     """
 
     workloads: tuple[Workload, Workload]
@@ -38,6 +40,7 @@ class Pair:
     seed: int
     swapped: bool = False
     slices: int | None = None
+    slice: float = SLICE
 
 
 class Watcher(Protocol):
@@ -89,8 +92,8 @@ class Bench(Protocol):
         ...
 
     @property
-    def slice(self) -> float:
-        """The length of a slice of a pair, in seconds."""
+    def slice(self) -> float | None:
+        """The length of a slice of a pair, in seconds, if the user has chosen it."""
         ...
 
     def observe(self) -> Environment:

@@ -27,7 +27,7 @@ from iogate.host.own_folder import engine_folder, own_file
 from iogate.host.process import Completed
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.invocation import Invocation
-from iogate.measure.pairing import LONG, SLICE, arm_of, block_of, figures_of_slices
+from iogate.measure.pairing import LONG, arm_of, block_of, figures_of_slices
 from iogate.measure.settings import Settings
 from iogate.measure.sites import Site, sites_of
 from iogate.measure.wear_account import WearAccount
@@ -73,7 +73,8 @@ class LocalBench:
         self._device = device
         self._folder = folder
         self._watcher = watcher
-        self._turns = Turns(settings.slice or SLICE, handicap=handicap)
+        self.slice = settings.slice
+        self._handicap = handicap
         self._wear = WearAccount(device, self._sites, settings.session)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
@@ -93,10 +94,6 @@ class LocalBench:
     @property
     def candidate(self) -> str:
         return self._sites.named
-
-    @property
-    def slice(self) -> float:
-        return self._turns.slice
 
     def observe(self) -> Environment:
         environment = observe(self.target.number, self.target.path)
@@ -322,14 +319,15 @@ class LocalBench:
 
     def _side_by_side(self, pair: Pair, folder: Path, slices: int) -> Repetition:
         """Return a block of slices: both engines run side by side, one of them is always stopped."""
+        turns = Turns(pair.slice, handicap=self._handicap)
         runs = self._arms(pair, folder)
         before = [run.look() for run in runs]
         meter = Meter(runs[1].site.target.number)
-        calls = tuple(_call(run, self._turns.lasting(slices)) for run in runs)
+        calls = tuple(_call(run, turns.lasting(slices)) for run in runs)
         with self._wear.written(runs, before) as outputs:
             done = alternate(
                 (calls[0], calls[1]),
-                self._turns,
+                turns,
                 pair.seed,
                 tick=self._ticking(runs, before, meter),
             )

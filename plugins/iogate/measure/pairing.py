@@ -16,14 +16,15 @@ from typing import Any, Literal
 
 from iogate import engines
 from iogate.errors import EngineError
-from iogate.measure.bench import Pair, Places
+from iogate.measure.bench import SLICE, Pair, Places
 from iogate.model import ARMS, Output, Repetition, Slice, Workload
 
-SLICE = 0.064
-"""Seconds of a slice, unless the user says otherwise."""
 _SWITCH = 0.006  # what a turn takes beyond its slice
 _SLICES = 28  # of a block: two seconds, of which the start of the engines takes a part that is worth it
 _STARTED = 0.5  # seconds that the engines take to start and to end
+_WHOLE_BURSTS = 0.2  # seconds of a slice: a multiple of those from one burst to the next
+_NEXT_TO_NOTHING = 0.25  # of what a slice moves in the mean
+_EMPTY = 1 / 6  # of the slices of a block
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
 LONG = 1.5
 """Seconds of a whole run of both arms from which on a block has but one of each."""
@@ -36,7 +37,7 @@ class Pairing:
     """How the arms of a trial are alternated: by `slices` in a block, or by whole runs (None) and `why`.
 
     The arms change places from block to block (`blocks`), half-way (`halves`), or not at all. `seconds` is
-    what a block takes, about.
+    what a block takes, about, and `slice` what a slice of it does, which may be `chosen` by the user.
     """
 
     places: Places
@@ -44,12 +45,18 @@ class Pairing:
     crossover: Crossover
     seconds: float
     why: str = ""
+    slice: float = SLICE
+    chosen: bool = False
 
     @classmethod
     def of(
-        cls, workloads: Sequence[Workload], gating: Sequence[str], places: Places, slice: float = SLICE
+        cls,
+        workloads: Sequence[Workload],
+        gating: Sequence[str],
+        places: Places,
+        slice: float | None = None,
     ) -> Pairing:
-        """Choose for arms A and B."""
+        """Choose for arms A and B; `slice` is what the user has chosen."""
         whole = ((item, engines.load(item.engine)) for item in workloads)
         why = next(filter(None, (_indivisible(item, engine, gating) for item, engine in whole)), "")
         crossovers: Mapping[Places, Crossover] = {"copies": "blocks", "images": "halves"}
@@ -59,7 +66,17 @@ class Pairing:
             return cls(places, None, crossover, seconds * (1 if seconds > LONG else 2), why)
         if places == "one" and any(_alternating(item).halves(item.options) for item in workloads):
             crossover = "blocks"
-        return cls(places, _SLICES, crossover, _SLICES * (slice + _SWITCH) + _STARTED)
+        own = SLICE if slice is None else slice
+        return cls(places, _SLICES, crossover, _block_of(own), slice=own, chosen=slice is not None)
+
+    def beyond_bursts(self, block: Repetition) -> Pairing | None:
+        """Return how to alternate instead where what a block moved came in bursts that its slices cut, so
+        that many were empty; None if all is well as it is. A throttle of Linux (io.max of a cgroup) lets I/Os
+        through each 100 ms (each 20 ms before SSDs): throtl_slice in block/blk-throttle.c.
+        """
+        if self.chosen or self.slice >= _WHOLE_BURSTS or not _in_bursts(block.slices):
+            return None
+        return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
 
     def pair(self, workloads: tuple[Workload, Workload], number: int, seed: str) -> Pair:
         """Return what block `number` (from 0) of a trial alternates; `seed` is the trial's."""
@@ -74,7 +91,7 @@ class Pairing:
             _lasting(workload, seconds, own + arm, (arm ^ swapped) if halved else None)
             for arm, workload in enumerate(workloads)
         )
-        return Pair((first, second), self.places, own, swapped, self.slices)
+        return Pair((first, second), self.places, own, swapped, self.slices, self.slice)
 
     def _swapped(self, number: int, seed: str) -> bool:
         """Return whether the arms have changed places in a block: of two blocks in one, chosen at random, or
@@ -83,6 +100,20 @@ class Pairing:
         if self.crossover == "blocks":
             return bool(Random(f"{seed} {number // 2}").randrange(2) ^ (number % 2))
         return self.crossover == "halves" and bool((number + _HALF) // (2 * _HALF) % 2)
+
+
+def _block_of(slice: float) -> float:
+    """Return what a block of slices takes, in seconds."""
+    return _SLICES * (slice + _SWITCH) + _STARTED
+
+
+def _in_bursts(slices: Sequence[Slice]) -> bool:
+    """Return whether many slices moved next to nothing of what those of their arm do in the mean."""
+    empty = 0
+    for arm in ARMS:
+        moved = [item.read + item.written for item in slices if item.arm == arm]
+        empty += sum(one * len(moved) < _NEXT_TO_NOTHING * sum(moved) for one in moved)
+    return empty > _EMPTY * len(slices)
 
 
 def figures_of_slices(output: Output, slices: Sequence[Slice], arm: str) -> Output:

@@ -11,13 +11,16 @@ from iogate import engines
 from iogate.errors import MeasurementError
 from iogate.judge.enough import allowed_variances
 from iogate.judge.judge import GateOptions, Judge
-from iogate.measure.bench import Arm, Pair
+from iogate.measure.bench import SLICE, Arm, Pair
 from iogate.measure.pairing import Pairing
 from iogate.measure.steady import Criterion, steadiness
 from iogate.model import Finding, Needs, PairFacts, Repetition, Workload, WorkloadResult, metric
 
 SHORTEST, LONGEST = 5.0, 60.0
 """Seconds of a repetition whose length is chosen."""
+
+
+_FIRST_BLOCKS = 4  # none of which can decide
 
 
 def notes_of(workload: Workload) -> list[Finding]:
@@ -38,9 +41,10 @@ class Trial:
     """One workload on its way to a verdict, which rests on the `gating` metrics.
 
     `pilot` and `warmup` are kept and not judged: a first run to find the length of a repetition, and what was
-    measured before the steady state. `preparation` are those that only brought the device to rest. `allowed`
-    is the variance between repetitions that its tolerances allow, by which that length is chosen; `chosen`
-    says that it is. `first` is what a first run that is still to come will measure.
+    measured before the steady state, or in slices that were too short. `preparation` are those that only
+    brought the device to rest. `allowed` is the variance between repetitions that its tolerances allow, by
+    which that length is chosen; `chosen` says that it is. `first` is what a first run that is still to come
+    will measure.
     """
 
     id: str
@@ -102,7 +106,9 @@ class Trial:
         if self.pairing is None:
             return None
         candidate = self.arm.bench.candidate if self.workload.against is None else ""
-        return PairFacts(self.base, self.pairing.places, self.pairing.why, candidate)
+        pairing = self.pairing
+        longer = pairing.slice if pairing.slices and pairing.slice > SLICE and not pairing.chosen else 0.0
+        return PairFacts(self.base, pairing.places, pairing.why, candidate, longer)
 
     def pair(self, session: str) -> Pair:
         """Return what the next block alternates, in a session of this name. Raises IogateError."""
@@ -116,12 +122,12 @@ class Trial:
         """True when no further repetition is needed: the judge is sure, or the limit is reached."""
         if not self.repetitions:
             return False
-        return self.judge.look(self.repetitions) or len(self.repetitions) >= self.limit
+        return self.judge.look(self.repetitions) or len(self.repetitions) >= self.judge.maximum
 
     @property
     def limit(self) -> int:
-        """The most repetitions that it gets."""
-        return self.judge.maximum
+        """The number of the last repetition that it may get."""
+        return self.judge.maximum + (len(self.warmup) if self.pairing else 0)
 
     @property
     def usual(self) -> int:
@@ -135,7 +141,7 @@ class Trial:
             return "pilot"
         if self.criterion and not self.repetitions:
             return f"round-{len(self.warmup) + 1}"
-        return len(self.repetitions) + 1
+        return len(self.repetitions) + 1 + (len(self.warmup) if self.pairing else 0)
 
     @property
     def needs_pilot(self) -> bool:
@@ -187,6 +193,17 @@ class Trial:
             self._settle(self.criterion)
         else:
             self.repetitions.append(repetition)
+            self._leave_bursts(repetition)
+
+    def _leave_bursts(self, block: Repetition) -> None:
+        """Begin anew with longer slices where one of the first blocks moved its data in bursts. Later ones
+        were looked at: what is left out then would be chosen by what it showed.
+        """
+        longer = self.pairing and len(self.repetitions) <= _FIRST_BLOCKS and self.pairing.beyond_bursts(block)
+        if longer:
+            self.pairing = longer
+            self.warmup += self.repetitions
+            self.repetitions = []
 
     def keep_length(self, seconds: float, *, first_run: bool) -> None:
         """Let repetitions last as long as those of the baseline did, behind a first run if those were: a

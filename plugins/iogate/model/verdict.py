@@ -81,13 +81,24 @@ class Verdict:
 @dataclass(frozen=True)
 class PairFacts:
     """How a pair was measured: what arm A is, what the places are (`iogate.measure.bench.Places`), and why it
-    was by whole runs (empty: by slices). `candidate` is what arm B is, where it is another place.
+    was by whole runs (empty: by slices). `candidate` is what arm B is, where it is another place. `slice` is
+    the length of a slice in seconds where it was made longer than usual, for what comes in bursts.
     """
 
     base: str
     places: str
     why: str = ""
     candidate: str = ""
+    slice: float = 0.0
+
+    @property
+    def way(self) -> tuple[str, str]:
+        """How it was measured, and why so, for people; empty texts for the usual way."""
+        if self.why:
+            return "by whole runs, not slices", self.why
+        if self.slice:
+            return f"by slices of {self.slice * 1000:.0f} ms", "data move in bursts, which shorter ones cut"
+        return "", ""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,12 @@ OPTIONS = (
         "BASE",
     ),
     _Option("--io-max-blocks", "the most blocks of a pair (default: 60)", "N", _repetitions),
-    _Option("--io-slice", "length of a slice of a pair (default: 64ms)", "TIME", _seconds),
+    _Option(
+        "--io-slice",
+        "length of a slice of a pair (default: 64ms, 200ms where data move in bursts that those cut)",
+        "TIME",
+        _seconds,
+    ),
     _Option(
         "--io-missing",
         "a workload without a baseline (default: fail)",

@@ -68,19 +68,18 @@ class RemoteBench(FarCalls):
             target=settings.target,
             against=settings.against,
             destroy=settings.destroy,
-            slice=settings.slice,
             wait=settings.wait,
             handicap=handicap,
             session=settings.session,
         )
         try:
             facts: Facts = self._call(Facts, "begin", request)
-            self._check(facts.target, slice=facts.slice)
+            self._check(facts.target)
         except BaseException:
             self.close()
             raise
         self.target, self.places = facts.target, facts.places
-        self.base, self.candidate, self.slice = facts.base, facts.candidate, facts.slice
+        self.base, self.candidate, self.slice = facts.base, facts.candidate, settings.slice
 
     def check(self, workloads: Sequence[Workload]) -> None:
         """Raise InputErrors for what the engines' own programs there would refuse of these workloads, and

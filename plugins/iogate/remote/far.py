@@ -57,7 +57,6 @@ class Request:
     target: str | None = None
     against: str | None = None
     destroy: str | None = None
-    slice: float | None = None
     wait: float = 0.0
     handicap: tuple[float, float] = (0.0, 0.0)
     session: str = ""
@@ -71,7 +70,6 @@ class Facts:
     places: Places
     base: str
     candidate: str
-    slice: float
 
 
 class FarBench(LocalBench):
@@ -228,7 +226,6 @@ class Far:
             target=asked.target,
             against=asked.against,
             destroy=asked.destroy,
-            slice=asked.slice,
             wait=asked.wait,
             session=asked.session,
         )
@@ -239,7 +236,7 @@ class Far:
         self._client = FarClient(bench, self._post)
         for path in (bench.target.path, *([Path(bench.base)] if bench.places == "targets" else [])):
             self._guard(f"sweep {path}")
-        return Facts(bench.target, bench.places, bench.base, bench.candidate, bench.slice)
+        return Facts(bench.target, bench.places, bench.base, bench.candidate)
 
     def _compile(self, source: Path, flags: Sequence[str]) -> bytes:
         """Let the other side compile a program for this machine. Raises EngineError."""

@@ -87,12 +87,12 @@ def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
         yield printable(f"A is {base}{which}")
     if any(workload.pair and workload.pair.places == "targets" for workload in pairs):
         yield "their places are a part of what is compared"
-    whole: dict[str, list[str]] = {}
+    unusual: dict[tuple[str, str], list[str]] = {}
     for workload in pairs:
-        if workload.pair and workload.pair.why:
-            whole.setdefault(workload.pair.why, []).append(workload.workload)
-    for why, names in whole.items():
-        yield printable(f"by whole runs, not slices: {', '.join(names)}: {why}")
+        if workload.pair and any(workload.pair.way):
+            unusual.setdefault(workload.pair.way, []).append(workload.workload)
+    for (how, why), names in unusual.items():
+        yield printable(f"{how}: {', '.join(names)}: {why}")
 
 
 def summary_lines(results: Results, width: int = _WIDTH) -> list[str]:

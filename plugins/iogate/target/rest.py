@@ -117,10 +117,7 @@ def unrested_work(device: str, environment: Environment) -> float:
 def _is_of(noted: _Note, device: str, environment: Environment) -> bool:
     """Return whether a note is one of a device, under this name or another."""
     before = noted.environment
-    told = any(
-        before.identity.get(name, "") == environment.identity.get(name)
-        for name in _TOLD_BY
-    )
+    told = any(before.identity.get(name, "") == environment.identity.get(name) for name in _TOLD_BY)
     named = noted.device == device or told or (before.boot and before.boot == environment.boot)
     return bool(named) and not identity_changes(before.identity, environment.identity)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from fake_bench import reads
 from iogate.errors import EngineError
 from iogate.measure.pairing import SLICE, Pairing, figures_of_slices
-from iogate.model import Output, Slice, Traffic
+from iogate.model import Output, Repetition, Slice, Traffic
 from workloads import declared
 
 RATES = ("read.iops",)
@@ -90,6 +92,45 @@ def test_a_block_by_slices_has_fresh_engines_that_go_on_for_it():
 
 def test_longer_slices_make_longer_blocks():
     assert pairing(slice=1.0).seconds == pytest.approx(28 * 1.006 + 0.5)
+
+
+def block_that_moved(*operations):
+    """Slices of ABBA that move so many operations each."""
+    arms = itertools.cycle("ABBA")
+    slices = tuple(Slice(next(arms), 0.07 * n, 0.064, 4096 * each, 0) for n, each in enumerate(operations))
+    return Repetition(Output({}, {}), 2.5, "", slices=slices)
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        pytest.param([100, 0, 100, 100, 0, 100, 100] * 4, id="a throttle's"),
+        pytest.param([100, 100, 2, 4] * 7, id="with some in between"),
+        pytest.param([100, 100, 100, 0] * 7, id="of one arm alone"),
+    ],
+)
+def test_slices_that_cut_bursts_hold_whole_ones(operations):
+    longer = pairing().beyond_bursts(block_that_moved(*operations))
+    assert (longer.slice, longer.slices) == (0.2, 28)
+    assert longer.seconds == pytest.approx(28 * 0.206 + 0.5)
+    assert blocks(longer, 1)[0].slice == 0.2
+    assert longer.beyond_bursts(block_that_moved(*operations)) is None
+    assert pairing(slice=0.064).beyond_bursts(block_that_moved(*operations)) is None
+
+
+@given(st.lists(st.integers(60, 140), min_size=28, max_size=28), st.floats(0.3, 3))
+def test_arms_of_any_speed_that_work_evenly_are_in_no_bursts(operations, faster):
+    uneven = [each if n % 4 in (0, 3) else round(each * faster) for n, each in enumerate(operations)]
+    assert pairing().beyond_bursts(block_that_moved(*uneven)) is None
+
+
+@pytest.mark.parametrize("empty", [1, 4])
+def test_few_empty_slices_are_stalls(empty):
+    assert pairing().beyond_bursts(block_that_moved(*[0] * empty, *[100] * (28 - empty))) is None
+
+
+def test_whole_runs_have_no_slices_that_bursts_are_cut_by():
+    assert pairing().beyond_bursts(block_that_moved()) is None
 
 
 def test_both_arms_read_halves_of_their_own_where_they_go_through_the_same_data_in_order():

@@ -7,11 +7,22 @@ from dataclasses import replace
 
 import pytest
 
-from fake_bench import QUIET, READ, FakeBench, FakeJudges, enroll, figures, measure, reads, session_on
+from fake_bench import (
+    QUIET,
+    READ,
+    FakeBench,
+    FakeJudges,
+    FakeWatcher,
+    enroll,
+    figures,
+    measure,
+    reads,
+    session_on,
+)
 from iogate import engines
 from iogate.errors import EngineError, TargetError
 from iogate.judge.judge import GateOptions
-from iogate.model import Finding, PairFacts
+from iogate.model import Finding, PairFacts, Slice
 from iogate.report.recording import record_workload
 from iogate.report.resuming import declaration_hash, restored
 
@@ -173,6 +184,54 @@ def test_both_places_are_brought_to_rest(places, labels):
     (trial,) = decided(bench, workload)
     assert bench.labels("a")[: len(labels) + 1] == [*labels, 1]
     assert trial.result.device_seconds > 2.5 * len(trial.result.repetitions)
+
+
+def moved(*megabytes):
+    return tuple(Slice("AB"[n // 2 % 2], 0.1 * n, 0.064, each << 20, 0) for n, each in enumerate(megabytes))
+
+
+BURSTS = moved(*[0, 9, 9, 0, 9, 9, 9] * 4)
+
+
+@pytest.mark.parametrize("burst", [1, 3, 4])
+def test_where_data_move_in_bursts_that_slices_cut_a_pair_begins_anew_with_longer_ones(burst):
+    bench = FakeBench(a=itertools.chain(itertools.repeat(700.0, burst), figures()))
+    bench.slices = {burst: BURSTS}
+    (trial,) = decided(bench, against())
+    assert verdicts([trial]) == {"a": "pass"}
+    assert trial.result.pair.slice == 0.2
+    assert [pair.slice for pair in bench.pairs] == [0.064] * burst + [0.2] * (len(bench.pairs) - burst)
+    assert bench.labels("a") == list(range(1, len(bench.pairs) + 1))
+    assert len(trial.result.warmup) == burst
+    assert len(trial.result.repetitions) == len(bench.pairs) - burst
+
+
+@pytest.mark.parametrize("burst", [5, 7])
+def test_blocks_that_a_verdict_was_asked_of_count(burst):
+    """What they showed would be why they are left out."""
+    bench = FakeBench()
+    bench.slices = {burst: BURSTS}
+    (trial,) = decided(bench, against())
+    assert trial.result.pair.slice == 0
+    assert not trial.result.warmup
+
+
+def test_slices_that_the_user_chose_stay():
+    bench = FakeBench()
+    bench.slice, bench.slices = 0.1, {1: BURSTS}
+    (trial,) = decided(bench, against())
+    assert {pair.slice for pair in bench.pairs} == {0.1}
+    assert (trial.result.pair.slice, trial.result.warmup) == (0, ())
+
+
+def test_longer_slices_take_no_blocks_away():
+    bench = FakeBench(a=figures(970, noise=0.2))
+    bench.slices = {2: BURSTS}
+    watcher = FakeWatcher()
+    options = GateOptions(max_blocks=14, tolerance=0.01)
+    (trial,) = decided(bench, against(), options=options, watcher=watcher)
+    assert len(trial.result.repetitions) == 14
+    assert [told[:2] for told in watcher.told[-2:]] == [(15, 16), (16, 16)]
 
 
 # ------------------------------------------------------------ what goes wrong

@@ -271,7 +271,7 @@ def _pair(item: WorkloadRecord) -> list[str]:
         "" if known else f"A is {item.pair.base}",
         f"B is {item.pair.candidate}" if item.pair.candidate else "",
     ]
-    said += [f"by whole runs, not slices: {item.pair.why}" if item.pair.why else ""]
+    said += [": ".join(item.pair.way) if any(item.pair.way) else ""]
     return [printable(text) for text in said if text]
 
 

@@ -198,3 +198,13 @@ def test_sigterm_is_as_control_c(known):
     known.conftest(interrupting("test_two", how))
     result = known.run_apart("test_mine.py", "--device=lab")
     refused(result, "Interrupted: ended by SIGTERM; 1 of 2 workloads decided, kept in", status=2)
+
+
+def test_an_end_that_somebody_takes_for_a_failure_is_one(known):
+    """As pytest-retry does, or `except:` in a test: a job that was cancelled went on until it was killed."""
+    (known.path / "test_a.py").write_text(
+        "import os, signal\n\n\ndef test_swallows():\n    try:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n    except BaseException:\n        pass\n"
+    )
+    result = known.run_apart("test_a.py", "test_mine.py", "--device=lab", "-p", "no:randomly")
+    refused(result, "Interrupted: ended by SIGTERM; nothing was measured", status=2)

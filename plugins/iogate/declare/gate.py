@@ -11,13 +11,14 @@ from iogate.formats.words import nearest, value_text
 from iogate.model import Direction, Tolerance, Workload, is_tolerance, metric
 from iogate.units import parse_fraction
 
+_LATENCIES = ("slat", "clat", "lat")
 _COMMON_METRICS = [
     f"{direction}.{kind}"
     for direction in ("read", "write", "trim")
     for kind in (
         "iops",
         "bandwidth",
-        *(f"{lat}.{stat}" for lat in ("slat", "clat", "lat") for stat in ("mean", "p99")),
+        *(f"{lat}.{stat}" for lat in _LATENCIES for stat in ("mean", "p99")),
     )
 ] + ["wall_time", "speedup", "efficiency"]
 
@@ -76,6 +77,8 @@ def read_gate(value: Any) -> dict[str, Tolerance]:
                 f"{name} is 0 where scaling is perfect, and no change is relative to that: gate "
                 "an efficiency, such as threads_8.efficiency or clients_4.efficiency"
             )
+        if str(name).rpartition(".")[2] in _LATENCIES:
+            raise ValueError(f"{name} is many figures: say which, such as {name}.mean or {name}.p99")
         try:
             tolerance = _tolerance(written, direction)
         except ValueError as error:

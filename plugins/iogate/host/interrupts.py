@@ -62,6 +62,8 @@ class Interrupts:
     def __init__(self) -> None:
         self.came = False
         """Whether one of them has come."""
+        self.reason = ""
+        """Which, but for Ctrl-C, for people."""
         self._usual: dict[signal.Signals, Any] = {}
 
     def watch(self) -> None:
@@ -90,5 +92,10 @@ class Interrupts:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.ignore()
         self.came = True
-        name = signal.Signals(number).name
-        raise KeyboardInterrupt(*([] if number == signal.SIGINT else [f"ended by {name}"]))
+        self.reason = "" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+        self.require_none()
+
+    def require_none(self) -> None:
+        """Raise KeyboardInterrupt if one has come: also again, where somebody took that for a failure."""
+        if self.came:
+            raise KeyboardInterrupt(*filter(None, [self.reason]))

@@ -1,6 +1,6 @@
 """Whether a session may be added to a baseline: not if it regressed, as it would widen the baseline until the
-loss lies within; nor if it gained, as later losses would lie within. (That it is of the same machine is known
-before it is measured.)
+loss lies within; nor if it changed for certain by much of its tolerance, as later losses would lie within.
+(That it is of the same machine is known before it is measured.)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from iogate.units import format_change, format_share, ordinal
 FORCE = "--update-baselines=force appends it all the same"
 ANEW = "if that stays so, begin anew: --update-baselines"
 _HARMLESS = 0.5
-"""The part of its tolerance that a metric may gain without hiding a later loss of the tolerance."""
+"""The part of its tolerance that a metric may gain, or lose, without hiding a later loss of the tolerance."""
 
 
 def require_same_machine(sessions: Mapping[str, Environment], environment: Environment) -> None:
@@ -51,7 +51,7 @@ def judge_session(
     judge = BaselineJudge(whole, baseline, known or gating, gate_options, heat=heat)
     judge.look(repetitions)
     found = judge.verdict(repetitions)
-    if len(known) in (0, len(gating)) or refusal(found) or known_gains(found):
+    if len(known) in (0, len(gating)) or refusal(found) or known_changes(found):
         return found
     lacking = ", ".join(name for name in gating if name not in known)
     return replace(found, verdict="no_baseline", reason=f"the baseline has no {lacking} yet")
@@ -86,18 +86,16 @@ def refusal(verdict: Verdict) -> str:
     return ""
 
 
-def known_gains(verdict: Verdict) -> str:
-    """Return why a session that gained must not be added to a baseline; empty if it may. It may where nothing
-    has shown how sessions differ: the gain may be a lesson.
+def known_changes(verdict: Verdict) -> str:
+    """Return why a session that gained, or lost, for certain must not be added to a baseline; empty if it
+    may. It may where nothing has shown how sessions differ: the change may be a lesson.
     """
-    names = [item.metric.name for item in _gains(verdict) if not item.assumed]
-    if not names:
-        return ""
-    be = "is" if len(names) == 1 else "are"
-    return (
-        f"{' and '.join(names)} {be} better than the noise explains that sessions have shown, "
-        "and would hide losses"
-    )
+    for changed, how in (("drift", "worse"), ("improved", "better")):
+        if names := [item.metric.name for item in _certain(verdict, changed) if not item.assumed]:
+            be = "is" if len(names) == 1 else "are"
+            than = f"{how} than the noise explains that sessions have shown, and would hide losses"
+            return f"{' and '.join(names)} {be} {than}"
+    return ""
 
 
 def losses_told(verdict: Verdict) -> str:
@@ -117,17 +115,20 @@ def losses_told(verdict: Verdict) -> str:
 
 def gains_told(verdict: Verdict) -> str:
     """Return, as the end of a sentence, what is better beyond doubt in a session that is added."""
-    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in _gains(verdict))
+    gains = _certain(verdict, "improved")
+    named = ", ".join(f"{item.metric.name} ({format_change(item.change or 0.0)})" for item in gains)
     return f"; better beyond doubt: {named}; {ANEW}" if named else ""
 
 
-def _gains(verdict: Verdict) -> list[MetricVerdict]:
-    """Return the metrics that are better beyond doubt, by more than a harmless part of their tolerance."""
+def _certain(verdict: Verdict, changed: str) -> list[MetricVerdict]:
+    """Return the metrics that are better (`improved`), or worse (`drift`), beyond doubt, by more than a
+    harmless part of their tolerance.
+    """
     return [
         item
         for item in verdict.metrics
         if item.gating
-        and item.verdict == "improved"
+        and item.verdict == changed
         and abs(item.change or 0.0) > _HARMLESS * (item.tolerance or 0.0)
     ]
 
@@ -163,8 +164,8 @@ def _implausible(item: MetricVerdict) -> str:
 
 def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "") -> Verdict:
     """Return the verdict on a session that is to be the `number`th of a baseline, judged by those before it:
-    with what becomes of it as the last line of the reason, and `keep` if it is appended. One that gained too
-    much to be appended passes as what it is.
+    with what becomes of it as the last line of the reason, and `keep` if it is appended. One that changed
+    too much to be appended passes as what it is.
 
     Without a verdict of the gate it is `recorded`, undecided or by `force`. `other` says that it is of
     another machine, if so.
@@ -174,14 +175,14 @@ def admit(judged: Verdict, number: int, *, force: bool = False, other: str = "")
         remedy = "" if judged.verdict == "invalid" else f"; {FORCE}"
         undecided = not_passed(judged)
         return replace(undecided, reason=f"{judged.reason}\nnot appended: {refused}{remedy}")
-    gained = known_gains(judged)
-    if gained and not force:
-        return replace(judged, reason=f"{judged.reason}\nnot appended: {gained}; {ANEW}; {FORCE}")
+    changed = known_changes(judged)
+    if changed and not force:
+        return replace(judged, reason=f"{judged.reason}\nnot appended: {changed}; {ANEW}; {FORCE}")
     how = f"appended as the {nth_session(number, ' of the baseline')}"
     if other:
         how += f", by force, although {other}"
     if judged.verdict in ("pass", "improved", "drift"):
-        how += (", by force" if (refused or gained) and not other else "") + gains_told(judged)
+        how += (", by force" if (refused or changed) and not other else "") + gains_told(judged)
         return replace(judged, keep=True, reason=f"{judged.reason}\n{how}")
     why = f"by force, although {judged.verdict}" if refused else "undecided"
     return replace(judged, verdict="recorded", keep=True, reason=f"{how}, {why}: {judged.reason}")

@@ -11,7 +11,7 @@ from iogate.judge.addition import (
     FORCE,
     gains_told,
     judge_session,
-    known_gains,
+    known_changes,
     losses_told,
     not_passed,
     nth_session,
@@ -82,8 +82,8 @@ class Learner:
         if refused := refusal(found):
             why = "" if found.verdict == "regressed" else f"\nnot recorded: {refused}; {FORCE}"
             return replace(not_passed(found), reason=found.reason + why)
-        if gained := known_gains(found):
-            return replace(found, reason=f"{found.reason}\nnot recorded: {gained}; {ANEW}; {FORCE}")
+        if changed := known_changes(found):
+            return replace(found, reason=f"{found.reason}\nnot recorded: {changed}; {ANEW}; {FORCE}")
         metrics = tuple(replace(item, verdict="recorded") if item.gating else item for item in found.metrics)
         reason = self._reason(gating, repetitions) + gains_told(found) + losses_told(found)
         return Verdict("recorded", reason, metrics, keep=True)

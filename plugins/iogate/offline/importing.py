@@ -16,7 +16,7 @@ from iogate.declare.project import SUFFIXES, SUITES, find_project, require_withi
 from iogate.declare.suite import Suite, load_suite
 from iogate.errors import InputError, InputErrors, IogateError
 from iogate.formats.words import nearest
-from iogate.judge.addition import admit, judge_session, known_gains, refusal
+from iogate.judge.addition import admit, judge_session, known_changes, refusal
 from iogate.judge.appointment import gating_metrics
 from iogate.judge.baseline import changes_table, find, load_baselines, update
 from iogate.judge.baseline.values import round_value
@@ -226,7 +226,8 @@ def _judge(assigned: Assigned, suite: Suite, file: Path, session: str, *, force:
             why = refusal(judged)
             remedy = "" if judged.verdict == "invalid" else "--force appends it all the same"
             if not why:
-                why, remedy = known_gains(judged), f"if that stays so, begin anew: without --append; {remedy}"
+                why = known_changes(judged)
+                remedy = f"if that stays so, begin anew: without --append; {remedy}"
             refused.append(InputError(f"{text}; not appended: {why}", remedy=remedy))
     if refused:
         raise InputErrors(refused)

@@ -80,6 +80,7 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
 def _run(session: pytest.Session, run: PytestRun) -> None:
     for item, following in run.order.of(session.items):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        run.require_uninterrupted()
         reported = item.nodeid in run.status.reported
         if not reported and (failure := run.ahead.note_not_run(item, strict=run.settings.strict)):
             run.status.note_other()

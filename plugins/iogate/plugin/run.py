@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -228,7 +226,7 @@ class PytestRun:
         """Take the target, if these workloads need it and it is waited for, as another run uses it, and begin
         behind what was measured there by then.
         """
-        from iogate.target.rest import note_work, unrested_work
+        from iogate.target.rest import noting, unrested_work
 
         if self._is_taken or not need_target(workloads):
             return
@@ -237,7 +235,7 @@ class PytestRun:
         self._is_taken = True
         device, environment = self.subject.device.name, self.session.environment
         work = unrested_work(device, environment)
-        self.session.begin_behind(work, functools.partial(note_work, device, environment, time.time()))
+        self.session.begin_behind(work, noting(device, environment))
         self._judges.begun_behind = work > 0
 
     def prepare(self, items: Sequence[WorkloadItem]) -> list[WorkloadItem]:
@@ -344,6 +342,10 @@ class PytestRun:
         if self._session is None:
             return None
         return self._document.of(self._session, self._kept, self.going_on.resumption, self._judges.options)
+
+    def require_uninterrupted(self) -> None:
+        """Raise KeyboardInterrupt if the run is to end, which a plugin that retries tests may have caught."""
+        self._interrupts.require_none()
 
     def interruption(self, reason: str) -> str:
         """Return what is known of a session that was interrupted, for people."""

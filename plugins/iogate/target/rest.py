@@ -12,14 +12,14 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
 from iogate.formats.atomic import write_within
 from iogate.formats.held import held_folder, path_of, read_within
-from iogate.host.environment import identity_changes
+from iogate.host.environment import identity_changes, machine
 from iogate.host.exposure import danger, safe_temporary_folder
 from iogate.host.mounts import IN_MEMORY
 from iogate.model import Environment, hash_of
@@ -36,16 +36,43 @@ _MOST = 4096  # notes that are read
 _SESSIONS = 64  # that a note tells
 
 
+class _Moment(NamedTuple):
+    """A time by the `clock`, which somebody may set, and by how long this machine is `up` since a `boot`."""
+
+    clock: float
+    up: float
+    boot: str
+
+    @classmethod
+    def now(cls) -> _Moment:
+        return cls(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), machine.boot(Path("/")))
+
+    def since(self, before: _Moment) -> float:
+        """Return the seconds from a time before to this one: of another boot at least those since this one,
+        as boards without a battery begin with an old time.
+        """
+        if not (self.boot and before.boot):
+            return max(0.0, self.clock - before.clock)
+        if self.boot == before.boot:
+            return max(0.0, self.up - before.up)
+        return max(self.up, self.clock - before.clock)
+
+
 class _Worked(NamedTuple):
     """That a session measured for so many seconds of work, until a time."""
 
     work: float
-    ended: float
+    ended: _Moment
 
-    def left(self, now: float) -> float:
-        """Return how much of it may be felt yet, as seconds of work; one of a time to come tells nothing."""
-        rest, needed = now - self.ended, min(_RESTED * self.work, _SURELY)
-        return self.work * (1 - rest / needed) if 0 <= rest < needed else 0.0
+    def left(self, now: _Moment) -> float:
+        """Return how much of it may be felt yet, as seconds of work."""
+        rest, needed = now.since(self.ended), min(_RESTED * self.work, _SURELY)
+        return self.work * (1 - rest / needed) if rest < needed else 0.0
+
+    @property
+    def row(self) -> list[float | str]:
+        """What a note says of it."""
+        return [self.work, *self.ended]
 
 
 @dataclass(frozen=True)
@@ -57,24 +84,33 @@ class _Note:
     environment: Environment
 
 
-def note_work(device: str, environment: Environment, since: float, work: float) -> None:
-    """Note that a session which began at a time (`since`) has measured a device until now, and for how many
-    seconds; what it noted before is replaced. What cannot be noted is not: it is no reason not to measure.
-    Nor is what heats no device, as its files are kept in memory.
+def noting(device: str, environment: Environment) -> Callable[[float], None]:
+    """Return what notes of a session that begins now for how many seconds it has measured a device by then;
+    what it noted before is replaced. What cannot be noted is not: it is no reason not to measure. Nor is what
+    heats no device, as its files are kept in memory.
     """
-    if environment.subject.get("file_system") in IN_MEMORY:
-        return
+    begun = _Moment.now()
+
+    def note(work: float) -> None:
+        if environment.subject.get("file_system") not in IN_MEMORY:
+            _note_work(device, environment, begun, work)
+
+    return note
+
+
+def _note_work(device: str, environment: Environment, begun: _Moment, work: float) -> None:
     own = {"boot": environment.boot, "identity": dict(environment.identity)}
     name = f"{_BEFORE}{device}-{hash_of(own)[:8]}{_BEHIND}"
-    now = time.time()
+    now = _Moment.now()
     for place in _places():
         with contextlib.suppress(OSError), held_folder(place, make=True) as folder:
             with contextlib.suppress(OSError):
-                _remove_old(folder, now)
+                _remove_old(folder, now.clock)
             before = _note_in(folder, name)
-            others = [one for one in before.sessions if one.ended < since] if before else []
+            known = before.sessions if before else ()
+            others = [one for one in known if one.ended.boot != begun.boot or one.ended.up < begun.up]
             felt = [one for one in others if one.left(now)]
-            sessions = [*felt, _Worked(work, now)][-_SESSIONS:]
+            sessions = [one.row for one in (*felt, _Worked(work, now))][-_SESSIONS:]
             write_within(folder, name, json.dumps({"device": device, "sessions": sessions, **own}) + "\n")
             return
 
@@ -109,7 +145,7 @@ def unrested_work(device: str, environment: Environment) -> float:
     this machine on a disk of this serial number, or since it was booted on one that nothing tells from this
     one, was measured on this one.
     """
-    now = time.time()
+    now = _Moment.now()
     known = (note for note in _noted() if _is_of(note, device, environment))
     return sum(one.left(now) for note in known for one in note.sessions)
 
@@ -148,9 +184,16 @@ def _read(data: Any) -> _Note:
     known = {str(name): text for name, text in identity.items() if isinstance(text, str)}
     if not known or len(known) < len(identity):
         raise ValueError("it says not of which machine it is")
-    if not all(isinstance(one, list) and len(one) == 2 and all(map(_is_time, one)) for one in sessions):
+    worked = tuple(map(_worked, sessions[-_SESSIONS:]))
+    return _Note(device, worked, Environment(known, boot=boot))
+
+
+def _worked(row: Any) -> _Worked:
+    if not (
+        isinstance(row, list) and len(row) == 4 and all(map(_is_time, row[:3])) and isinstance(row[3], str)
+    ):
         raise ValueError("it says not when")
-    return _Note(device, tuple(_Worked(*one) for one in sessions[-_SESSIONS:]), Environment(known, boot=boot))
+    return _Worked(row[0], _Moment(*row[1:]))
 
 
 def _is_time(value: Any) -> TypeGuard[float]:

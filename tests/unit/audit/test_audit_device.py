@@ -163,6 +163,20 @@ class TestOthers:
     def test_a_journal_and_some_logs_are_no_offence(self):
         assert said(device.others_io, run(moved=(GIB + GIB // 20, 6 * 2**20))) == []
 
+    @pytest.mark.parametrize(
+        ("moved", "found"),
+        [
+            ((2**21 + 2**21, 0), ["suspect"]),  # as many I/Os again, of a device that does 100 a second
+            ((2**21, 2**21), ["suspect"]),
+            ((2**21 + 2**20, 2**20), []),
+        ],
+    )
+    def test_few_small_ios_of_others_count_where_the_device_does_few(self, moved, found):
+        """A disk of 200 IOPS that another user had half of regressed without a word of it."""
+        assert severities(device.others_io, run(read=2**21, moved=moved)) == found
+        lumps = run(read=0, written=2**21, moved=moved[::-1])  # as of a journal, beside writes
+        assert severities(device.others_io, lumps) == (["suspect"] if moved[1] > 2**20 else [])
+
     def test_the_ramp_is_the_engines_own(self):
         """A device that was faster in its ramp, as its cache took it, was said to be shared."""
         ramped = run(moved=(4 * GIB, 0), options={"ramp_time": 3})

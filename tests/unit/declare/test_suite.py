@@ -263,6 +263,14 @@ def test_the_better_side_of_a_pair_may_be_nothing(tmp_path):
     assert load(tmp_path, text).workloads[0].gate == {"read.iops": Tolerance(0.05, 0.0)}
 
 
+@pytest.mark.parametrize("name", ["read.lat", "write.clat", "lat", "threads_4.read.lat"])
+def test_a_latency_is_many_figures(tmp_path, name):
+    """It was measured, and found to be missing then."""
+    text = f"workloads: {{a: {{rw: randread, bs: 4k, size: 1G, gate: {{{name}: 10%}}}}}}"
+    (message,) = mistakes(tmp_path, text)
+    assert f"{name} is many figures: say which, such as {name}.mean or {name}.p99" in message
+
+
 def test_what_is_nothing_where_all_is_well_is_no_gate(tmp_path):
     text = "workloads: {a: {engine: reader, rw: read, bs: 1M, size: 1G, gate: [serial_fraction]}}"
     (message,) = mistakes(tmp_path, text)

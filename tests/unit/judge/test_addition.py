@@ -24,7 +24,7 @@ def judged(*figures, workload=W, baseline=KNOWN):
 
 @pytest.mark.parametrize(
     "figure, verdict, kept",
-    [(1000.0, "pass", True), (970.0, "drift", True), (1020.0, "improved", True), (900.0, "regressed", False)],
+    [(1000.0, "pass", True), (980.0, "drift", True), (1020.0, "improved", True), (900.0, "regressed", False)],
 )
 def test_a_session_is_judged_in_one_look_and_a_regressed_one_is_refused(figure, verdict, kept):
     found = judged(figure, figure + 1, figure - 1, figure + 1, figure)
@@ -64,6 +64,21 @@ def test_a_gain_beyond_doubt_is_not_appended_where_it_is_known_how_sessions_diff
         "appended as the 4th session of the baseline, by force; better beyond doubt: read.iops (+20"
         in forced.reason
     )
+
+
+def test_nor_is_a_loss_beyond_doubt_of_less_than_the_tolerance():
+    """One night at -6.3% of 10% was, and losses of 10 and 11% were undecided behind it."""
+    lost = judged(970.0, 971.0, 969.0, 971.0, 970.0)
+    left = admit(lost, 4)
+    assert (left.verdict, left.keep) == ("drift", False)
+    assert left.reason.splitlines()[-1] == (
+        "not appended: read.iops is worse than the noise explains that sessions have shown, and would hide "
+        "losses; if that stays so, begin anew: --update-baselines; "
+        "--update-baselines=force appends it all the same"
+    )
+    assert admit(lost, 4, force=True).keep
+    young = Baseline("a", {}, {READ: QUIET[:2]}, sessions=("s1", "s2"))
+    assert admit(judged(970.0, 971.0, 969.0, 971.0, 970.0, baseline=young), 3).keep
 
 
 def test_a_gain_is_appended_and_named_where_it_is_only_assumed_how_sessions_differ():

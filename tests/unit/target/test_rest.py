@@ -8,7 +8,7 @@ import pytest
 
 from another_user import USER, as_its_owner, directory  # noqa: F401 (fixture)
 from iogate.model import Environment
-from iogate.target.rest import note_work, unrested_work
+from iogate.target.rest import _Moment, noting, unrested_work
 
 MACHINE = {"host": "orin"}
 ORIN = Environment(MACHINE, boot="1")
@@ -21,28 +21,82 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "state/iogate"
 
 
+class Machine:
+    """The one that pytest is on: its clock, and how long it is up."""
+
+    def __init__(self):
+        self.clock, self.up, self.boot = time.time(), 1e6, "boot"
+
+    def wait(self, seconds):
+        self.clock += seconds
+        self.up += seconds
+
+    def boots(self, clock, up=0.0):
+        self.clock, self.up, self.boot = clock, up, f"{self.boot} again"
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    own = Machine()
+    monkeypatch.setattr("iogate.target.rest._Moment.now", lambda: _Moment(own.clock, own.up, own.boot))
+    return own
+
+
 @pytest.fixture
-def noted(folder, monkeypatch):
+def noted(folder, machine):
     """Notes a session that measured for so many seconds, and ended a time ago."""
 
     def note(work, ago, device="orin", environment=ORIN):
-        ended = time.time() - ago
-        with monkeypatch.context() as then:
-            then.setattr("iogate.target.rest.time.time", lambda: ended)
-            note_work(device, environment, ended - work, work)
+        machine.wait(-ago - work)
+        note = noting(device, environment)
+        machine.wait(work)
+        note(work)
+        machine.wait(ago)
 
     return note
 
 
-@pytest.mark.parametrize(
-    ("ago", "left"), [(0, 60), (60, 40), (90, 30), (177, 1), (182, 0), (3600, 0), (-3600, 0)]
-)
+@pytest.mark.parametrize(("ago", "left"), [(0, 60), (60, 40), (90, 30), (177, 1), (182, 0), (3600, 0)])
 def test_a_device_has_rested_after_three_times_what_it_was_measured_for(noted, ago, left):
     """It was half of that, which is not enough for what gets cold more slowly than it got hot; and what has
     rested a while is not what has not rested at all.
     """
     noted(60, ago)
     assert unrested_work("orin", ORIN) == near(left)
+
+
+@pytest.mark.parametrize("set_by", [-3600, -50 * 365 * 86400, 3600, 50 * 365 * 86400])
+def test_whoever_sets_the_clock_changes_no_rest(noted, machine, set_by):
+    """A hot device was at rest once its clock had been set."""
+    noted(60, 30)
+    machine.clock += set_by
+    assert unrested_work("orin", ORIN) == near(50)
+    machine.wait(90)
+    assert unrested_work("orin", ORIN) == near(20)
+
+
+@pytest.mark.parametrize(
+    ("clock", "up", "left"),
+    [
+        (30, 20, 50),
+        (30, 0, 50),
+        (-7200, 20, 53.3),  # a board without a battery begins with the time that was written last
+        (-50 * 365 * 86400, 150, 10),
+        (600, 20, 0),  # it was off
+    ],
+)
+def test_a_device_rests_while_its_machine_is_booted_anew(noted, machine, clock, up, left):
+    noted(60, 0)
+    machine.boots(machine.clock + clock, up)
+    assert unrested_work("orin", ORIN) == near(left)
+
+
+def test_of_a_machine_that_says_nothing_of_its_boots_the_clock_is_believed(noted, machine):
+    machine.boot = ""
+    noted(60, 30)
+    assert unrested_work("orin", ORIN) == near(50)
+    machine.clock -= 3600
+    assert unrested_work("orin", ORIN) == near(60)
 
 
 def near(seconds):
@@ -78,14 +132,16 @@ def test_files_in_memory_heat_no_device(noted):
     assert unrested_work("orin", ORIN) == 0
 
 
-def test_what_a_session_noted_before_is_replaced(folder):
-    began = time.time() - 60
+def test_what_a_session_noted_before_is_replaced(folder, machine):
+    note = noting("orin", ORIN)
     for work in (5.0, 10.0, 15.0):
-        note_work("orin", ORIN, began, work)
+        machine.clock -= 3600
+        note(work)
     (file,) = folder.iterdir()
-    assert [work for work, _ in json.loads(file.read_text())["sessions"]] == [15]
-    note_work("orin", ORIN, time.time(), 3.0)
-    assert [work for work, _ in json.loads(file.read_text())["sessions"]] == [15, 3]
+    assert [work for work, *_ in json.loads(file.read_text())["sessions"]] == [15]
+    machine.wait(0.1)
+    noting("orin", ORIN)(3.0)
+    assert [work for work, *_ in json.loads(file.read_text())["sessions"]] == [15, 3]
     assert unrested_work("orin", ORIN) == near(18)
 
 
@@ -112,11 +168,12 @@ def test_of_another_profile_of_the_same_disk_too(noted):
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"sessions": [[work, 1e9]]} for work in ("60", -1, 1e308, True, None)),
-        *({"sessions": wrong} for wrong in (60, [60], [[60]], [[60, None]], {}, None)),
+        *({"sessions": [[work, time.time(), 1e6, "boot"]]} for work in ("60", -1, 1e308, True, None)),
+        *({"sessions": wrong} for wrong in (60, [60], [[60]], [[60, None, 1e6, "boot"]], {}, None)),
+        *({"sessions": [[60, *wrong]]} for wrong in ([1e9], [1e9, "1", "boot"], [1e9, 1e6, 7])),
         *({"boot": 1}, {"identity": []}, {"identity": {"host": 1}}, "", "{", "[]", "{}", "9" * 70_000),
     ],
-    ids=range(19),
+    ids=range(22),
 )
 def test_what_is_no_note_tells_nothing(folder, noted, wrong):
     noted(60, 0)

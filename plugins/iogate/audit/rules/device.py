@@ -18,6 +18,7 @@ _MISSING = 0.9
 _BLANK = 0.25
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
+_FOREIGN_OPERATIONS = 256
 _AROUND_A_RAMP = 2  # seconds: an engine starts before it, and seconds are counted from another moment
 _AT_MOST = 1.1  # of what a second of the series says, which takes up to a tenth longer
 
@@ -173,9 +174,10 @@ def others_io(evidence: Evidence) -> Findings:
     """Find somebody else's I/O on the same disk.
 
     `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
-    the figures are those of a device that was shared. What it moved in a ramp, and in the two seconds around
-    it, beyond what it did later is the engine's own; of a run with a ramp that is over within two seconds it
-    is not asked.
+    the figures are those of a device that was shared. 256 of the engine's I/Os are enough where that is less,
+    but of writes beside its own, which a file system adds to. What it moved in a ramp, and in the two seconds
+    around it, beyond what it did later is the engine's own; of a run with a ramp that is over within two
+    seconds it is not asked.
 
     Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """
@@ -195,13 +197,20 @@ def others_io(evidence: Evidence) -> Findings:
         claimed = evidence.claimed("read" if direction == "read" else "write")
         own = claimed * times * (1 + (amplified if direction == "written" else 0.0)) + faster
         foreign = counted - own
-        if foreign > _FOREIGN * evidence.moved * times + _FOREIGN_BYTES:
+        least = _FOREIGN_BYTES if direction == "written" and claimed else _least_foreign(evidence)
+        if foreign > _FOREIGN * evidence.moved * times + least:
             yield finding(
                 "suspect",
                 f"the disk has {direction} {format_quantity(counted, 'B')}, the engine claims "
                 f"{format_quantity(claimed, 'B')}: {format_quantity(foreign, 'B')} are not its own",
                 "find who else uses the disk (iotop), or what the file system or volume adds",
             )
+
+
+def _least_foreign(evidence: Evidence) -> float:
+    """Return the bytes of others' that a device of few and small I/Os feels."""
+    operations = sum(each.operations for each in evidence.traffic.values())
+    return min(_FOREIGN_BYTES, _FOREIGN_OPERATIONS * evidence.moved / operations)
 
 
 def _faster_in_ramp(evidence: Evidence, ramp: float) -> float:

@@ -10,6 +10,7 @@ chance.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,14 +22,18 @@ from iogate.judge.gate.robust import rough_scale
 from iogate.judge.gate.values import BaselineValues, Unusable, read_sessions
 
 _CHANCE = 0.01
+_REST = 0.01
 _BEGINNING = 0.125
 
 
 @dataclass(frozen=True)
 class Course:
-    """By how much each place in a session differs from its mean: `steps`, logarithms whose sum is 0."""
+    """By how much each place in a session differs from its mean: `steps`, logarithms whose sum is 0. It is
+    `settled` where those behind the first differ by no more than chance makes.
+    """
 
     steps: tuple[float, ...]
+    settled: bool = False
 
     @property
     def span(self) -> float:
@@ -47,12 +52,14 @@ class Course:
 
     @property
     def begins_slowly(self) -> bool:
-        """Whether its first place alone is slower, by an eighth at most, so that others differ by less than
-        a third of that: it is how each run begins, as behind a pause, and nothing that work makes of the
-        device.
+        """Whether its first place alone is slower, by an eighth at most, so that others differ by no more
+        than chance makes, or by less than a third of that: it is how each run begins, as behind a pause, and
+        nothing that work makes of the device.
         """
-        rest = Course(self.steps[1:])
-        return self.span <= _BEGINNING and max(self.falls, rest.rises) < self.span / 3
+        first, *behind = self.steps
+        alike = self.settled or max(self.falls, Course(tuple(behind)).rises) < self.span / 3
+        slower = math.expm1(statistics.fmean(behind) - first)
+        return first == min(self.steps) and slower <= _BEGINNING and alike
 
     def first(self, places: int) -> Course:
         """Return the course of the first so many places."""
@@ -80,15 +87,25 @@ def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> C
     if places < 2:
         return None
     whole = [session for session in sessions if len(session) >= places]
-    count = len(whole)
-    rows = [_centred([math.log(value) for value in session[:places]]) for session in whole]
+    logs = [[math.log(value) for value in session[:places]] for session in whole]
+    if (steps := _steps(logs, chance)) is None:
+        return None
+    return Course(steps, settled=places > 2 and _steps([row[1:] for row in logs], _REST) is None)
+
+
+def _steps(logs: Sequence[Sequence[float]], chance: float) -> tuple[float, ...] | None:
+    """Return by how much each place of sessions of equal length differs from their mean, in logarithms; None
+    if chance makes so much in a part of `chance`.
+    """
+    count, places = len(logs), len(logs[0])
+    rows = [_centred(row) for row in logs]
     steps = [math.fsum(column) / count for column in zip(*rows, strict=True)]
     rest = math.fsum((value - step) ** 2 for row in rows for value, step in zip(row, steps, strict=True))
     degrees, known = places - 1, (places - 1) * (count - 1)
     between = count * math.fsum(step**2 for step in steps) / degrees
     noise = max(rest / known, NOISE_FLOOR**2)
     beyond = between > noise * variance_ratio_bound(degrees, known, 1 - chance)
-    return Course(tuple(steps)) if beyond else None
+    return tuple(steps) if beyond else None
 
 
 class Step(NamedTuple):

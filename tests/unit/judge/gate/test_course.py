@@ -48,6 +48,35 @@ def test_it_ends_where_half_of_the_sessions_do_and_where_no_more_are_measured():
     assert len(course_of(sessions, 4).steps) == 4
 
 
+@pytest.mark.parametrize(("noise", "first"), [(0.005, 0.98), (0.01, 0.96), (0.015, 0.95), (0.02, 0.92)])
+@pytest.mark.parametrize("sessions", [3, 5, 10])
+def test_a_first_repetition_that_is_slower_is_how_a_run_begins_whatever_the_noise(noise, first, sessions):
+    """What the others differed by for their noise alone was taken for what work makes of the device, in up to
+    nine of ten baselines.
+    """
+    places = (first, 1.0, 1.0, 1.0, 1.0)
+    found = [course_of(drawn(places, sessions, seed, noise), 12) for seed in range(400)]
+    courses = [course for course in found if course]
+    assert len(courses) > 100
+    assert sum(course.begins_slowly for course in courses) > 0.95 * len(courses)
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        (0.95, 1.0, 0.9, 0.85, 0.8),  # it gets hot as well
+        (1.05, 1.0, 1.0, 1.0, 1.0),
+        (1.0, 1.0, 1.0, 0.9, 0.9),
+        WARMING,
+        (0.7, 1.0, 1.0, 1.0, 1.0),  # by more than a pause explains
+    ],
+)
+def test_what_others_differ_by_beyond_chance_is_none(places):
+    for seed in range(100):
+        course = course_of(drawn(places, 5, seed), 12)
+        assert course and not course.begins_slowly
+
+
 def test_without_it_the_noise_of_repetitions_is_left():
     apart = [
         statistics.stdev(row)

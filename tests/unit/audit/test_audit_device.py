@@ -164,18 +164,50 @@ class TestOthers:
         assert said(device.others_io, run(moved=(GIB + GIB // 20, 6 * 2**20))) == []
 
     @pytest.mark.parametrize(
-        ("moved", "found"),
+        ("reads", "writes", "found"),
         [
-            ((2**21 + 2**21, 0), ["suspect"]),  # as many I/Os again, of a device that does 100 a second
-            ((2**21, 2**21), ["suspect"]),
-            ((2**21 + 2**20, 2**20), []),
+            (1024, 0, []),
+            (512, 340, []),
+            (1024 + 340, 0, []),  # 10%, and less than 25 a second
+            (1024 + 400, 0, ["suspect"]),
+            (1024, 1024, ["suspect"]),
+            (512, 1024, ["suspect"]),  # those of the engine were merged
         ],
     )
-    def test_few_small_ios_of_others_count_where_the_device_does_few(self, moved, found):
-        """A disk of 200 IOPS that another user had half of regressed without a word of it."""
-        assert severities(device.others_io, run(read=2**21, moved=moved)) == found
-        lumps = run(read=0, written=2**21, moved=moved[::-1])  # as of a journal, beside writes
-        assert severities(device.others_io, lumps) == (["suspect"] if moved[1] > 2**20 else [])
+    def test_small_ios_of_others_are_suspect_where_the_device_does_few(self, reads, writes, found):
+        """Of a disk of 200 IOPS another user had half, without a word: it is little in bytes."""
+        assert severities(device.others_io, self.few(reads, writes)) == found
+        assert severities(device.others_io, self.few(reads, writes, unsplit=2**15)) == []
+        assert severities(device.others_io, self.few(reads, writes, unsplit=0)) == []
+        assert severities(device.others_io, self.few(reads, writes, bssplit="4k/50:124k/50")) == []
+        assert severities(device.others_io, self.few(reads, writes, ramp_time=3)) == []
+
+    def few(self, reads, writes, unsplit=2**17, **options):
+        """1024 reads of 64 KiB in 10 s, on a disk that did so many."""
+        moved = Counters(5000 + 2**26 + 4096 * writes, 700, 100 + reads, 7 + writes)
+        before, after = Counters(5000, 700, 100, 7), replace(moved, read=5000 + 2**26)
+        found = run(
+            read=2**26,
+            before=reading(disk=disk(whole=before, target=before, unsplit=unsplit)),
+            after=reading(10.0, disk(whole=after, target=after, unsplit=unsplit)),
+            options=options,
+        )
+        return replace(found, output=replace(found.output, traffic={"read": Traffic(2**26, 1024, 10.0)}))
+
+    def test_a_file_system_may_add_to_writes(self):
+        before, after = Counters(0, 0), Counters(0, 2**26, 0, 3000)
+        found = run(
+            read=0,
+            written=2**26,
+            before=reading(disk=disk(whole=before, target=before, unsplit=2**17)),
+            after=reading(10.0, disk(whole=after, target=after, unsplit=2**17)),
+        )
+        slow = replace(found.output, traffic={"write": Traffic(2**26, 1024, 10.0)})
+        assert said(device.others_io, replace(found, output=slow)) == []
+
+    def test_what_the_other_arm_of_a_pair_did_is_no_one_elses(self):
+        both = replace(self.few(2048, 0), beside={"read": Traffic(2**26, 1024, 10.0)})
+        assert said(device.others_io, both) == []
 
     def test_the_ramp_is_the_engines_own(self):
         """A device that was faster in its ramp, as its cache took it, was said to be shared."""

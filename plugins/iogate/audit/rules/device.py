@@ -10,7 +10,7 @@ from iogate.audit.snapshot import Counters
 from iogate.audit.snapshot.link import USUAL
 from iogate.host.mounts import IN_MEMORY, LAYERED
 from iogate.model import Severity, Traffic
-from iogate.units import format_quantity
+from iogate.units import format_quantity, plural
 
 _POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
 """File systems that may spread or shrink data on their way: no single counter proves them wrong."""
@@ -18,7 +18,8 @@ _MISSING = 0.9
 _BLANK = 0.25
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
-_FOREIGN_OPERATIONS = 256
+_FOREIGN_OPERATIONS = 25  # a second
+_FIND_OTHERS = "find who else uses the disk (iotop), or what the file system or volume adds"
 _AROUND_A_RAMP = 2  # seconds: an engine starts before it, and seconds are counted from another moment
 _AT_MOST = 1.1  # of what a second of the series says, which takes up to a tenth longer
 
@@ -174,10 +175,10 @@ def others_io(evidence: Evidence) -> Findings:
     """Find somebody else's I/O on the same disk.
 
     `suspect`: of what the disk moved, more than 8 MiB and 10% of the engine's own bytes are not the engine's;
-    the figures are those of a device that was shared. 256 of the engine's I/Os are enough where that is less,
-    but of writes beside its own, which a file system adds to. What it moved in a ramp, and in the two seconds
-    around it, beyond what it did later is the engine's own; of a run with a ramp that is over within two
-    seconds it is not asked.
+    the figures are those of a device that was shared. So are they if 10% of the engine's I/Os and 25 a second
+    are not its own, however small: of I/Os that the disk does not split, and but for writes beside its own,
+    which a file system adds to. What it moved in a ramp, and in the two seconds around it, beyond what it did
+    later is the engine's own; of a run with a ramp that is over within two seconds it is not asked.
 
     Find who else uses the disk (`iotop`), or what the file system or volume adds.
     """
@@ -197,20 +198,36 @@ def others_io(evidence: Evidence) -> Findings:
         claimed = evidence.claimed("read" if direction == "read" else "write")
         own = claimed * times * (1 + (amplified if direction == "written" else 0.0)) + faster
         foreign = counted - own
-        least = _FOREIGN_BYTES if direction == "written" and claimed else _least_foreign(evidence)
-        if foreign > _FOREIGN * evidence.moved * times + least:
+        if foreign > _FOREIGN * evidence.moved * times + _FOREIGN_BYTES:
             yield finding(
                 "suspect",
                 f"the disk has {direction} {format_quantity(counted, 'B')}, the engine claims "
                 f"{format_quantity(claimed, 'B')}: {format_quantity(foreign, 'B')} are not its own",
-                "find who else uses the disk (iotop), or what the file system or volume adds",
+                _FIND_OTHERS,
             )
+    if not ramp and evidence.file_system not in _POOLED:
+        yield from _small_io_of_others(evidence, whole)
 
 
-def _least_foreign(evidence: Evidence) -> float:
-    """Return the bytes of others' that a device of few and small I/Os feels."""
+def _small_io_of_others(evidence: Evidence, whole: Counters) -> Findings:
+    """Find I/Os that are too small to be seen by their bytes, and take the time of a device that does few."""
+    disk = evidence.after.disk if evidence.after else None
     operations = sum(each.operations for each in evidence.traffic.values())
-    return min(_FOREIGN_BYTES, _FOREIGN_OPERATIONS * evidence.moved / operations)
+    sizes = evidence.options.keys() & {"bssplit", "bsrange"}
+    if disk is None or sizes or evidence.moved > disk.unsplit * operations:
+        return
+    for direction, counted in (("read", whole.reads), ("write", whole.writes)):
+        known = evidence.output.traffic.get(direction)
+        own = known.operations if known else 0
+        foreign = counted - own
+        added = direction == "write" and own  # perhaps by the file system
+        if not added and foreign > _FOREIGN * operations + _FOREIGN_OPERATIONS * max(1.0, evidence.duration):
+            yield finding(
+                "suspect",
+                f"the disk did {plural(counted, direction)}, the engine claims {own}: "
+                f"{foreign} are not its own",
+                _FIND_OTHERS,
+            )
 
 
 def _faster_in_ramp(evidence: Evidence, ramp: float) -> float:
@@ -309,8 +326,14 @@ def _transferred(evidence: Evidence) -> tuple[Counters, Counters] | None:
 
 def _difference(before: Counters, after: Counters, beside: Mapping[str, Traffic]) -> Counters:
     """Return what was moved between two readings, less what another engine of ours moved."""
-    read, written = (beside[name].bytes if name in beside else 0 for name in ("read", "write"))
-    return Counters(after.read - before.read - read, after.written - before.written - written)
+    none = Traffic(0, 0, 0.0)
+    reads, writes = (beside.get(name, none) for name in ("read", "write"))
+    return Counters(
+        after.read - before.read - reads.bytes,
+        after.written - before.written - writes.bytes,
+        after.reads - before.reads - reads.operations,
+        after.writes - before.writes - writes.operations,
+    )
 
 
 CHECKS: tuple[Check, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import stat
@@ -23,10 +24,14 @@ _SECTOR = 512  # the unit of /sys/block/*/stat whatever the device's own sector:
 
 @dataclass(frozen=True)
 class Counters:
-    """What a block device has moved since it appeared, in bytes."""
+    """What a block device has moved since it appeared, in bytes, and by how many `reads` and `writes`: before
+    neighbours of them were merged.
+    """
 
     read: int
     written: int
+    reads: int = 0
+    writes: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,8 @@ class Disk:
     `target` are the counters of the target itself (a partition's, perhaps), `whole` those of the whole disk,
     which is the one below of a volume that lies on one. `lumped` says that the kernel counts the partition's
     I/O on the whole disk alone. `counted` is False where the kernel keeps no counters. `cached` says that it
-    is a loop device which goes through the page cache of its backing file.
+    is a loop device which goes through the page cache of its backing file. An I/O of up to `unsplit` bytes is
+    one for the disk, too, wherever its pages lie (0: not known).
     """
 
     name: str
@@ -45,6 +51,7 @@ class Disk:
     lumped: bool = False
     counted: bool = True
     cached: bool = False
+    unsplit: int = 0
     rotational: bool = False
     scheduler: str = ""
     write_cache: str = ""
@@ -160,12 +167,20 @@ def _disk(number: str, root: Path) -> Disk | None:
     return replace(
         found,
         cached=sysfs.text(whole / "loop/dio") == "0",
+        unsplit=_unsplit(member / "queue"),
         rotational=sysfs.text(queue / "rotational") == "1",
         scheduler=chosen[1] if chosen else "",
         write_cache=sysfs.text(queue / "write_cache"),
         link=link_of(member),
         health=health_of(member, root),
     )
+
+
+def _unsplit(queue: Path) -> int:
+    """Return the bytes of an I/O that the kernel never splits: Documentation/ABI/stable/sysfs-block."""
+    sectors, segments = (sysfs.text(queue / name) for name in ("max_sectors_kb", "max_segments"))
+    known = sectors.isdecimal() and segments.isdecimal()
+    return min(int(sectors) * 1024, int(segments) * mmap.PAGESIZE) if known else 0
 
 
 def _counted(number: str, root: Path) -> Disk | None:
@@ -178,7 +193,7 @@ def _counted(number: str, root: Path) -> Disk | None:
         name=target.name,
         target=own,
         whole=_counters(_only_member(whole)),
-        lumped=target != whole and own == Counters(0, 0) and _is_multipath_head(whole),
+        lumped=target != whole and not (own.read or own.written) and _is_multipath_head(whole),
         counted=sysfs.text(whole / "queue/iostats") != "0",
     )
 
@@ -229,8 +244,12 @@ def _counters(folder: Path) -> Counters:
     if not _is_multipath_head(folder):
         return own
     paths = [_stat(path / "stat") for path in folder.parent.glob(f"nvme*/{_path_pattern(folder.name)}")]
-    read, written = sum(path.read for path in paths), sum(path.written for path in paths)
-    return Counters(max(own.read, read), max(own.written, written))
+    return Counters(
+        max(own.read, sum(path.read for path in paths)),
+        max(own.written, sum(path.written for path in paths)),
+        max(own.reads, sum(path.reads for path in paths)),
+        max(own.writes, sum(path.writes for path in paths)),
+    )
 
 
 def _is_multipath_head(folder: Path) -> bool:
@@ -250,4 +269,5 @@ def _stat(file: Path) -> Counters:
     fields = sysfs.text(file).split()
     if len(fields) < 7 or not all(part.isdecimal() for part in fields[:7]):
         return Counters(0, 0)
-    return Counters(int(fields[2]) * _SECTOR, int(fields[6]) * _SECTOR)
+    reads, merged, read, _, writes, merged_writes, written = map(int, fields[:7])
+    return Counters(read * _SECTOR, written * _SECTOR, reads + merged, writes + merged_writes)

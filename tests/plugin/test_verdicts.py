@@ -154,6 +154,19 @@ def test_a_session_of_another_machine_is_refused_before_it_is_measured(project):
     assert sessions(project) == 2
 
 
+def test_a_baseline_of_another_machine_is_not_replaced_without_a_word(project):
+    """As by the root disk's, where the card is not mounted."""
+    project.run("suites")
+    elsewhere(project)
+    result = project.run("suites", "--update-baselines")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        ["warning: replaced, although the session * is of another machine: *; is the right target mounted?"]
+    )
+    result = project.run("suites", "--update-baselines")
+    result.stdout.no_fnmatch_line("*another machine*")
+
+
 def test_a_new_workload_is_not_stored_beside_sessions_of_another_machine(project):
     project.run("suites", "-k", "alpha")
     elsewhere(project)

@@ -68,8 +68,9 @@ def _write(
     verbosity: int,
 ) -> Iterator[str]:
     """Write what was recorded of a suite, and yield what its baseline is now."""
-    from iogate.judge.baseline import changes_table, update
+    from iogate.judge.baseline import changes_table, foreign, load_sessions, update
 
+    before = load_sessions(path, suite) if settings.update == "replace" else {}
     changed = update(
         path,
         device=device,
@@ -82,6 +83,8 @@ def _write(
         runtimes={one.workload.name: one.workload.chosen_runtime or 0.0 for one in records},
         worked={one.workload.name: _worked(one) for one in records},
     )
+    if other := foreign(before, session.environment):
+        yield printable(f"warning: replaced, although {other}; is the right target mounted?")
     lost = any(change.note.startswith("replaced") for change in changed)
     asked = verbosity > 0 or (settings.update and verbosity == 0)
     if lost or (asked and any(change.old is not None for change in changed)):

@@ -25,7 +25,11 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("iops", r"\b[km]?iops\b|\b(?:i/?os?|i/?o op(?:eration)?s|ops)(?: ?/ ?| per )s(?:ec(?:ond)?)?\b"),
     ("bandwidth", rf"\bbw\b|bandwidth|throughput|{_BANDWIDTH_ELSEWHERE}"),
     ("lat", rf"\bt?lat[\d.]*\b|latency|{_LATENCY_ELSEWHERE}"),
-    ("depth", r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b"),
+    (
+        "depth",
+        r"(queue|io|i/o)[ _-]*(depth|length)|\bqd\b|\boio\b"
+        r"|\b(?:outstanding|in[ -]flight|concurrent)[ _-]*(?:i/?os?|requests|commands)\b(?! ?(?:/|per) ?s)",
+    ),
     (
         "block",  # the recordsize of ZFS, in one word, is none of I/O
         r"(?<![a-z])(?:(?:i/?o)?(?:block|access|i/?o|request)[ _-]*|(?:ior )?(?:transfer|xfer)[ _-]*"

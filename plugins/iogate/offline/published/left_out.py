@@ -8,7 +8,7 @@ from iogate.offline.published.cells import ABSENT, is_figure, starts_number
 from iogate.offline.published.columns import names_figures
 from iogate.offline.published.forms import LONGEST_LINE, SPACED, UNSURE, Form, cut, is_rule, sure_form
 from iogate.offline.published.lines import Lines
-from iogate.offline.published.raw import RawTable, is_comment, is_failed, is_nearly_row, repeats
+from iogate.offline.published.raw import RawTable, is_comment, is_failed, is_nearly_row, repeats, says_failed
 
 _TABLES_ABOVE = 4  # in each form: of which what is not read may be a row
 
@@ -48,7 +48,7 @@ def _heads_others(lines: Lines, number: int, cells: Sequence[str], table: RawTab
         return number in lines.heads
     if table.line in lines.heads or not table.form or is_comment(lines.texts[number - 1], table.form):
         return False
-    if any(map(is_figure, cells[1:])) and not names_figures(cells[0]):
+    if (any(map(is_figure, cells[1:])) and not names_figures(cells[0])) or says_failed(cells):
         return False
     if sum(not ABSENT.fullmatch(cell) for cell in cells) < 2 or repeats(cells, table.header):
         return False

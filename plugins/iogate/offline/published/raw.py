@@ -85,15 +85,21 @@ def raw_tables(lines: Lines) -> Iterator[RawTable]:
 
 def is_failed(cells: Sequence[str], table: RawTable) -> bool:
     """Return whether cells are those of a row of the table that has no figures, as of a run that failed: it
-    says so, or the same in each of them, or begins with a number, as those above it do; and it names no
-    figures.
+    says so, or the same in each of them, or begins with a number, and says so in one or those above it begin
+    with numbers, too; and it names no figures.
     """
     if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells[1:])):
         return False
     if all(map(_FAILED.fullmatch, cells[1:])) or len({*map(str.lower, cells[1:])}) == 1 < len(cells) - 1:
         return True
     rows = table.rows[-_LOOKED_AT:]
-    return starts_number(cells[0]) and bool(rows) and all(starts_number(row[0]) for _, row in rows)
+    alike = bool(rows) and all(starts_number(row[0]) for _, row in rows)
+    return says_failed(cells) or (alike and starts_number(cells[0]))
+
+
+def says_failed(cells: Sequence[str]) -> bool:
+    """Return whether cells begin with a number, and one of them says that there is no figure."""
+    return starts_number(cells[0]) and any(map(_FAILED.fullmatch, cells[1:]))
 
 
 def is_nearly_row(cells: Sequence[str], table: RawTable) -> bool:

@@ -165,7 +165,7 @@ def _which(items: Sequence[LeftOut]) -> str:
     if not dates:
         return what
     period = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}, {len(dates)} sessions"
-    return f"{what} ({period})"
+    return " ".join(filter(None, [what, f"({period})"]))
 
 
 def _wrap(line: str, first: str, others: str) -> list[str]:

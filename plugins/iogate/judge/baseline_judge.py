@@ -303,7 +303,7 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        places = OutOfPlace(self.workload, self._places, self.heat, self._unlike)
+        places = OutOfPlace(self.workload, self.baseline, self._places, self.heat, self._unlike)
         decide = partial(self._without, name)
         displaced = places.displaced(name, values, decision, decide)
         if elsewhere := displaced or places.beyond(name, repetitions, decision, decide):

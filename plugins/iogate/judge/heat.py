@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from iogate.judge.likeness import comes_anew
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Course
@@ -33,8 +35,9 @@ class Heat:
     """By how much a device is another one after some repetitions than before: the largest course of the rates
     of its baselines (0: there is none). What has none of its own is measured at the speed that those before
     it brought about. `span` is beyond what chance makes of 5% of all devices, where a false alarm costs
-    repetitions, `surely` of 0.5%, where it costs verdicts; `falls` is by how much it is slower behind some of
-    these than before, which is little where it only warms up.
+    repetitions, `surely` of 0.5%, where it costs verdicts, `lasting` the same but for what comes anew in each
+    session (`iogate.judge.likeness.comes_anew`), and does in one that begins at rest (`rested`), too; `falls`
+    is by how much it is slower behind some of these than before, which is little where it only warms up.
     `before` is how rates fell within sessions of the baselines, wherever that was, and `seen` within this
     one. What passes behind as much work, until `steady`, has shown that it was the workload's own.
     """
@@ -42,6 +45,8 @@ class Heat:
     span: float = 0.0
     surely: float = 0.0
     falls: float = 0.0
+    lasting: float = 0.0
+    rested: bool = False
     before: Fall = _NONE
     seen: Fall = _NONE
     steady: float = 0.0
@@ -72,30 +77,37 @@ class Heat:
             self.seen = Fall(-found.change, worked[found.place] or 0.0)
 
 
-def heat_of(baselines: Iterable[Baseline]) -> Heat:
-    """Return what the baselines of a device tell of its heat."""
+def heat_of(baselines: Iterable[Baseline], *, rested: bool = False) -> Heat:
+    """Return what the baselines of a device tell of its heat, for a session that begins at rest, or does
+    not.
+    """
     baselines = list(baselines)
-    rates = [
-        {name: rows for name, rows in one.metrics.items() if is_rate(name) and isinstance(rows, tuple)}
-        for one in baselines
-    ]
-    span = max((course.span for course in _courses(rates, _CHANCE)), default=0.0)
-    sure = list(_courses(rates, _SMALL_CHANCE)) if span else []
-    surely = max((course.span for course in sure), default=0.0)
-    falls = max((course.falls for course in sure), default=0.0)
-    return Heat(span, surely, falls, _fall_within(baselines))
+    span = max((course.span for _, _, course in _courses(baselines, _CHANCE)), default=0.0)
+    sure = list(_courses(baselines, _SMALL_CHANCE)) if span else []
+    surely = max((course.span for _, _, course in sure), default=0.0)
+    lasting = max(
+        (course.span for one, name, course in sure if not comes_anew(one, name, course)), default=0.0
+    )
+    falls = max((course.falls for _, _, course in sure), default=0.0)
+    return Heat(span, surely, falls, lasting, rested, _fall_within(baselines))
 
 
-def _courses(rates: Sequence[Mapping[str, tuple[tuple[float, ...], ...]]], chance: float) -> Iterator[Course]:
-    """Yield the courses of rates that are beyond a `chance` which they share, and that work may make."""
+def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:
+    """Yield the courses of rates, with their names and baselines, that are beyond a `chance` which they
+    share, and that work may make.
+    """
     from iogate.judge.gate import course_of
 
-    directions = sum(len({name.partition(".")[0] for name in known}) for known in rates)
-    for known in rates:
-        for rows in known.values():
+    rates = [
+        (one, {name: rows for name, rows in one.metrics.items() if is_rate(name) and isinstance(rows, tuple)})
+        for one in baselines
+    ]
+    directions = sum(len({name.partition(".")[0] for name in known}) for _, known in rates)
+    for one, known in rates:
+        for name, rows in known.items():
             course = course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
             if course and course.span >= _HOT and not course.begins_slowly:
-                yield course
+                yield one, name, course
 
 
 def _fall_within(baselines: Sequence[Baseline]) -> Fall:

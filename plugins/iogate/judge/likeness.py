@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from iogate.model import Baseline, Repetition
 from iogate.units import format_duration
+
+if TYPE_CHECKING:
+    from iogate.judge.gate import Course
 
 _SLACK = 0.01
 """The part by which work may differ, or one repetition if that is more: heat depends on more than that."""
@@ -15,6 +20,9 @@ _SPREADS = 3
 """How many times their median deviation sessions may differ: what ends by size takes now more, now less."""
 _MOST = 0.1  # of the work, however much sessions differ: from one that measured little to one that did much
 _STEP = 0.01  # seconds, to which it is stored
+_AT_ONCE = 0.9  # of the work of a session, from which the device had hardly rested
+_BACK = 0.5  # of the way to where it had begun
+_CHANCE = 0.05
 _FEWEST = 1 / 3
 """The part of the sessions that came behind as much or more, and of those as little or less: of three one."""
 
@@ -67,6 +75,30 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> Unlike
         if min(less, more) < _FEWEST * len(known):
             return UnlikeWork(index + 1, repetition.worked, statistics.median(known))
     return None
+
+
+def comes_anew(baseline: Baseline, name: str, course: Course) -> bool:
+    """Return whether a metric goes so in each session, also in those that began behind as much work as one
+    has, and from where the one before began, not from where it ended: what work makes of a device is there by
+    then, so that this is how a session begins, and another work before it changes nothing.
+    """
+    from iogate.judge.gate import course_of
+
+    known = baseline.by_session(name).items()
+    rows = [(row, worked) for session, row in known if (worked := baseline.worked.get(session))]
+    whole = statistics.median(worked[-1] - worked[0] for _, worked in rows) if rows else 0.0
+    behind = [place for place, (_, worked) in enumerate(rows) if place and worked[0] >= _AT_ONCE * whole]
+    if not whole or not course_of([rows[place][0] for place in behind], len(course.steps), _CHANCE):
+        return False
+    first, *others = course.steps
+    within = statistics.fmean(others) - first
+    between = [_back(rows[place - 1][0], rows[place][0]) for place in behind]
+    return statistics.fmean(between) / within > _BACK if within else False
+
+
+def _back(before: Sequence[float], values: Sequence[float]) -> float:
+    """Return how far a session began from where the others of the one before were, as a logarithm."""
+    return statistics.fmean(map(math.log, before[1:] or before)) - math.log(values[0])
 
 
 def sessions_begun_behind(baselines: Iterable[Baseline]) -> bool:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iogate.judge.heat import Heat, is_rate
-from iogate.judge.likeness import UnlikeWork
+from iogate.judge.likeness import UnlikeWork, comes_anew
 from iogate.judge.places import Places
-from iogate.model import PASSED, Repetition, Workload, metric
+from iogate.model import PASSED, Baseline, Repetition, Workload, metric
 from iogate.units import format_change, format_share
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ _ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 
 @dataclass(frozen=True)
 class OutOfPlace:
-    """The places of one workload's repetitions, beside those of its baseline: `unlike` is the work that they
-    came behind, if it is another one than there, and `heat` what that may make of the device.
+    """The places of one workload's repetitions, beside those of its `baseline`: `unlike` is the work that
+    they came behind, if it is another one than there, and `heat` what that may make of the device.
     """
 
     workload: Workload
+    baseline: Baseline
     places: Places
     heat: Heat
     unlike: UnlikeWork | None
@@ -39,14 +40,14 @@ class OutOfPlace:
         can, or the gate's verdict on it holds, which `decide` returns on other values.
         """
         course = self.places.courses.get(name) if self.places.surely(name) else None
-        if course and course.begins_slowly:
+        if not self.unlike or (course and self._is_how_it_begins(name, course)):
             course = None
         if not self.unlike or not (course or self._finds_heat(name)):
             return ""
         if self._holds(name, course, values, decision.verdict, decide, more=bool(self.unlike.excuse)):
             return ""
         whose = "repetitions" if course else "repetitions of other workloads"
-        differ = f"differ by {format_share(course.span if course else self.heat.surely)}"
+        differ = f"differ by {format_share(course.span if course else self._heat)}"
         return f"{whose} {differ} for their place in a session, and {self.unlike.text}"
 
     def _holds(
@@ -70,7 +71,7 @@ class OutOfPlace:
             spans.append(course.span)
             falls.append(course.rises if lower else course.falls)
         if self._finds_heat(name):
-            spans.append(self.heat.surely)
+            spans.append(self._heat)
             falls.append(self.heat.falls)
         worse, better = 1 / (1 + max(spans)), 1 + max(spans)
         if lower:
@@ -83,11 +84,27 @@ class OutOfPlace:
             return not gets_slower if more else stands
         return False
 
+    def _is_how_it_begins(self, name: str, course: Course) -> bool:
+        """Return whether a metric goes so for how each session begins, and not for what work makes of the
+        device: at rest as well.
+        """
+        return course.begins_slowly or (self._rested and comes_anew(self.baseline, name, course))
+
+    @property
+    def _rested(self) -> bool:
+        """Whether these came behind less work than those of the baseline, as their session began at rest."""
+        return self.heat.rested and self.unlike is not None and not self.unlike.excuse
+
+    @property
+    def _heat(self) -> float:
+        """By how much the device may be another one for the work that others did, or did not do, before."""
+        return self.heat.lasting if self._rested else self.heat.surely
+
     def _finds_heat(self, name: str) -> bool:
         """Return whether what other workloads make of the device matters to a metric: not where the device is
         brought to rest before.
         """
-        return not self.workload.rests and self.places.matters(name, self.heat.surely)
+        return not self.workload.rests and self.places.matters(name, self._heat)
 
     def beyond(
         self,

@@ -1,0 +1,109 @@
+"""Whether what a session does is how each begins, or comes of the work before."""
+
+import math
+import random
+
+import pytest
+
+from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.gate import course_of
+from iogate.judge.heat import heat_of
+from iogate.judge.judge import GateOptions
+from iogate.judge.likeness import comes_anew
+from iogate.model import Baseline, Output, Repetition, Tolerance
+from workloads import workload
+
+IOPS = "read.iops"
+
+
+def recorded(speed, begun, noise=0.005, seed=1):
+    """The baseline of a device of this speed, by the place of a repetition of 2 s and the work before it:
+    sessions began behind so many seconds of work.
+    """
+    source = random.Random(seed)
+    sessions = tuple("abcdefgh"[: len(begun)])
+    worked = {
+        session: tuple(before + 2.0 * place for place in range(5))
+        for session, before in zip(sessions, begun, strict=True)
+    }
+    rows = tuple(
+        tuple(speed(place, work) * source.gauss(1, noise) for place, work in enumerate(worked[session]))
+        for session in sessions
+    )
+    return Baseline("w", {}, {IOPS: rows}, sessions=sessions, worked=worked)
+
+
+def begins_fast(place, work):
+    return 1000.0 if place else 1040.0
+
+
+def begins_slowly(place, work):
+    return 1000.0 if place else 800.0
+
+
+def gets_hot(place, work):
+    return 1000.0 - 200 * (1 - math.exp(-work / 3))
+
+
+def gets_hot_slowly(place, work):
+    return 1000.0 - 300 * (1 - math.exp(-work / 40))
+
+
+def warms_up(place, work):
+    return 1000.0 - 200 * math.exp(-work / 3)
+
+
+IN_A_ROW = (0.0, 10.0, 20.0, 30.0, 40.0)
+RESTED = (0.0,) * 5
+HALF_RESTED = (0.0, 5.0, 5.0, 5.0, 5.0)
+
+
+@pytest.mark.parametrize("noise", [0.003, 0.006])
+@pytest.mark.parametrize("speed", [begins_fast, begins_slowly])
+def test_what_sessions_in_a_row_do_each_is_how_they_begin(speed, noise):
+    for seed in range(50):
+        baseline = recorded(speed, IN_A_ROW, noise, seed)
+        assert comes_anew(baseline, IOPS, course_of(baseline.metrics[IOPS], 5))
+
+
+@pytest.mark.parametrize("begun", [IN_A_ROW, RESTED, HALF_RESTED, IN_A_ROW[:3]])
+@pytest.mark.parametrize("speed", [gets_hot, gets_hot_slowly, warms_up])
+def test_what_work_makes_of_a_device_is_not(speed, begun):
+    for seed in range(50):
+        baseline = recorded(speed, begun, seed=seed)
+        course = course_of(baseline.metrics[IOPS], 5)
+        assert course is None or not comes_anew(baseline, IOPS, course)
+
+
+@pytest.mark.parametrize("begun", [RESTED, HALF_RESTED, IN_A_ROW[:3]])
+def test_sessions_at_rest_or_few_do_not_tell(begun):
+    baseline = recorded(begins_fast, begun)
+    assert not comes_anew(baseline, IOPS, course_of(baseline.metrics[IOPS], 5))
+
+
+@pytest.mark.parametrize(
+    ("rested", "speed", "change", "verdict"),
+    [
+        (True, begins_fast, 0.0, "pass"),
+        (True, begins_fast, -0.1, "regressed"),
+        (False, begins_fast, 0.0, "inconclusive"),  # behind some work, and less than it was recorded
+        (True, gets_hot_slowly, 0.0, "inconclusive"),
+    ],
+)
+def test_a_session_at_rest_is_judged_by_sessions_in_a_row_where_that_changes_nothing(
+    rested, speed, change, verdict
+):
+    """A device that begins faster was inconclusive each night, once it was recorded five times in a row."""
+    baseline = recorded(speed, IN_A_ROW)
+    heat = heat_of([baseline], rested=rested)
+    gate = {IOPS: Tolerance(0.05)}
+    judge = BaselineJudge(workload("fio", options={}, gate=gate), baseline, (IOPS,), GateOptions(), heat=heat)
+    measured = [
+        Repetition(Output({IOPS: speed(place, 2.0 * place) * (1 + change)}, {}), 2.0, "", worked=2.0 * place)
+        for place in range(12)
+    ]
+    for count in range(1, 13):
+        if judge.look(measured[:count]):
+            break
+    found = judge.verdict(measured[:count])
+    assert found.verdict == verdict, found.reason

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iogate.errors import IogateError, raise_together
-from iogate.model import Baseline, WorkloadResult
+from iogate.model import Baseline, Environment, WorkloadResult
 from iogate.plugin.coverage import shown
 from iogate.units import format_share, plural, printable
 
@@ -68,9 +68,9 @@ def _write(
     verbosity: int,
 ) -> Iterator[str]:
     """Write what was recorded of a suite, and yield what its baseline is now."""
-    from iogate.judge.baseline import changes_table, foreign, load_sessions, update
+    from iogate.judge.baseline import changes_table, foreign, update
 
-    before = load_sessions(path, suite) if settings.update == "replace" else {}
+    before = _replaced(path, suite, records) if settings.update == "replace" else {}
     changed = update(
         path,
         device=device,
@@ -96,6 +96,15 @@ def _write(
     text = f"{plural(len(records), 'workload')} recorded in {shown(path, settings.root)}"
     yield printable(text) + ", which now resolves\n\n" + strength_table(known)
     yield _told([(result.workload.name, text) for result in records for text in _said(result)])
+
+
+def _replaced(path: Path, suite: str, records: Sequence[WorkloadResult]) -> Mapping[str, Environment]:
+    """Return the sessions of a baseline that the workloads had which are recorded anew."""
+    from iogate.judge.baseline import load_baselines, load_sessions
+
+    known = load_baselines(path, suite)
+    names = {name for one in records if (old := known.get(one.workload.name)) for name in old.sessions}
+    return {name: session for name, session in load_sessions(path, suite).items() if name in names}
 
 
 def baseline_of(judge: Judge) -> Baseline | None:

@@ -144,6 +144,8 @@ class RemoteBench(FarCalls):
         check_numbers(repetition.seconds, repetition.series)
         for traffic in repetition.output.traffic.values():
             check_numbers(traffic.seconds, ())
+        for item in repetition.slices:
+            check_numbers(item.seconds, (item.start, item.read, item.written, item.other))
         check_metrics(repetition.metrics)
         base = self._at_home(repetition.base) if repetition.base else None
         return replace(repetition, folder=str(self._path(repetition.folder)), base=base)

@@ -24,7 +24,7 @@ from iogate.formats import yamlio
 from iogate.formats.atomic import write_atomically
 from iogate.formats.reading import read_at_once, read_input
 from iogate.formats.schema import check_value
-from iogate.model import Direction, Environment, Finding, Histogram, PairFacts, Slice, VerdictName
+from iogate.model import MOST, Direction, Environment, Finding, Histogram, PairFacts, Slice, VerdictName
 from iogate.units import printable, unbroken
 
 SCHEMA: Final = 1
@@ -45,6 +45,21 @@ _Count = Annotated[int, Field(strict=True, ge=0)]
 _Flag = Annotated[bool, Field(strict=True)]
 _Item = TypeVar("_Item")
 _All = Annotated[tuple[_Item, ...], FailFast()]
+
+
+def _possible(item: Slice) -> Slice:
+    figures = (item.start, item.seconds, item.read, item.written, item.other)
+    if not all(abs(figure) <= MOST for figure in figures) or item.seconds < 0:
+        raise ValueError("a slice of times or bytes without end")
+    return item
+
+
+def _lasting(pair: PairFacts) -> PairFacts:
+    if not 0 <= pair.slice <= MOST:
+        raise ValueError("slices of a time without end")
+    return pair
+
+
 """A list; the first wrong item is told: each mistake takes a kilobyte, and two bytes of a file."""
 
 
@@ -96,7 +111,7 @@ class RepetitionRecord:
     base: RepetitionRecord | None = None
     swapped: _Flag = False
     seed: _Count = 0
-    slices: _All[Slice] = ()
+    slices: _All[Annotated[Slice, AfterValidator(_possible)]] = ()
     worked: _Seconds | None = None
 
 
@@ -130,7 +145,7 @@ class WorkloadRecord:
     warmup: _All[RepetitionRecord] = ()
     folders: _All[str] = ()
     measured: _All[RepetitionRecord] = ()
-    pair: PairFacts | None = None
+    pair: Annotated[PairFacts, AfterValidator(_lasting)] | None = None
     keep: _Flag = False
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -183,9 +183,10 @@ class TestOthers:
         assert severities(device.others_io, self.few(reads, writes, ramp_time=3)) == []
 
     def few(self, reads, writes, unsplit=2**17, **options):
-        """1024 reads of 64 KiB in 10 s, on a disk that did so many."""
-        moved = Counters(5000 + 2**26 + 4096 * writes, 700, 100 + reads, 7 + writes)
-        before, after = Counters(5000, 700, 100, 7), replace(moved, read=5000 + 2**26)
+        """1024 reads of 64 KiB in 10 s, on a disk that did so many, others of 4 KiB."""
+        others = 4096 * max(0, reads - 1024)
+        before = Counters(5000, 700, 100, 7)
+        after = Counters(5000 + 2**26 + others, 700 + 4096 * writes, 100 + reads, 7 + writes)
         found = run(
             read=2**26,
             before=reading(disk=disk(whole=before, target=before, unsplit=unsplit)),
@@ -193,6 +194,14 @@ class TestOthers:
             options=options,
         )
         return replace(found, output=replace(found.output, traffic={"read": Traffic(2**26, 1024, 10.0)}))
+
+    @pytest.mark.parametrize(("beyond", "found"), [(0, []), (2**20, []), (2**21, ["suspect"])])
+    def test_what_the_engine_itself_did_in_more_pieces_is_no_one_elses(self, beyond, found):
+        """As in a fragmented file, or some larger I/Os among small ones."""
+        sound = self.few(4096, 0)
+        after = replace(sound.after.disk.whole, read=5000 + 2**26 + beyond)
+        pieces = replace(sound, after=replace(sound.after, disk=replace(sound.after.disk, whole=after)))
+        assert severities(device.others_io, pieces) == found
 
     def test_a_file_system_may_add_to_writes(self):
         before, after = Counters(0, 0), Counters(0, 2**26, 0, 3000)
@@ -206,7 +215,7 @@ class TestOthers:
         assert said(device.others_io, replace(found, output=slow)) == []
 
     def test_what_the_other_arm_of_a_pair_did_is_no_one_elses(self):
-        both = replace(self.few(2048, 0), beside={"read": Traffic(2**26, 1024, 10.0)})
+        both = replace(self.few(2048, 0), beside={"read": Traffic(2**22, 1024, 10.0)})
         assert said(device.others_io, both) == []
 
     def test_the_ramp_is_the_engines_own(self):

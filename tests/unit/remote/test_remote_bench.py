@@ -15,7 +15,7 @@ from iogate.errors import IogateError, MeasurementError, OutputError, TargetErro
 from iogate.host.process import Completed
 from iogate.measure.local_bench import folder_name
 from iogate.measure.settings import Settings
-from iogate.model import Device, Needs, Output, Repetition, Traffic
+from iogate.model import Device, Needs, Output, Repetition, Slice, Traffic
 from iogate.remote.bench import RemoteBench
 from iogate.remote.client import Client
 from iogate.remote.far import Facts
@@ -203,6 +203,15 @@ def test_logs_come_home_compressed_ones_too(name):
         ("done", "#", packed(replace(DONE, seconds=float("inf")))),
         ("done", "#", packed(replace(DONE, seconds=-1.0))),
         ("done", "#", packed(replace(DONE, series=(1.0, float("nan"))))),
+        *(
+            ("done", "#", packed(replace(DONE, slices=(Slice("A", *lie),))))
+            for lie in (
+                (math.inf, 0.1, 1, 1),
+                (0.0, math.nan, 1, 1),
+                (0.0, -1.0, 1, 1),
+                (0.0, 0.1, 10**400, 1),
+            )
+        ),
         *(
             ("done", "#", packed(replace(DONE, output=Output({}, {"read": Traffic(1, 1, seconds)}))))
             for seconds in (math.inf, -1.0)

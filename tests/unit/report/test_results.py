@@ -401,3 +401,24 @@ def test_a_resumed_session_takes_a_pair_over_as_it_was():
 def test_nobody_chose_the_usual_tolerance_of_a_pair(declared, option, source):
     (record,) = document(a_pair(declared), options=GateOptions(tolerance=option)).workloads
     assert record.metrics["read.bandwidth"].tolerance_from == source
+
+
+@pytest.mark.parametrize(
+    ("was", "lie"),
+    [
+        ('"read":8192', '"read":1' + 400 * "0"),
+        ('"seconds":0.064', '"seconds":-0.064'),
+        ('"seconds":0.064', '"seconds":1e300'),
+        ('"slice":0.2', '"slice":1e300'),
+        ('"slice":0.2', '"slice":-1'),
+    ],
+)
+def test_slices_that_cannot_be_are_refused(tmp_path, was, lie):
+    """A number of 400 digits was a traceback of the report."""
+    pair = replace(a_pair(), pair=PairFacts("base", "one", slice=0.2))
+    document(pair).write(path := tmp_path / "results.json")
+    text = path.read_text()
+    assert was in text
+    path.write_text(text.replace(was, lie))
+    with pytest.raises(InputError, match="without end"):
+        Results.read(path)

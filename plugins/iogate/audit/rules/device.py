@@ -19,6 +19,7 @@ _BLANK = 0.25
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
 _FOREIGN_OPERATIONS = 25  # a second
+_SMALLEST = 4096  # bytes of an I/O
 _FIND_OTHERS = "find who else uses the disk (iotop), or what the file system or volume adds"
 _AROUND_A_RAMP = 2  # seconds: an engine starts before it, and seconds are counted from another moment
 _AT_MOST = 1.1  # of what a second of the series says, which takes up to a tenth longer
@@ -216,10 +217,14 @@ def _small_io_of_others(evidence: Evidence, whole: Counters) -> Findings:
     sizes = evidence.options.keys() & {"bssplit", "bsrange"}
     if disk is None or sizes or evidence.moved > disk.unsplit * operations:
         return
-    for direction, counted in (("read", whole.reads), ("write", whole.writes)):
+    for direction, counted, moved in (
+        ("read", whole.reads, whole.read),
+        ("write", whole.writes, whole.written),
+    ):
         known = evidence.output.traffic.get(direction)
         own = known.operations if known else 0
-        foreign = counted - own
+        # What else is split, as in a fragmented file, moves no more than the engine says.
+        foreign = min(counted - own, (moved - evidence.claimed(direction)) // _SMALLEST)
         added = direction == "write" and own  # perhaps by the file system
         if not added and foreign > _FOREIGN * operations + _FOREIGN_OPERATIONS * max(1.0, evidence.duration):
             yield finding(

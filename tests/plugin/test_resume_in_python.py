@@ -200,6 +200,15 @@ def test_sigterm_is_as_control_c(known):
     refused(result, "Interrupted: ended by SIGTERM; 1 of 2 workloads decided, kept in", status=2)
 
 
+def test_a_test_may_provoke_control_c(known):
+    (known.path / "test_a.py").write_text(
+        "import os, pytest, signal\n\n\n@pytest.mark.parametrize('time', (1, 2))\ndef test_c(time):\n"
+        "    with pytest.raises(KeyboardInterrupt):\n        os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    result = known.run_apart("test_a.py", "test_mine.py", "--device=lab", "-p", "no:randomly")
+    result.assert_outcomes(passed=4)
+
+
 def test_an_end_that_somebody_takes_for_a_failure_is_one(known):
     """As pytest-retry does, or `except:` in a test: a job that was cancelled went on until it was killed."""
     (known.path / "test_a.py").write_text(

@@ -39,7 +39,8 @@ def add(commands: Commands) -> None:
     take.add_argument(
         "--append",
         action="store_true",
-        help="add a session to the baseline, unless it regressed against it, or gained beyond doubt",
+        help="add a session to the baseline, unless it regressed against it, or gained or lost much of its "
+        "tolerance beyond doubt",
     )
     take.add_argument("--force", action="store_true", help="add it even then")
     take.add_argument(

@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _UNHANDLED = (signal.SIG_DFL, signal.default_int_handler)
@@ -93,9 +93,18 @@ class Interrupts:
         self.ignore()
         self.came = True
         self.reason = "" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-        self.require_none()
+        self._raise()
 
     def require_none(self) -> None:
-        """Raise KeyboardInterrupt if one has come: also again, where somebody took that for a failure."""
+        """Raise KeyboardInterrupt again if one has come, and somebody took that for a failure. A Ctrl-C that
+        was taken, as by a test that provokes it, is none, so that the next one is the first.
+        """
+        if self.came and self.reason:
+            self._raise()
         if self.came:
-            raise KeyboardInterrupt(*filter(None, [self.reason]))
+            self.came = False
+            self.restore()
+            self.watch()
+
+    def _raise(self) -> NoReturn:
+        raise KeyboardInterrupt(*filter(None, [self.reason]))

@@ -27,7 +27,7 @@ from iogate.judge.heat import Heat, heat_of
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
-from iogate.judge.likeness import sessions_begun_behind
+from iogate.judge.likeness import Beginnings
 from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
@@ -191,7 +191,7 @@ class BaselineJudges:
         """
         own = [baseline for entries in self._all().values() for baseline in entries.values()]
         identity = next((item.environment.identity for item in own if item.environment.identity), None)
-        if identity and (self.begun_behind or sessions_begun_behind(own)):
+        if identity and (self.begun_behind or any(Beginnings.of(own).begun.values())):
             own += baselines_beside(self._folder, identity)
         return heat_of(own, rested=not self.begun_behind)
 

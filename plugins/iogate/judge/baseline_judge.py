@@ -69,6 +69,7 @@ class BaselineJudge:
         self.gate_options = gate_options
         self.heat = heat or Heat()
         self._unlike: UnlikeWork | None = None
+        self._alike_within = True
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
@@ -166,6 +167,8 @@ class BaselineJudge:
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
         self._unlike = self._unlike or unlike_work(self.baseline, repetitions)
+        within = self.heat.beginnings.within(self.baseline)
+        self._alike_within = self._alike_within and not unlike_work(within, repetitions)
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -303,7 +306,9 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        places = OutOfPlace(self.workload, self.baseline, self._places, self.heat, self._unlike)
+        places = OutOfPlace(
+            self.workload, self.baseline, self._places, self.heat, self._unlike, self._alike_within
+        )
         decide = partial(self._without, name)
         displaced = places.displaced(name, values, decision, decide)
         if elsewhere := displaced or places.beyond(name, repetitions, decision, decide):

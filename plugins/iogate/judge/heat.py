@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from iogate.judge.likeness import comes_anew
+from iogate.judge.likeness import NOT_KNOWN, Beginnings
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Course
@@ -35,9 +35,9 @@ class Heat:
     """By how much a device is another one after some repetitions than before: the largest course of the rates
     of its baselines (0: there is none). What has none of its own is measured at the speed that those before
     it brought about. `span` is beyond what chance makes of 5% of all devices, where a false alarm costs
-    repetitions, `surely` of 0.5%, where it costs verdicts, `lasting` the same but for what comes anew in each
-    session (`iogate.judge.likeness.comes_anew`), and does in one that begins at rest (`rested`), too; `falls`
-    is by how much it is slower behind some of these than before, which is little where it only warms up.
+    repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what comes anew in each
+    session by the `beginnings` of these, and does in one that begins at rest (`rested`), too; `falls` is by
+    how much it is slower behind some of these than before, which is little where it only warms up.
     `before` is how rates fell within sessions of the baselines, wherever that was, and `seen` within this
     one. What passes behind as much work, until `steady`, has shown that it was the workload's own.
     """
@@ -45,8 +45,9 @@ class Heat:
     span: float = 0.0
     surely: float = 0.0
     falls: float = 0.0
-    lasting: float = 0.0
+    carried: float = 0.0
     rested: bool = False
+    beginnings: Beginnings = NOT_KNOWN
     before: Fall = _NONE
     seen: Fall = _NONE
     steady: float = 0.0
@@ -85,11 +86,11 @@ def heat_of(baselines: Iterable[Baseline], *, rested: bool = False) -> Heat:
     span = max((course.span for _, _, course in _courses(baselines, _CHANCE)), default=0.0)
     sure = list(_courses(baselines, _SMALL_CHANCE)) if span else []
     surely = max((course.span for _, _, course in sure), default=0.0)
-    lasting = max(
-        (course.span for one, name, course in sure if not comes_anew(one, name, course)), default=0.0
-    )
+    beginnings = Beginnings.of(baselines)
+    left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
+    carried = max((course.span for course in left), default=0.0)
     falls = max((course.falls for _, _, course in sure), default=0.0)
-    return Heat(span, surely, falls, lasting, rested, _fall_within(baselines))
+    return Heat(span, surely, falls, carried, rested, beginnings, _fall_within(baselines))
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from iogate.model import Baseline, Repetition
@@ -20,7 +21,7 @@ _SPREADS = 3
 """How many times their median deviation sessions may differ: what ends by size takes now more, now less."""
 _MOST = 0.1  # of the work, however much sessions differ: from one that measured little to one that did much
 _STEP = 0.01  # seconds, to which it is stored
-_AT_ONCE = 0.9  # of the work of a session, from which the device had hardly rested
+_AT_ONCE = 0.75  # of the work of a session, from which the device had hardly rested
 _BACK = 0.5  # of the way to where it had begun
 _CHANCE = 0.05
 _FEWEST = 1 / 3
@@ -77,38 +78,59 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> Unlike
     return None
 
 
-def comes_anew(baseline: Baseline, name: str, course: Course) -> bool:
-    """Return whether a metric goes so in each session, also in those that began behind as much work as one
-    has, and from where the one before began, not from where it ended: what work makes of a device is there by
-    then, so that this is how a session begins, and another work before it changes nothing.
+@dataclass(frozen=True)
+class Beginnings:
+    """Behind how many seconds of work each session of a device's baselines began (`begun`), and which came
+    `in_a_row`: at once behind as much as a session has.
     """
-    from iogate.judge.gate import course_of
 
-    known = baseline.by_session(name).items()
-    rows = [(row, worked) for session, row in known if (worked := baseline.worked.get(session))]
-    whole = statistics.median(worked[-1] - worked[0] for _, worked in rows) if rows else 0.0
-    behind = [place for place, (_, worked) in enumerate(rows) if place and worked[0] >= _AT_ONCE * whole]
-    if not whole or not course_of([rows[place][0] for place in behind], len(course.steps), _CHANCE):
-        return False
-    first, *others = course.steps
-    within = statistics.fmean(others) - first
-    between = [_back(rows[place - 1][0], rows[place][0]) for place in behind]
-    return statistics.fmean(between) / within > _BACK if within else False
+    begun: Mapping[str, float]
+    in_a_row: frozenset[str]
+
+    @classmethod
+    def of(cls, baselines: Iterable[Baseline]) -> Beginnings:
+        """Find that of all the baselines of a device."""
+        begun: dict[str, float] = {}
+        ended: dict[str, float] = {}
+        for baseline in baselines:
+            for session, row in baseline.worked.items():
+                if row:
+                    begun[session] = min(begun.get(session, row[0]), row[0])
+                    ended[session] = max(ended.get(session, row[-1]), row[-1])
+        whole = statistics.median(ended[name] - begun[name] for name in begun) if begun else 0.0
+        return cls(begun, frozenset(name for name in begun if 0 < _AT_ONCE * whole <= begun[name]))
+
+    def within(self, baseline: Baseline) -> Baseline:
+        """Return a baseline with the work before each repetition in its session alone."""
+        worked = {
+            name: tuple(seconds - self.begun.get(name, 0.0) for seconds in row)
+            for name, row in baseline.worked.items()
+        }
+        return replace(baseline, worked=worked)
+
+    def comes_anew(self, baseline: Baseline, name: str, course: Course) -> bool:
+        """Return whether a metric goes so in each session, also in those in a row, and from where the one
+        before began, not from where it ended: what work makes of a device is there by then, so that this is
+        how a session begins, and another work before it changes nothing.
+        """
+        from iogate.judge.gate import course_of
+
+        rows = baseline.by_session(name)
+        pairs = [(before, each) for before, each in itertools.pairwise(rows) if each in self.in_a_row]
+        if not course_of([rows[each] for _, each in pairs], len(course.steps), _CHANCE):
+            return False
+        first, *others = course.steps
+        within = statistics.fmean(others) - first
+        between = [_back(rows[before], rows[each]) for before, each in pairs]
+        return statistics.fmean(between) / within > _BACK if within else False
+
+
+NOT_KNOWN = Beginnings({}, frozenset())
 
 
 def _back(before: Sequence[float], values: Sequence[float]) -> float:
     """Return how far a session began from where the others of the one before were, as a logarithm."""
     return statistics.fmean(map(math.log, before[1:] or before)) - math.log(values[0])
-
-
-def sessions_begun_behind(baselines: Iterable[Baseline]) -> bool:
-    """Return whether a session of these baselines, which are all of a device, came behind work of another."""
-    first: dict[str, float] = {}
-    for baseline in baselines:
-        for session, row in baseline.worked.items():
-            if row:
-                first[session] = min(first.get(session, row[0]), row[0])
-    return any(first.values())
 
 
 def _deviation(known: Sequence[float]) -> float:

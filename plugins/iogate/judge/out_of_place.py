@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iogate.judge.heat import Heat, is_rate
-from iogate.judge.likeness import UnlikeWork, comes_anew
+from iogate.judge.likeness import UnlikeWork
 from iogate.judge.places import Places
 from iogate.model import PASSED, Baseline, Repetition, Workload, metric
 from iogate.units import format_change, format_share
@@ -24,7 +24,8 @@ _ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 @dataclass(frozen=True)
 class OutOfPlace:
     """The places of one workload's repetitions, beside those of its `baseline`: `unlike` is the work that
-    they came behind, if it is another one than there, and `heat` what that may make of the device.
+    they came behind, if it is another one than there, `alike_within` whether it is the same within sessions,
+    and `heat` what other work may make of the device.
     """
 
     workload: Workload
@@ -32,6 +33,7 @@ class OutOfPlace:
     places: Places
     heat: Heat
     unlike: UnlikeWork | None
+    alike_within: bool = False
 
     def displaced(
         self, name: str, values: Sequence[float], decision: Decision, decide: Callable[[Sequence[float]], str]
@@ -88,17 +90,22 @@ class OutOfPlace:
         """Return whether a metric goes so for how each session begins, and not for what work makes of the
         device: at rest as well.
         """
-        return course.begins_slowly or (self._rested and comes_anew(self.baseline, name, course))
+        return course.begins_slowly or (
+            self._rested and self.heat.beginnings.comes_anew(self.baseline, name, course)
+        )
 
     @property
     def _rested(self) -> bool:
-        """Whether these came behind less work than those of the baseline, as their session began at rest."""
-        return self.heat.rested and self.unlike is not None and not self.unlike.excuse
+        """Whether these came behind less work than those of the baseline as their session began at rest, and
+        for nothing else.
+        """
+        less = self.unlike is not None and not self.unlike.excuse
+        return less and self.heat.rested and self.alike_within
 
     @property
     def _heat(self) -> float:
         """By how much the device may be another one for the work that others did, or did not do, before."""
-        return self.heat.lasting if self._rested else self.heat.surely
+        return self.heat.carried if self._rested else self.heat.surely
 
     def _finds_heat(self, name: str) -> bool:
         """Return whether what other workloads make of the device matters to a metric: not where the device is

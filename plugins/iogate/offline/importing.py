@@ -206,7 +206,7 @@ def _check(job: OutputJob, workload: Workload, link: float | None) -> None:
 
 def _judge(assigned: Assigned, suite: Suite, file: Path, session: str, *, force: bool) -> list[str]:
     """Return what the baseline says of the session that is to be added to it. Raises InputErrors for what
-    regressed, or gained, but for `force`, and for what is in another session of it already.
+    regressed, or changed beyond doubt, but for `force`, and for what is in another session of it already.
     """
     known = load_baselines(file, suite.name)
     _refuse_known(assigned, known, session)

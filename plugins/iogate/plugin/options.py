@@ -188,7 +188,7 @@ def add_options(parser: pytest.Parser) -> None:
         dest="io_update",
         action="store_const",
         const="force",
-        help="add this session although it regressed, gained, or is of another machine",
+        help="add this session although it regressed, changed beyond doubt, or is of another machine",
     )
     group.addoption("--io-plan", dest="io_plan", action="store_true", default=False, help=_PLAN)
     group.addoption(

@@ -104,9 +104,9 @@ def _note_work(device: str, environment: Environment, begun: _Moment, work: floa
     now = _Moment.now()
     for place in _places():
         with contextlib.suppress(OSError), held_folder(place, make=True) as folder:
+            before = _note_in(folder, name)
             with contextlib.suppress(OSError):
                 _remove_old(folder, now.clock)
-            before = _note_in(folder, name)
             known = before.sessions if before else ()
             others = [one for one in known if one.ended.boot != begun.boot or one.ended.up < begun.up]
             felt = [one for one in others if one.left(now)]

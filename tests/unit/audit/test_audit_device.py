@@ -179,8 +179,9 @@ class TestOthers:
         assert severities(device.others_io, self.few(reads, writes)) == found
         assert severities(device.others_io, self.few(reads, writes, unsplit=2**15)) == []
         assert severities(device.others_io, self.few(reads, writes, unsplit=0)) == []
-        assert severities(device.others_io, self.few(reads, writes, bssplit="4k/50:124k/50")) == []
-        assert severities(device.others_io, self.few(reads, writes, ramp_time=3)) == []
+        assert severities(device.others_io, self.few(reads, writes, ramp_time=3)) == [], (
+            "nobody knows its ramp"
+        )
 
     def few(self, reads, writes, unsplit=2**17, **options):
         """1024 reads of 64 KiB in 10 s, on a disk that did so many, others of 4 KiB."""
@@ -194,6 +195,14 @@ class TestOthers:
             options=options,
         )
         return replace(found, output=replace(found.output, traffic={"read": Traffic(2**26, 1024, 10.0)}))
+
+    @pytest.mark.parametrize(("reads", "found"), [(1430, []), (1024 + 300 + 300, []), (3000, ["suspect"])])
+    def test_the_engine_did_as_much_in_its_ramp(self, reads, found):
+        """1024 in 10 s are some 307 in a ramp of 3 s."""
+        ramped = self.few(reads, 0, ramp_time=3)
+        whole = replace(ramped.after.disk.whole, read=ramped.after.disk.whole.read + 307 * 2**16)
+        after = replace(ramped.after, disk=replace(ramped.after.disk, whole=whole))
+        assert severities(device.others_io, replace(ramped, after=after, series=(6.7e6,) * 13)) == found
 
     @pytest.mark.parametrize(("beyond", "found"), [(0, []), (2**20, []), (2**21, ["suspect"])])
     def test_what_the_engine_itself_did_in_more_pieces_is_no_one_elses(self, beyond, found):

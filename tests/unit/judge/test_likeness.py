@@ -9,7 +9,7 @@ from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import course_of
 from iogate.judge.heat import heat_of
 from iogate.judge.judge import GateOptions
-from iogate.judge.likeness import comes_anew
+from iogate.judge.likeness import Beginnings
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 
@@ -63,7 +63,7 @@ HALF_RESTED = (0.0, 5.0, 5.0, 5.0, 5.0)
 def test_what_sessions_in_a_row_do_each_is_how_they_begin(speed, noise):
     for seed in range(50):
         baseline = recorded(speed, IN_A_ROW, noise, seed)
-        assert comes_anew(baseline, IOPS, course_of(baseline.metrics[IOPS], 5))
+        assert Beginnings.of([baseline]).comes_anew(baseline, IOPS, course_of(baseline.metrics[IOPS], 5))
 
 
 @pytest.mark.parametrize("begun", [IN_A_ROW, RESTED, HALF_RESTED, IN_A_ROW[:3]])
@@ -72,13 +72,13 @@ def test_what_work_makes_of_a_device_is_not(speed, begun):
     for seed in range(50):
         baseline = recorded(speed, begun, seed=seed)
         course = course_of(baseline.metrics[IOPS], 5)
-        assert course is None or not comes_anew(baseline, IOPS, course)
+        assert course is None or not Beginnings.of([baseline]).comes_anew(baseline, IOPS, course)
 
 
 @pytest.mark.parametrize("begun", [RESTED, HALF_RESTED, IN_A_ROW[:3]])
 def test_sessions_at_rest_or_few_do_not_tell(begun):
     baseline = recorded(begins_fast, begun)
-    assert not comes_anew(baseline, IOPS, course_of(baseline.metrics[IOPS], 5))
+    assert not Beginnings.of([baseline]).comes_anew(baseline, IOPS, course_of(baseline.metrics[IOPS], 5))
 
 
 @pytest.mark.parametrize(

@@ -206,17 +206,19 @@ def others_io(evidence: Evidence) -> Findings:
                 f"{format_quantity(claimed, 'B')}: {format_quantity(foreign, 'B')} are not its own",
                 _FIND_OTHERS,
             )
-    if not ramp and evidence.file_system not in _POOLED:
-        yield from _small_io_of_others(evidence, whole)
+    if evidence.file_system not in _POOLED:
+        yield from _small_io_of_others(evidence, whole, times, faster)
 
 
-def _small_io_of_others(evidence: Evidence, whole: Counters) -> Findings:
-    """Find I/Os that are too small to be seen by their bytes, and take the time of a device that does few."""
+def _small_io_of_others(evidence: Evidence, whole: Counters, times: float, faster: float) -> Findings:
+    """Find I/Os that are too small to be seen by their bytes, and take the time of a device that does few.
+    With its ramp the engine did so many times what it claims, and moved so many bytes more.
+    """
     disk = evidence.after.disk if evidence.after else None
     operations = sum(each.operations for each in evidence.traffic.values())
-    sizes = evidence.options.keys() & {"bssplit", "bsrange"}
-    if disk is None or sizes or evidence.moved > disk.unsplit * operations:
+    if disk is None or not operations or evidence.moved > disk.unsplit * operations:
         return
+    size = evidence.moved / operations
     for direction, counted, moved in (
         ("read", whole.reads, whole.read),
         ("write", whole.writes, whole.written),
@@ -224,9 +226,11 @@ def _small_io_of_others(evidence: Evidence, whole: Counters) -> Findings:
         known = evidence.output.traffic.get(direction)
         own = known.operations if known else 0
         # What else is split, as in a fragmented file, moves no more than the engine says.
-        foreign = min(counted - own, (moved - evidence.claimed(direction)) // _SMALLEST)
+        beyond = moved - evidence.claimed(direction) * times - faster
+        foreign = int(min(counted - own * times - faster / size, beyond / _SMALLEST))
+        least = _FOREIGN * operations + _FOREIGN_OPERATIONS * max(1.0, evidence.duration)
         added = direction == "write" and own  # perhaps by the file system
-        if not added and foreign > _FOREIGN * operations + _FOREIGN_OPERATIONS * max(1.0, evidence.duration):
+        if not added and foreign > least * times:
             yield finding(
                 "suspect",
                 f"the disk did {plural(counted, direction)}, the engine claims {own}: "

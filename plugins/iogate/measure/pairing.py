@@ -25,6 +25,7 @@ _STARTED = 0.5  # seconds that the engines take to start and to end
 _WHOLE_BURSTS = 0.2  # seconds of a slice: a multiple of those from one burst to the next
 _NEXT_TO_NOTHING = 0.25  # of what a slice moves in the mean
 _EMPTY = 1 / 6  # of the slices of a block
+_ALIKE = 2  # blocks in a row: in one something else may have stalled
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
 LONG = 1.5
 """Seconds of a whole run of both arms from which on a block has but one of each."""
@@ -69,12 +70,13 @@ class Pairing:
         own = SLICE if slice is None else slice
         return cls(places, _SLICES, crossover, _block_of(own), slice=own, chosen=slice is not None)
 
-    def beyond_bursts(self, block: Repetition) -> Pairing | None:
-        """Return how to alternate instead where what a block moved came in bursts that its slices cut, so
-        that many were empty; None if all is well as it is. A throttle of Linux (io.max of a cgroup) lets I/Os
-        through each 100 ms (each 20 ms before SSDs): throtl_slice in block/blk-throttle.c.
+    def beyond_bursts(self, blocks: Sequence[Repetition]) -> Pairing | None:
+        """Return how to alternate instead where what two blocks moved came in bursts that their slices cut,
+        so that many were empty; None if all is well as it is. A throttle of Linux (io.max of a cgroup) lets
+        I/Os through each 100 ms (each 20 ms before SSDs): throtl_slice in block/blk-throttle.c.
         """
-        if self.chosen or self.slice >= _WHOLE_BURSTS or not _in_bursts(block.slices):
+        known = len(blocks) == _ALIKE and all(_in_bursts(block.slices) for block in blocks)
+        if self.chosen or self.slice >= _WHOLE_BURSTS or not known:
             return None
         return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
 

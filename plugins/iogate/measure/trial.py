@@ -193,13 +193,14 @@ class Trial:
             self._settle(self.criterion)
         else:
             self.repetitions.append(repetition)
-            self._leave_bursts(repetition)
+            self._leave_bursts()
 
-    def _leave_bursts(self, block: Repetition) -> None:
-        """Begin anew with longer slices where one of the first blocks moved its data in bursts. Later ones
+    def _leave_bursts(self) -> None:
+        """Begin anew with longer slices where two of the first blocks moved their data in bursts. Later ones
         were looked at: what is left out then would be chosen by what it showed.
         """
-        longer = self.pairing and len(self.repetitions) <= _FIRST_BLOCKS and self.pairing.beyond_bursts(block)
+        first = len(self.repetitions) <= _FIRST_BLOCKS
+        longer = self.pairing and first and self.pairing.beyond_bursts(self.repetitions[-2:])
         if longer:
             self.pairing = longer
             self.warmup += self.repetitions

@@ -107,3 +107,46 @@ def test_a_session_at_rest_is_judged_by_sessions_in_a_row_where_that_changes_not
             break
     found = judge.verdict(measured[:count])
     assert found.verdict == verdict, found.reason
+
+
+@pytest.mark.parametrize(("hot", "changes"), [(0.8, (0.0, -0.15)), (1.25, (0.0, 0.15))])
+def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_session(hot, changes):
+    """A cache that is full behind the first workload, and empty again in each pause: alone and at rest the
+    second one was `improved` with a loss of 15%, or `regressed` without.
+    """
+    begun, source = (0.0, 19.0, 37.0, 54.0), random.Random(3)
+    worked = {
+        number: {
+            name: tuple(start + 2.0 * (number * 5 + n) for n in range(5))
+            for name, start in zip("abcd", begun, strict=True)
+        }
+        for number in range(2)
+    }
+    speeds = ((1000.0,) + (1000.0 * hot,) * 4, (1000.0 * hot,) * 5)
+    baselines = [
+        Baseline(
+            f"w{number}",
+            {},
+            {IOPS: tuple(tuple(speed * source.gauss(1, 0.005) for speed in speeds[number]) for _ in begun)},
+            sessions=tuple("abcd"),
+            worked=worked[number],
+        )
+        for number in range(2)
+    ]
+    heat = heat_of(baselines, rested=True)
+    for change in changes:
+        judge = BaselineJudge(
+            workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
+            baselines[1],
+            (IOPS,),
+            GateOptions(),
+            heat=heat,
+        )
+        alone = [
+            Repetition(
+                Output({IOPS: 1000.0 * (1 + change) * source.gauss(1, 0.005)}, {}), 2.0, "", worked=2.0 * n
+            )
+            for n in range(12)
+        ]
+        count = next((n for n in range(1, 13) if judge.look(alone[:n])), 12)
+        assert judge.verdict(alone[:count]).verdict == "inconclusive"

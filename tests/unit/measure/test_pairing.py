@@ -94,11 +94,11 @@ def test_longer_slices_make_longer_blocks():
     assert pairing(slice=1.0).seconds == pytest.approx(28 * 1.006 + 0.5)
 
 
-def block_that_moved(*operations):
-    """Slices of ABBA that move so many operations each."""
+def blocks_that_moved(*operations):
+    """Two blocks with slices of ABBA that move so many operations each."""
     arms = itertools.cycle("ABBA")
     slices = tuple(Slice(next(arms), 0.07 * n, 0.064, 4096 * each, 0) for n, each in enumerate(operations))
-    return Repetition(Output({}, {}), 2.5, "", slices=slices)
+    return [Repetition(Output({}, {}), 2.5, "", slices=slices)] * 2
 
 
 @pytest.mark.parametrize(
@@ -110,27 +110,33 @@ def block_that_moved(*operations):
     ],
 )
 def test_slices_that_cut_bursts_hold_whole_ones(operations):
-    longer = pairing().beyond_bursts(block_that_moved(*operations))
+    longer = pairing().beyond_bursts(blocks_that_moved(*operations))
     assert (longer.slice, longer.slices) == (0.2, 28)
     assert longer.seconds == pytest.approx(28 * 0.206 + 0.5)
     assert blocks(longer, 1)[0].slice == 0.2
-    assert longer.beyond_bursts(block_that_moved(*operations)) is None
-    assert pairing(slice=0.064).beyond_bursts(block_that_moved(*operations)) is None
+    assert longer.beyond_bursts(blocks_that_moved(*operations)) is None
+    assert pairing(slice=0.064).beyond_bursts(blocks_that_moved(*operations)) is None
 
 
 @given(st.lists(st.integers(60, 140), min_size=28, max_size=28), st.floats(0.3, 3))
 def test_arms_of_any_speed_that_work_evenly_are_in_no_bursts(operations, faster):
     uneven = [each if n % 4 in (0, 3) else round(each * faster) for n, each in enumerate(operations)]
-    assert pairing().beyond_bursts(block_that_moved(*uneven)) is None
+    assert pairing().beyond_bursts(blocks_that_moved(*uneven)) is None
+
+
+def test_a_single_block_tells_nothing():
+    bursts, even = blocks_that_moved(*[100, 0] * 14), blocks_that_moved(*[100] * 28)
+    assert pairing().beyond_bursts(bursts[:1]) is None
+    assert pairing().beyond_bursts([even[0], bursts[0]]) is None
 
 
 @pytest.mark.parametrize("empty", [1, 4])
 def test_few_empty_slices_are_stalls(empty):
-    assert pairing().beyond_bursts(block_that_moved(*[0] * empty, *[100] * (28 - empty))) is None
+    assert pairing().beyond_bursts(blocks_that_moved(*[0] * empty, *[100] * (28 - empty))) is None
 
 
 def test_whole_runs_have_no_slices_that_bursts_are_cut_by():
-    assert pairing().beyond_bursts(block_that_moved()) is None
+    assert pairing().beyond_bursts(blocks_that_moved()) is None
 
 
 def test_both_arms_read_halves_of_their_own_where_they_go_through_the_same_data_in_order():

@@ -147,7 +147,8 @@ def test_partitions_by_number_name_and_label(folder, tmp_path):
     for base, candidate in (("1", "two"), ("old root", "2")):
         with open_slots(folder, Image.parse(f"{disk}#{base}"), Image.parse(f"{disk}#{candidate}")) as slots:
             labels = [
-                run("blkid", "-o", "value", "-s", "LABEL", f"/dev/{device_of(p).name}") for p in slots.folders
+                run("blkid", "-p", "-o", "value", "-s", "LABEL", f"/dev/{device_of(p).name}")
+                for p in slots.folders
             ]
             assert labels == ["old root", ""]
 
@@ -243,7 +244,10 @@ def test_copies_of_a_btrfs_have_uuids_of_their_own(folder, tmp_path, checksum):
         before = {run(*tell, point) for point in slots.folders}
         slots.swap()
         after = {run(*tell, point) for point in slots.folders}
-    assert len(before | after) == 4 and run("blkid", "-o", "value", "-s", "UUID", base) not in before | after
+    assert (
+        len(before | after) == 4
+        and run("blkid", "-p", "-o", "value", "-s", "UUID", base) not in before | after
+    )
 
 
 def test_the_damaged_superblock_of_a_btrfs_is_not_made_right(folder, tmp_path, pair):

@@ -193,7 +193,7 @@ class BaselineJudges:
         identity = next((item.environment.identity for item in own if item.environment.identity), None)
         if identity and (self.begun_behind or any(Beginnings.of(own).begun.values())):
             own += baselines_beside(self._folder, identity)
-        return heat_of(own, rested=not self.begun_behind)
+        return Heat(heat_of(own), rested=not self.begun_behind)
 
     def _all(self) -> dict[str, Mapping[str, Baseline]]:
         """Return the baselines of all suites; one that cannot be read says nothing."""

@@ -75,7 +75,7 @@ class BaselineJudge:
 
     @property
     def _count(self) -> Count:
-        hot, unlike = self.heat.span > 0, bool(self._unlike)
+        hot, unlike = self.heat.known.span > 0, bool(self._unlike)
         return Count(self.workload, self.gate_options, self._places, self._efforts, hot, unlike)
 
     @property
@@ -167,7 +167,7 @@ class BaselineJudge:
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
         self._unlike = self._unlike or unlike_work(self.baseline, repetitions)
-        within = self.heat.beginnings.within(self.baseline)
+        within = self.heat.known.beginnings.within(self.baseline)
         self._alike_within = self._alike_within and not unlike_work(within, repetitions)
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)

@@ -30,37 +30,47 @@ class Fall(NamedTuple):
 _NONE = Fall()
 
 
-@dataclass
-class Heat:
+@dataclass(frozen=True)
+class KnownHeat:
     """By how much a device is another one after some repetitions than before: the largest course of the rates
-    of its baselines (0: there is none). What has none of its own is measured at the speed that those before
-    it brought about. `span` is beyond what chance makes of 5% of all devices, where a false alarm costs
-    repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what comes anew in each
-    session by the `beginnings` of these, and does in one that begins at rest (`rested`), too; `falls` is by
-    how much it is slower behind some of these than before, which is little where it only warms up.
-    `before` is how rates fell within sessions of the baselines, wherever that was, and `seen` within this
-    one. What passes behind as much work, until `steady`, has shown that it was the workload's own.
+    of its baselines (0: there is none). `span` is beyond what chance makes of 5% of all devices, where a
+    false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what
+    comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
+    of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
+    wherever that was.
     """
 
     span: float = 0.0
     surely: float = 0.0
     falls: float = 0.0
     carried: float = 0.0
-    rested: bool = False
     beginnings: Beginnings = NOT_KNOWN
-    before: Fall = _NONE
+    fall: Fall = _NONE
+
+
+@dataclass
+class Heat:
+    """What is `known` of a device's heat, and what a session saw of it. What has no course of its own is
+    measured at the speed that those before it brought about.
+
+    The session began at rest (`rested`), or did not. `seen` is how rates fell within it, and what passes
+    behind as much work, until `steady`, has shown that it was the workload's own.
+    """
+
+    known: KnownHeat = KnownHeat()
+    rested: bool = False
     seen: Fall = _NONE
     steady: float = 0.0
 
     @property
     def fall(self) -> float:
         """By how much the device may be slower in this session than it was at first."""
-        return max(self._lasting(self.before), self._lasting(self.seen))
+        return max(self._lasting(self.known.fall), self._lasting(self.seen))
 
     @property
     def whose(self) -> str:
         """Where that was seen, for people."""
-        here = self._lasting(self.seen) >= self._lasting(self.before)
+        here = self._lasting(self.seen) >= self._lasting(self.known.fall)
         return "within this session" if here else "within sessions of the baselines"
 
     def _lasting(self, fall: Fall) -> float:
@@ -78,19 +88,17 @@ class Heat:
             self.seen = Fall(-found.change, worked[found.place] or 0.0)
 
 
-def heat_of(baselines: Iterable[Baseline], *, rested: bool = False) -> Heat:
-    """Return what the baselines of a device tell of its heat, for a session that begins at rest, or does
-    not.
-    """
+def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
+    """Return what the baselines of a device tell of its heat."""
     baselines = list(baselines)
     span = max((course.span for _, _, course in _courses(baselines, _CHANCE)), default=0.0)
     sure = list(_courses(baselines, _SMALL_CHANCE)) if span else []
     surely = max((course.span for _, _, course in sure), default=0.0)
+    falls = max((course.falls for _, _, course in sure), default=0.0)
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    falls = max((course.falls for _, _, course in sure), default=0.0)
-    return Heat(span, surely, falls, carried, rested, beginnings, _fall_within(baselines))
+    return KnownHeat(span, surely, falls, carried, beginnings, _fall_within(baselines))
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:

@@ -74,7 +74,7 @@ class OutOfPlace:
             falls.append(course.rises if lower else course.falls)
         if self._finds_heat(name):
             spans.append(self._heat)
-            falls.append(self.heat.falls)
+            falls.append(self.heat.known.falls)
         worse, better = 1 / (1 + max(spans)), 1 + max(spans)
         if lower:
             worse, better = better, worse
@@ -91,7 +91,7 @@ class OutOfPlace:
         device: at rest as well.
         """
         return course.begins_slowly or (
-            self._rested and self.heat.beginnings.comes_anew(self.baseline, name, course)
+            self._rested and self.heat.known.beginnings.comes_anew(self.baseline, name, course)
         )
 
     @property
@@ -105,7 +105,7 @@ class OutOfPlace:
     @property
     def _heat(self) -> float:
         """By how much the device may be another one for the work that others did, or did not do, before."""
-        return self.heat.carried if self._rested else self.heat.surely
+        return self.heat.known.carried if self._rested else self.heat.known.surely
 
     def _finds_heat(self, name: str) -> bool:
         """Return whether what other workloads make of the device matters to a metric: not where the device is

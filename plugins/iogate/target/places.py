@@ -56,9 +56,8 @@ def directory(path: Path) -> TargetPlace:
     except TargetError as error:
         return TargetPlace(printable(str(path)), "", printable(error.message))
     refused = refusals(target, USUAL, device=profile, consent=None)
-    return TargetPlace(
-        printable(str(target.path)), target_told(target), "; ".join(error.message for error in refused)
-    )
+    why = "; ".join(error.message for error in refused)
+    return TargetPlace(printable(str(target.path)), target_told(target), printable(why))
 
 
 def target_told(target: Target) -> str:

@@ -89,12 +89,12 @@ def test_another_profile_of_the_same_disk_tells_that_it_gets_hot(tmp_path, besid
         store(folder.parent / "other", reads("b"), values=hotter, session=name, environment=beside)
     appointed = judges(folder)
     appointed.begun_behind = begun
-    assert bool(appointed.appoint(A, (READ,)).heat.surely) == hot
+    assert bool(appointed.appoint(A, (READ,)).heat.known.surely) == hot
     (folder.parent / "other").rename(folder.parent.parent / "elsewhere")
     (folder.parent / "other").symlink_to(folder.parent.parent / "elsewhere")
     appointed = judges(folder)
     appointed.begun_behind = begun
-    assert not appointed.appoint(A, (READ,)).heat.surely
+    assert not appointed.appoint(A, (READ,)).heat.known.surely
 
 
 def test_a_workload_without_a_baseline_has_a_verdict_at_once(folder):

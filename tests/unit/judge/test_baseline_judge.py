@@ -12,7 +12,7 @@ from iogate import engines
 from iogate.judge.addition import refusal
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.borrowed import Borrowed
-from iogate.judge.heat import Heat, heat_of
+from iogate.judge.heat import Heat, KnownHeat, heat_of
 from iogate.judge.judge import GateOptions
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
@@ -145,7 +145,7 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
 
     known = [session(1600, [5, 5, 5]) for _ in range(3)]
     rows = [tuple(tuple(each[one]) for each in known) for one in range(3)]
-    hot = heat_of(Baseline("w", {}, {IOPS: values}) for values in rows)
+    hot = Heat(heat_of(Baseline("w", {}, {IOPS: values}) for values in rows))
     judges = [judge({IOPS: Tolerance(0.05)}, {IOPS: values}, heat=hot) for values in rows]
     counts: list[int] = []
     for number, one in enumerate(judges):
@@ -155,7 +155,7 @@ def test_what_has_no_course_itself_is_measured_as_often_where_another_has_one(ho
     assert counts == [5, 5, 5]
     assert found.verdict == verdict
     assert "5 repetitions, as sessions of the baseline have" in judges[0].effort
-    assert heat_of([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})]) == Heat()
+    assert heat_of([Baseline("w", {}, {IOPS: rows[0]}), Baseline("v", {}, {IOPS: rows[2]})]) == KnownHeat()
 
 
 LAID_OUT = (800.0, 801.0, 799.0, 800.0, 801.0)
@@ -180,9 +180,9 @@ def test_sessions_that_fell_anywhere_excuse_what_comes_behind_more_work(rows, lo
     """The first began hot, as it had laid out data, so that they show no course."""
     quiet = tuple(tuple(1000.0 + place + session for place in range(5)) for session in range(3))
     names = ("1", "2", "3")
-    heat = heat_of(Baseline("w", {}, {IOPS: each}, sessions=names) for each in (quiet, rows))
-    assert not heat.surely
-    one = judge({IOPS: Tolerance(0.05)}, {IOPS: quiet}, BEHIND, heat)
+    known = heat_of(Baseline("w", {}, {IOPS: each}, sessions=names) for each in (quiet, rows))
+    assert not known.surely
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: quiet}, BEHIND, Heat(known))
     slow = repetitions(**{IOPS: [1000.0 * (1 - loss) + place for place in range(12)]})
     found, _ = decided(one, behind(slow, *(45 + 2 * place for place in range(12))))
     assert found.verdict == verdict, found.reason
@@ -191,7 +191,7 @@ def test_sessions_that_fell_anywhere_excuse_what_comes_behind_more_work(rows, lo
 
 def test_single_runs_that_were_imported_are_judged_after_two_on_a_hot_device_too():
     single = tuple((1000.0 + number,) for number in range(5))
-    assert judge({IOPS: Tolerance(0.05)}, {IOPS: single}, heat=Heat(0.2, 0.2)).minimum == 2
+    assert judge({IOPS: Tolerance(0.05)}, {IOPS: single}, heat=Heat(KnownHeat(0.2, 0.2))).minimum == 2
 
 
 @pytest.mark.parametrize("lengths", [(6, 9, 7), (5, 5, 5)])
@@ -201,7 +201,7 @@ def test_three_sessions_of_unlike_lengths_show_a_course(lengths):
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: drop})
     assert one.minimum == min(lengths)
     assert heat_of([Baseline("w", {}, {IOPS: drop})]).surely == pytest.approx(0.31, abs=0.01)
-    assert heat_of([Baseline("w", {}, {"read.clat": drop})]) == Heat()  # it repeats what rates say
+    assert heat_of([Baseline("w", {}, {"read.clat": drop})]) == KnownHeat()  # it repeats what rates say
     assert decided(one, repetitions(**{IOPS: [2104.0, *[1604.0] * 8]}))[0].verdict == "pass"
 
 
@@ -294,17 +294,17 @@ def test_what_comes_behind_the_same_work_is_judged(known, worked):
 @pytest.mark.parametrize(
     ("heat", "speed", "verdict"),
     [
-        (Heat(), 2000.0, "pass"),
-        (Heat(0.2, 0.2), 2000.0, "inconclusive"),
-        (Heat(0.2, 0.2), 1600.0, "inconclusive"),
-        (Heat(0.009, 0.009), 1600.0, "regressed"),
-        (Heat(0.2, 0.0), 2000.0, "pass"),  # it may be chance
+        (KnownHeat(), 2000.0, "pass"),
+        (KnownHeat(0.2, 0.2), 2000.0, "inconclusive"),
+        (KnownHeat(0.2, 0.2), 1600.0, "inconclusive"),
+        (KnownHeat(0.009, 0.009), 1600.0, "regressed"),
+        (KnownHeat(0.2, 0.0), 2000.0, "pass"),  # it may be chance
     ],
 )
 def test_nor_can_what_has_no_course_of_its_own_where_others_make_the_device_hot(heat, speed, verdict):
     """It was measured once the device was hot; by itself it was called faster, whatever that had lost."""
     steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
-    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, heat)
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, Heat(heat))
     found, _ = decided(one, behind(repetitions(**{IOPS: [float(speed)] * 12}), *range(12)))
     assert found.verdict == verdict
     assert ("repetitions of other workloads differ by 20" in found.reason) == (verdict == "inconclusive")
@@ -317,17 +317,17 @@ MORE, LESS = (BEHIND, 60), (AFTER, 0)
 @pytest.mark.parametrize(
     ("work", "heat", "change", "verdict"),
     [
-        (MORE, Heat(0.03, 0.03, 0.002), 0.0, "pass"),  # were it 3% faster for that, it would pass, too
-        (MORE, Heat(0.03, 0.03, 0.002), -0.1, "regressed"),  # it warms up, and is no slower for more work
-        (MORE, Heat(0.03, 0.03, 0.03), -0.1, "inconclusive"),  # it gets hot
-        (MORE, Heat(0.2, 0.2, 0.002), 0.0, "inconclusive"),  # a loss of 15% may lie below it
-        (MORE, Heat(0.2, 0.2, 0.2), 0.0, "inconclusive"),
-        (MORE, Heat(0.2, 0.2, 0.2), -0.2, "inconclusive"),
-        (LESS, Heat(0.03, 0.03, 0.002), 0.0, "pass"),
-        (LESS, Heat(0.03, 0.03, 0.002), -0.15, "regressed"),
-        (LESS, Heat(0.03, 0.03, 0.03), 0.0, "inconclusive"),  # it may have been hotter as it was recorded
-        (LESS, Heat(0.2, 0.2, 0.2), -0.15, "inconclusive"),
-        (LESS, Heat(0.2, 0.2, 0.2), -0.4, "regressed"),
+        (MORE, KnownHeat(0.03, 0.03, 0.002), 0.0, "pass"),  # so it would 3% faster
+        (MORE, KnownHeat(0.03, 0.03, 0.002), -0.1, "regressed"),  # it warms up: no slower for work
+        (MORE, KnownHeat(0.03, 0.03, 0.03), -0.1, "inconclusive"),  # it gets hot
+        (MORE, KnownHeat(0.2, 0.2, 0.002), 0.0, "inconclusive"),  # a loss of 15% may lie below it
+        (MORE, KnownHeat(0.2, 0.2, 0.2), 0.0, "inconclusive"),
+        (MORE, KnownHeat(0.2, 0.2, 0.2), -0.2, "inconclusive"),
+        (LESS, KnownHeat(0.03, 0.03, 0.002), 0.0, "pass"),
+        (LESS, KnownHeat(0.03, 0.03, 0.002), -0.15, "regressed"),
+        (LESS, KnownHeat(0.03, 0.03, 0.03), 0.0, "inconclusive"),  # it may have been hotter then
+        (LESS, KnownHeat(0.2, 0.2, 0.2), -0.15, "inconclusive"),
+        (LESS, KnownHeat(0.2, 0.2, 0.2), -0.4, "regressed"),
     ],
 )
 @pytest.mark.parametrize("name", [IOPS, "read.lat.mean"])
@@ -337,7 +337,7 @@ def test_what_other_work_cannot_explain_is_judged(work, heat, change, verdict, n
     """
     known, begun = work
     steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
-    one = judge({name: Tolerance(0.05)}, {name: steady}, known, heat)
+    one = judge({name: Tolerance(0.05)}, {name: steady}, known, Heat(heat))
     speed = 2000.0 * (1 + change) if name == IOPS else 2000.0 / (1 + change)
     found, _ = decided(one, behind(repetitions(**{name: [speed] * 12}), *range(begun, begun + 24, 2)))
     assert found.verdict == verdict, found.reason
@@ -365,7 +365,7 @@ def test_a_course_of_its_own_that_more_work_cannot_make_slower_is_judged(first, 
 def test_what_waits_until_the_device_is_at_rest_is_judged_whatever_came_before():
     """How long that takes differs from session to session, and so does the work before."""
     steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
-    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, Heat(0.2, 0.2))
+    one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, Heat(KnownHeat(0.2, 0.2)))
     one.workload = replace(one.workload, procedure={"steady_state": {}})
     assert decided(one, behind(repetitions(**{IOPS: [2000.0] * 12}), *range(12)))[0].verdict == "pass"
 

@@ -7,7 +7,7 @@ import pytest
 
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import course_of
-from iogate.judge.heat import heat_of
+from iogate.judge.heat import Heat, heat_of
 from iogate.judge.judge import GateOptions
 from iogate.judge.likeness import Beginnings
 from iogate.model import Baseline, Output, Repetition, Tolerance
@@ -95,7 +95,7 @@ def test_a_session_at_rest_is_judged_by_sessions_in_a_row_where_that_changes_not
 ):
     """A device that begins faster was inconclusive each night, once it was recorded five times in a row."""
     baseline = recorded(speed, IN_A_ROW)
-    heat = heat_of([baseline], rested=rested)
+    heat = Heat(heat_of([baseline]), rested=rested)
     gate = {IOPS: Tolerance(0.05)}
     judge = BaselineJudge(workload("fio", options={}, gate=gate), baseline, (IOPS,), GateOptions(), heat=heat)
     measured = [
@@ -133,14 +133,14 @@ def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_
         )
         for number in range(2)
     ]
-    heat = heat_of(baselines, rested=True)
+    known = heat_of(baselines)
     for change in changes:
         judge = BaselineJudge(
             workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
             baselines[1],
             (IOPS,),
             GateOptions(),
-            heat=heat,
+            heat=Heat(known, rested=True),
         )
         alone = [
             Repetition(

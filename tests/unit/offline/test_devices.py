@@ -19,6 +19,7 @@ from iogate.judge.baseline import update
 from iogate.model import Environment
 from iogate.offline.devices.initial import profile_head, profile_text
 from iogate.remote.survey import survey
+from iogate.target.places import USUAL, directory
 from iogate.units import printable
 
 SUITE = "workloads:\n  a: {rw: randread, size: 1M, runtime: 1}\n"
@@ -97,6 +98,14 @@ def test_what_a_machine_says_of_itself_begins_no_line_of_its_profile(project, en
     )
     given = check_document(DeviceFile, yamlio.loads(profile_text("lab", ".", found), "device.yaml"))
     assert given.suites is None and given.host == ""
+
+
+def test_why_a_place_is_refused_steers_no_terminal(tmp_path, monkeypatch):
+    """A mounted file system names its place in the refusal, too."""
+    monkeypatch.setattr("iogate.target.places.USUAL", replace(USUAL, size=2**60))
+    (point := tmp_path / "usb\x1b[31m").mkdir()
+    found = directory(point)
+    assert found.why and printable(found.why) == found.why
 
 
 def said_any(capsys, *arguments):

@@ -71,7 +71,7 @@ def judge_workloads(
     gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
     lent = borrow(values for pair in pairs if pair.old for values in _lent(pair))
     gate_options = replace(gate_options, metrics=max(1, gating), borrowed=lent)
-    heat = heat_of(_baseline(usable) for pair in pairs if (usable := _usable(pair)))
+    heat = Heat(heat_of(_baseline(usable) for pair in pairs if (usable := _usable(pair))))
     known = {item.id for session in old for item in session.measured.values()}
     broke_off = [_not_measured(id, new) for id, came in new.begun.items() if not came and id not in known]
     return [*(_result(pair, gate_options, heat, changed) for pair in pairs), *broke_off]

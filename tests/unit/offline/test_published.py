@@ -1503,6 +1503,13 @@ class TestTablesOfOthers:
         assert not only(table(row.format(1270), head=head)).findings
         assert set(by_check(only(table(row.format(2540), head=head)))) == {"bandwidth_unit"}
 
+    @pytest.mark.parametrize("bound", ["max. 491 MB/s", "typ. 409 MB/s", "at least 400 MB/s", "min 390 MB/s"])
+    def test_a_row_of_bounds_is_told(self, bound):
+        """It was left out without a word, as headings are that stand amid a table."""
+        text_ = f"| bs | read bandwidth |\n|---|---|\n| 4k | {bound} |\n| 4k | 409.6 MB/s |\n"
+        (found,) = only(text_).findings
+        assert found.severity == "suspect" and bound in found.message
+
     @pytest.mark.parametrize("name", TABLES["doubtful"])
     def test_what_may_be_several_disks_is_doubtful(self, name):
         for piece in pieces(TABLES["doubtful"][name], name):

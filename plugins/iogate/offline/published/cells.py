@@ -53,8 +53,17 @@ _UNCERTAINTY = re.compile(
     r"(?(2)\s*[)\]])"
 )
 _OF_BOTH = re.compile(r"\(([^()]*(?:±|\+/-|\+-)[^()]*)\)")  # as in `(450 ± 12) us`
-_ABOUT = re.compile(r"^[~≈≃] ?(?=\d)|(?<=\w) ?[(\[](?:avg|average|mean)\.?[)\]]$", re.IGNORECASE)
-_SIGNS_OF_ABOUT = frozenset("~≈≃")
+_ABOUT = re.compile(
+    r"^(?:[~≈≃]|(?:about|approx(?:imately)?\.?|around|ca\.?|circa|up to)) ?(?=\d)", re.IGNORECASE
+)
+_MEAN = re.compile(
+    r"^(?:avg|average|mean)[.:]{0,2} ?(?=\d)|(?<=\w) ?[(\[](?:avg|average|mean)\.?[)\]]$", re.IGNORECASE
+)
+_BOUND = re.compile(
+    r"(?:(?:max|min)(?:imum|\.)?|at (?:least|most)|(?:more|less) than|over|under|peak|typ(?:ical|\.)?)"
+    r"[.:]? ?(?=\d)",
+    re.IGNORECASE,
+)
 _NEAR = 0.05  # how exact a figure is that is said to be about right
 PER_SECOND = re.compile(r"(?:iops|(?:i/?o(?:p?s)?|ops|req(?:uest)?s)(?:/s(?:ec)?|ps))$", re.IGNORECASE)
 _SAID_AGAIN = re.compile(r"([\d.,]+\s*([A-Za-z/]+))\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
@@ -159,7 +168,9 @@ def _plain(cell: str) -> str:
     """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
     the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
     """
-    cell = _in_bytes(_UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _ABOUT.sub("", cell.strip()))))
+    cell = _in_bytes(
+        _UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _MEAN.sub("", _ABOUT.sub("", cell.strip()))))
+    )
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
     again = _SAID_AGAIN.fullmatch(cell)
@@ -177,7 +188,7 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     """Return the figures in a cell; `unit` holds where the cell names none. None if the cell cannot be
     read. With `commas` every comma is a decimal one.
     """
-    near = _NEAR if cell.lstrip()[:1] in _SIGNS_OF_ABOUT else 0.0
+    near = _NEAR if _ABOUT.match(cell.strip()) else 0.0
     cell = _plain(cell)
     if _SCIENTIFIC.fullmatch(cell):
         cell = format(Decimal(cell), "f")
@@ -227,6 +238,12 @@ def size_of(text: str) -> int | None:
 def is_figure(cell: str) -> bool:
     """Return whether a cell is a figure with its unit at the most, and no words that begin with one."""
     return _FIGURE.fullmatch(cell) is not None
+
+
+def is_bounded(cell: str) -> bool:
+    """Return whether a cell is a figure behind a word that says what bound it is: `max. 491 MB/s`."""
+    found = _BOUND.match(cell)
+    return found is not None and is_figure(cell[found.end() :])
 
 
 def starts_number(cell: str) -> bool:

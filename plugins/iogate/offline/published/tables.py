@@ -10,10 +10,12 @@ from typing import Any
 from iogate.offline.published.beside_headings import bear_rates, of_cells, of_row, of_title
 from iogate.offline.published.blocks import block_of_test, block_of_title, may_have_own_block
 from iogate.offline.published.cells import (
+    LATENCIES,
     Quantity,
     are_pointed_thousands,
     has_decimal_commas,
     has_decimal_points,
+    is_bounded,
     is_figure,
     may_be_pointed_thousands,
     quantities,
@@ -320,7 +322,7 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
         figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
         if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
             unread.append(cell)
-    if not figures and all(cell[:1].isalpha() and not _NAMED.search(cell) for cell in unread):
+    if not figures and all(map(_may_be_heading, unread)):
         return None
     measured = list(own.values())
     named = {column.direction for column in measured} - {""}
@@ -336,6 +338,11 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
         **{"block": block_in(measured) or said.block or of_title, **flying_in(measured), **said.stated},
     )
     return _with_bits(row)
+
+
+def _may_be_heading(cell: str) -> bool:
+    """Return whether a cell that is no figure begins as a heading does."""
+    return cell[:1].isalpha() and not _NAMED.search(cell) and not is_bounded(cell)
 
 
 def _of_all(measured: Sequence[Column]) -> str:
@@ -387,13 +394,19 @@ def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]
             of_row(one, cell) if one.direction and not one.kind else one
             for one, cell in zip(columns, filled, strict=False)
         ]
-    kind, unit = named
-    return [replace(one, kind=kind, unit=unit) if one.direction and not one.kind else one for one in columns]
+    kind, part, unit = named
+    return [
+        replace(one, kind=kind, part=part, unit=unit) if one.direction and not one.kind else one
+        for one in columns
+    ]
 
 
-def _named(label: str) -> tuple[str, str] | None:
-    """Return the kind and unit of figures that a row's label names."""
-    if kind_in(label.lower()) == "iops":
-        return "iops", ""
+def _named(label: str) -> tuple[str, str, str] | None:
+    """Return the kind, part and unit of figures that a row's label names."""
     found = column_of(label, {})
-    return unit_in(label) or ((found.kind, found.unit) if found.kind == "bandwidth" and found.unit else None)
+    if kind_in(label.lower()) == "iops":
+        return "iops", found.part, ""
+    if named := unit_in(label):
+        kind, unit = named
+        return found.kind if kind == "lat" and found.kind in LATENCIES else kind, found.part, unit
+    return (found.kind, found.part, found.unit) if found.kind == "bandwidth" and found.unit else None

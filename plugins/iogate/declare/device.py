@@ -109,6 +109,10 @@ class DeviceFile(Schema):
     identity: dict[str, Text] = Field(
         default_factory=dict, description="patterns that the machine must match, such as machine: '*Orin*'"
     )
+    accepts: Literal["machine", "model"] = Field(
+        "machine",
+        description="which machines may be held against its baselines: this one alone, or any of its model",
+    )
     host: Word = Field("", description="where it is, as execnet has it: ssh=root@orin.lab; here if left out")
     hosts: Names | None = Field(
         None, description="where the clients of its storage are, for workloads with `clients`; each as `host`"
@@ -209,6 +213,7 @@ def load_device(name: str, baselines: Path) -> Device:
         target_id=profile.target_id.model_dump(exclude_none=True),
         description=printable(profile.description),
         identity=profile.identity,
+        accepts=profile.accepts,
         link=profile.link.bandwidth if profile.link else None,
         suites=profile.suites or (),
         overrides=profile.overrides,

@@ -46,7 +46,8 @@ class BaselineJudges:
 
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
     them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
-    baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it.
+    baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it. What is
+    `of_model` is judged by baselines of another machine of its model, too, and added to none.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class BaselineJudges:
         record_missing: bool = False,
         exists: Exists = lambda suite, workload: False,
         learn: bool = False,
+        of_model: bool = False,
     ) -> None:
         self._folder = folder
         self.options = options
@@ -65,6 +67,7 @@ class BaselineJudges:
         self._record_missing = record_missing
         self._exists = exists
         self._learn = learn
+        self._of_model = of_model
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
         self.begun_behind = False
@@ -89,6 +92,7 @@ class BaselineJudges:
                 gating,
                 self._with_loan(),
                 heat=self._heat,
+                of_model=self._of_model,
             )
             expected = judge.expectations().values() if self._learn else ()
             return (

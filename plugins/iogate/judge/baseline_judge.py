@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import MeasurementError
-from iogate.host.environment import differences, identity_changes
+from iogate.host.environment import differences, identity_changes, model_of
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.heat import Heat
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     from iogate.judge.borrowed import Borrowed
     from iogate.judge.gate import Decision, Sensitivity
 
+_ANOTHER_MODEL = "name the right --device, or record this machine with --update-baselines"
+_ANOTHER_ONE = (
+    "name the right --device; or, if it took the place of the other, record it with --update-baselines; or, "
+    "if machines of the model are held against that one, say so in the profile: accepts: model"
+)
 _NO_TOLERANCE = Tolerance()
 
 
@@ -51,7 +56,8 @@ class BaselineJudge:
 
     By `heat` the device is another one as it gets hot (`iogate.judge.places`): what has no course of its own
     is then measured as often as in its baseline, too, as others come behind it. Neither that nor what has
-    one can be judged where it came behind other work than there (`iogate.judge.likeness`).
+    one can be judged where it came behind other work than there (`iogate.judge.likeness`). What is `of_model`
+    may be another machine of the baseline's model.
     """
 
     def __init__(
@@ -62,12 +68,14 @@ class BaselineJudge:
         gate_options: GateOptions,
         *,
         heat: Heat | None = None,
+        of_model: bool = False,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
         self.gating = tuple(gating)
         self.gate_options = gate_options
         self.heat = heat or Heat()
+        self._of_model = of_model
         self._unlike: UnlikeWork | None = None
         self._alike_within = True
         self.decisions: dict[str, Decision] = {}
@@ -144,12 +152,18 @@ class BaselineJudge:
         return "a published baseline" if self.baseline.published else sessions
 
     def check(self, environment: Environment) -> None:
-        """Raise MeasurementError if the baseline is of another machine."""
-        mismatch = identity_changes(self.baseline.environment.identity, environment.identity)
-        if mismatch:
+        """Raise MeasurementError if the baseline is of another machine, or of another model if it holds for
+        all machines of that.
+        """
+        known = self.baseline.environment.identity
+        mismatch = identity_changes(known, environment.identity)
+        if not mismatch:
+            return
+        unlike = identity_changes(model_of(known), model_of(environment.identity))
+        if unlike or not self._of_model:
             raise MeasurementError(
                 f"the baseline is of another machine: {'; '.join(mismatch)}",
-                remedy="name the right --device, or record this machine with --update-baselines",
+                remedy=_ANOTHER_MODEL if unlike else _ANOTHER_ONE,
             )
 
     def differences(self, environment: Environment) -> Sequence[str]:

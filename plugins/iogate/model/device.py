@@ -28,7 +28,8 @@ class Environment:
 class Device:
     """A named machine under test with its profile.
 
-    `identity` maps names of the environment's identity to patterns of fnmatch(3). `target` is a directory or
+    `identity` maps names of the environment's identity to patterns of fnmatch(3); its baselines are of one
+    machine, and it `accepts` that one alone, or any of the model. `target` is a directory or
     a block device, `host` where the machine is, as execnet has it (empty: here), `hosts` where the clients of
     the target are, if it has several. `link` is the limit of its link in B/s. `suites` are the names of the
     suites that apply (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing`
@@ -40,6 +41,7 @@ class Device:
     target: str
     description: str = ""
     identity: Mapping[str, str] = field(default_factory=dict)
+    accepts: Literal["machine", "model"] = "machine"
     link: float | None = None
     suites: tuple[str, ...] = ()
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -149,6 +149,7 @@ class PytestRun:
             update=self.settings.update,
             exists=self.selected.has,
             record_missing=self.subject.missing == "record",
+            of_model=self.subject.device.accepts == "model",
             learn=self.subject.device.learn and not self.settings.strict,
         )
 

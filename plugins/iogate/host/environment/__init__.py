@@ -16,6 +16,7 @@ from iogate.host.environment.compare import (
     identity_changes,
     identity_mismatch,
     material,
+    model_of,
 )
 from iogate.host.environment.files import known_facts
 from iogate.model import Environment
@@ -27,6 +28,7 @@ __all__ = [
     "identity_changes",
     "identity_mismatch",
     "material",
+    "model_of",
     "observe",
 ]
 

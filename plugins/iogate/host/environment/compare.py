@@ -19,7 +19,6 @@ IDENTITY = (
 INDIVIDUAL = ("serial", "disk_serial", "disk_wwid")
 """Those that tell one machine from another of its model; the others tell what model it is."""
 
-
 _OF_EACH_DISK = ("disk", "disk_serial", "disk_wwid", "disk_capacity", "disk_firmware")
 """What each disk of an array says, in the order of their kernel names, which change places at a boot."""
 
@@ -36,6 +35,11 @@ _MATERIAL: Mapping[str, tuple[float, float]] = {
     "free_space": (10.0, 0.0),
     "uptime": (float("inf"), 0.0),
 }
+
+
+def model_of(identity: Mapping[str, str]) -> dict[str, str]:
+    """Return what of an identity tells the model of a machine."""
+    return {name: text for name, text in identity.items() if name not in INDIVIDUAL}
 
 
 def identity_mismatch(expected_patterns: Mapping[str, str], observed: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from iogate.errors import BaselineError, InputError
-from iogate.host.environment import INDIVIDUAL
+from iogate.host.environment import model_of
 from iogate.judge.baseline.file import refuse_links
 from iogate.judge.baseline.kinds import single_files
 from iogate.judge.baseline.storage import hold_lock, write
@@ -112,7 +112,6 @@ def _name(one: DeviceSession, owners: Mapping[str, set[str]]) -> str:
 
 
 def _session(one: DeviceSession) -> dict[str, Any]:
-    identity = {key: text for key, text in one.environment.identity.items() if key not in INDIVIDUAL}
-    known = Environment(identity, one.environment.subject, one.environment.state)
+    known = Environment(model_of(one.environment.identity), one.environment.subject, one.environment.state)
     device = clean_text(one.device)
     return {"device": device, **session_of(known, f"the device {device}")}

@@ -166,6 +166,7 @@ def _link(link: Link | None) -> Iterator[str]:
 
 
 def _rest(name: str) -> Iterator[str]:
+    yield "# accepts: model   # its baselines hold for any machine of the model, and not for this one alone"
     yield "# suites: [quick, acceptance]   # which apply; all if left out"
     if name == LOCAL:
         yield "missing: record   # a workload without a baseline: fail, skip, record"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from iogate.host.environment import INDIVIDUAL, identity_changes
+from iogate.host.environment import INDIVIDUAL, identity_changes, model_of
 from iogate.model import Environment
 from iogate.report.history.sessions import Measured
 from iogate.report.history.values import KnownSession, LeftOut
@@ -52,7 +52,7 @@ def individual(environment: Environment) -> dict[str, str]:
 
 def model(environment: Environment) -> dict[str, str]:
     """Return what tells the model of a machine."""
-    return {key: text for key, text in environment.identity.items() if key not in INDIVIDUAL}
+    return model_of(environment.identity)
 
 
 def _machines(device: str, sessions: Sequence[KnownSession], said: list[LeftOut]) -> list[_Machine]:

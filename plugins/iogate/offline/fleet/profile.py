@@ -16,7 +16,7 @@ from iogate.judge.baseline.file import PROFILE
 from iogate.judge.baseline.places import near_path
 from iogate.offline.devices.initial import KIND, write_new
 
-_OWN = ("host", "target_id", "identity", "description", "missing", "learn")
+_OWN = ("host", "target_id", "identity", "description", "accepts", "missing", "learn")
 """What a profile says of one device, or of how its baseline came to be."""
 _HEAD = """\
 # The profile of a fleet: new devices of this model are accepted by pytest --device={name}, on the device

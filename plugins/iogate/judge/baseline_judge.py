@@ -83,8 +83,8 @@ class BaselineJudge:
 
     @property
     def _count(self) -> Count:
-        hot, unlike = self.heat.known.span > 0, bool(self._unlike)
-        return Count(self.workload, self.gate_options, self._places, self._efforts, hot, unlike)
+        hot, behind_more = self.heat.known.span > 0, bool(self._unlike and self._unlike.excuse)
+        return Count(self.workload, self.gate_options, self._places, self._efforts, hot, behind_more)
 
     @property
     def minimum(self) -> int:

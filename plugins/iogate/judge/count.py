@@ -20,8 +20,9 @@ class Count:
     """The numbers of one workload. `efforts` are how many times as many as usual each metric may ask for.
 
     Where speed depends on places, or the device gets `hot`, there are as many as in sessions of the
-    baseline, unless this one came behind `unlike` work. Fewer say nothing of how fast the device is once it
-    is hot, or its cache is full; and what is measured behind would find it less hot at the same places.
+    baseline, unless this one came `behind_more` work, where no number makes them alike. Fewer say nothing
+    of how fast the device is once it is hot, or its cache is full; and what is measured behind would find it
+    less hot at the same places.
     """
 
     workload: Workload
@@ -29,7 +30,7 @@ class Count:
     places: Places
     efforts: Mapping[str, float]
     hot: bool = False
-    unlike: bool = False
+    behind_more: bool = False
 
     @property
     def first(self) -> int:
@@ -58,7 +59,7 @@ class Count:
     @property
     def _recorded(self) -> int:
         """How many repetitions the baseline asks for; 0: it does not."""
-        if self.unlike:
+        if self.behind_more:
             return 0
         if self.places.count or not self.hot:
             return self.places.count

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from iogate.errors import IogateError
+from iogate.formats.held import held_file
 from iogate.formats.reading import read_at_once
 from iogate.formats.streams import Stream, is_stream
 from iogate.report.markdown import is_markdown, markdown
@@ -66,7 +67,7 @@ class StepSummary:
         if self._results is None:
             return
         try:
-            descriptor = os.open(self._path, _APPEND)
+            descriptor = _opened(self._path)
             with os.fdopen(descriptor, "ab", buffering=0) as stream:
                 status = os.fstat(descriptor)
                 if stat.S_ISREG(status.st_mode):
@@ -86,11 +87,17 @@ def step_trouble() -> str:
     """Return why nothing can be appended to the summary of the step; empty if it can, or nobody asks."""
     path = _step()
     try:
-        os.close(os.open(path, _APPEND))
+        os.close(_opened(path))
     except OSError as error:
         why = f"nothing is appended to ${STEP_SUMMARY}, {path}: {error.strerror}"
         return printable(f"warning: {why}")
     return ""
+
+
+def _opened(path: Path) -> int:
+    """Return a file that is open for appending; through no other user's link. Raises OSError."""
+    with held_file(path) as (folder, name):
+        return os.open(name, _APPEND | os.O_NOFOLLOW, dir_fd=folder)
 
 
 def _step() -> Path:

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from iogate.errors import InputError, IogateError
 from iogate.model import Environment, Finding, PairFacts
 from iogate.report.markdown import COMMENT_LIMIT, MARK, markdown
-from iogate.report.markdown_file import STEP_SUMMARY, MarkdownFile, StepSummary, step_summary
+from iogate.report.markdown_file import STEP_SUMMARY, MarkdownFile, StepSummary, step_summary, step_trouble
 from iogate.report.results import RunRecord
 from iogate.units import printable
 from records import results, workload
@@ -198,6 +198,20 @@ def test_the_summary_of_a_step_is_appended_to(tmp_path, monkeypatch):
     keep(step_summary())
     before, mark, _ = file.read_text().partition(MARK)
     assert before == "# what others said\n" and mark
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a link of another user is made by root")
+def test_the_summary_of_a_step_is_not_appended_to_through_a_link_of_another_user(tmp_path, monkeypatch):
+    victim, own, link = (tmp_path / name for name in ("victim", "own", "link"))
+    victim.write_text("x\n")
+    own.symlink_to(victim)
+    link.symlink_to(victim)
+    os.lchown(link, 54321, 54321)
+    monkeypatch.setenv(STEP_SUMMARY, str(link))
+    assert step_summary() is None and "symbolic link of user 54321" in step_trouble()
+    monkeypatch.setenv(STEP_SUMMARY, str(own))
+    keep(step_summary())
+    assert MARK in victim.read_text()
 
 
 @pytest.mark.parametrize("value", ["", "/nowhere/at/all", "/dev/null", "/"])

@@ -269,6 +269,14 @@ class TestIdentity:
         assert identity_changes(booted("S3", "S4"), booted("S4", "S3")) == []
         assert identity_changes({"disk_serial": "S1, S1"}, {"disk_serial": "S1, S2"})
 
+    def test_a_usb_disk_has_the_serial_number_of_its_usb_device(self, tmp_path):
+        usb = "sys/devices/pci0000:00/0000:00:14.0/usb2/2-1"
+        disk = f"{usb}/2-1:1.0/host0/target0:0:0/0:0:0:0/block/sda"
+        files = {f"{usb}/idVendor": "0781\n", f"{usb}/serial": "4C530001\n", f"{disk}/size": "2000\n"}
+        hub = {"sys/devices/pci0000:00/0000:00:14.0/usb2/idVendor": "1d6b\n"}
+        root = plant(tmp_path, {**files, **hub}, {"sys/dev/block/8:0": tmp_path / disk})
+        assert observe("8:0", tmp_path, root).identity["disk_serial"] == "4C530001"
+
     @pytest.mark.parametrize("generic", ["ARMv8 Processor rev 1 (v8l)", "ARMv7 Processor rev 3 (v7l)"])
     def test_a_kernel_that_names_no_arm_processor_makes_no_other_machine(self, generic):
         assert identity_changes({"cpu": generic}, {"cpu": "arm,cortex-a78"}) == []

@@ -109,6 +109,21 @@ def test_a_session_at_rest_is_judged_by_sessions_in_a_row_where_that_changes_not
     assert found.verdict == verdict, found.reason
 
 
+@pytest.mark.parametrize(("begun", "count"), [(0.0, 5), (90.0, 2)])
+def test_behind_less_work_there_are_as_many_repetitions_as_recorded(begun, count):
+    """What comes next is behind as much work of its session then, as it was: a second suite was undecided."""
+    baseline = recorded(begins_fast, IN_A_ROW)
+    heat = Heat(heat_of([baseline]), rested=not begun)
+    gate = {IOPS: Tolerance(0.05)}
+    judge = BaselineJudge(workload("fio", options={}, gate=gate), baseline, (IOPS,), GateOptions(), heat=heat)
+    works = [begun + 2.0 * place for place in range(12)]
+    measured = [
+        Repetition(Output({IOPS: begins_fast(place, work)}, {}), 2.0, "", worked=work)
+        for place, work in enumerate(works)
+    ]
+    assert next(number for number in range(1, 13) if judge.look(measured[:number])) == count
+
+
 @pytest.mark.parametrize(("hot", "changes"), [(0.8, (0.0, -0.15)), (1.25, (0.0, 0.15))])
 def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_session(hot, changes):
     """A cache that is full behind the first workload, and empty again in each pause: alone and at rest the

@@ -84,10 +84,16 @@ def identity(disks: list[Path]) -> dict[str, str]:
     ]
     return {
         "disk": ", ".join(filter(None, models)),
-        "disk_serial": _each(disks, "device/serial", "serial"),
+        "disk_serial": ", ".join(filter(None, map(_serial, disks))),
         "disk_wwid": _each(disks, "wwid", "device/wwid", "device/cid"),
         "disk_capacity": ", ".join(filter(None, (_capacity(sysfs.text(disk / "size")) for disk in disks))),
     }
+
+
+def _serial(disk: Path) -> str:
+    """Return the serial number of a disk; that of a USB disk is its USB device's."""
+    usb = next((above for above in disk.parents if (above / "idVendor").exists()), None)
+    return _each([disk], "device/serial", "serial") or (sysfs.text(usb / "serial") if usb else "")
 
 
 def _capacity(sectors: str) -> str:

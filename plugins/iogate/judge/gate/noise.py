@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from iogate.judge.borrowed import Borrowed
-from iogate.judge.gate.distributions import WELL_KNOWN, variance_ratio_bound
+from iogate.judge.gate.distributions import WELL_KNOWN, student_bound, variance_ratio_bound
 from iogate.judge.gate.robust import huber, outlier_limit, rough_scale, sum_of_squares, winsorise
 
 YOUNG = 3  # a baseline with fewer sessions cannot know its session noise
 ASSUMED_SESSION_NOISE = 0.01
 ASSUMED_DEGREES = 4.0  # an assumption is worth as much as five sessions, not infinitely many
 NOISE_FLOOR = 0.001  # nobody measures storage better than 0.1%: identical values have this noise
+_FAR = 0.004  # of sessions, as far as where a failure is doubted that is one of 1000
 _USUAL = 0.98  # confidence up to which a workload's session noise may be that of others
 _TRUSTED = 16.0  # degrees of freedom that the others' sessions can give a workload: they differ from it
 _DOUBTED = 6.0  # the most where they differ wildly; far out in the tail more would not hold
@@ -136,7 +137,9 @@ def baseline_noise(
 
     `assumed` is the relative session noise to assume if there are fewer than three sessions; without it, it
     is assumed to be at least 1% and at least the repetition noise. What is `borrowed` from other workloads
-    moderates both components. Values are known to come in steps of `resolution` (0: nothing is known).
+    moderates both components; one session, which tells nothing of how sessions differ, may be judged by the
+    assumption instead, where that is larger, and surer than what was learnt from a few. Values are known to
+    come in steps of `resolution` (0: nothing is known).
     """
     found = components(sessions, resolution)
     count, inverse = found.sessions, 1 / found.repetitions
@@ -160,6 +163,17 @@ def baseline_noise(
         lenient = max(mild, between)
         between = max(cautious, between)
         session_degrees = doubted_degrees = ASSUMED_DEGREES if assumed is None else WELL_KNOWN
+    guess = ASSUMED_SESSION_NOISE**2
+    if (
+        learnt
+        and count == 1
+        and between <= guess
+        and _reach(guess, ASSUMED_DEGREES) < _reach(between, doubted_degrees)
+    ):
+        lenient = between if session_degrees >= ASSUMED_DEGREES else guess
+        between = guess
+        session_degrees = max(session_degrees, ASSUMED_DEGREES)
+        doubted_degrees = max(doubted_degrees, ASSUMED_DEGREES)
     least = max(NOISE_FLOOR**2, found.resolution**2 / 12)
     return Noise(
         found.centre,
@@ -178,6 +192,11 @@ def baseline_noise(
         stalls=found.stalls,
         values=found.values,
     )
+
+
+def _reach(session: float, degrees: float) -> float:
+    """Return how far apart sessions of this noise may be by chance, where that is known so well."""
+    return math.sqrt(session) * student_bound(degrees, _FAR)
 
 
 def _usual(found: Components, repetition: float, borrowed: Borrowed) -> bool:

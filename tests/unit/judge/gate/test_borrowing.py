@@ -50,6 +50,24 @@ def test_workloads_that_differ_lend_less():
     assert unlike.session_degrees < 4 < alike.session_degrees
 
 
+def noise_of_one_session(lenders, session):
+    """That of a workload with one session beside others, and what those lend."""
+    known, _ = device(random.Random(7), workloads=lenders, sessions=6, session=session, repetition=0.005)
+    lent = borrow(known)
+    alone = tuple(tuple(map(math.log, row)) for row in known[0][:1])
+    return baseline_noise(alone, None, lent), lent
+
+
+def test_one_session_is_judged_by_the_assumption_until_others_know_better():
+    few, lent = noise_of_one_session(2, 0.003)
+    assert math.sqrt(lent.session) < 0.01 and lent.doubted_degrees < 4
+    assert math.sqrt(few.session) == pytest.approx(0.01) and few.doubted_degrees == 4
+    many, lent = noise_of_one_session(40, 0.003)
+    assert many.session == pytest.approx(lent.session) and math.sqrt(lent.session) < 0.005
+    noisy, lent = noise_of_one_session(2, 0.03)
+    assert math.sqrt(noisy.session) > 0.01 and noisy.doubted_degrees == pytest.approx(lent.doubted_degrees)
+
+
 def test_workloads_that_move_together_count_as_one():
     together = borrow(device(random.Random(3), sessions=3, repetition=0.001, together=1.0)[0])
     apart = borrow(device(random.Random(3), sessions=3, repetition=0.001)[0])

@@ -153,6 +153,15 @@ class DeviceFile(Schema):
         return self
 
     @model_validator(mode="after")
+    def _learns_of_itself(self) -> DeviceFile:
+        if self.learn and self.accepts == "model":
+            raise ValueError(
+                "learn adds what a machine measures to its baseline, and with accepts: model that stays the "
+                "good one's, to which --update-baselines=append adds: leave learn out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _overrides_apply(self) -> DeviceFile:
         for suite in self.overrides:
             if suite != "*" and self.suites is not None and suite not in self.suites:

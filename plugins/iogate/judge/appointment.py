@@ -46,8 +46,9 @@ class BaselineJudges:
 
     `update` makes new baselines of all that is measured, or adds to those there are; `record_missing` makes
     them of what has none yet. `exists` tells whether there still is a suite or workload. With `learn` a
-    baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it. What is
-    `of_model` is judged by baselines of another machine of its model, too, and added to none.
+    baseline that cannot resolve its tolerance is taught by what is measured, instead of judging it. Where a
+    model is given (`of_model`: patterns of its identity), baselines of another machine of it judge, too, and
+    nothing is added to them.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class BaselineJudges:
         record_missing: bool = False,
         exists: Exists = lambda suite, workload: False,
         learn: bool = False,
-        of_model: bool = False,
+        of_model: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
         self.options = options

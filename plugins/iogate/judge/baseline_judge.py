@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import MeasurementError
-from iogate.host.environment import differences, identity_changes, model_of
+from iogate.host.environment import differences, identity_changes
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.heat import Heat
@@ -56,8 +56,8 @@ class BaselineJudge:
 
     By `heat` the device is another one as it gets hot (`iogate.judge.places`): what has no course of its own
     is then measured as often as in its baseline, too, as others come behind it. Neither that nor what has
-    one can be judged where it came behind other work than there (`iogate.judge.likeness`). What is `of_model`
-    may be another machine of the baseline's model.
+    one can be judged where it came behind other work than there (`iogate.judge.likeness`). Where a
+    model is given (`of_model`: patterns of its identity), it may be another machine of that.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class BaselineJudge:
         gate_options: GateOptions,
         *,
         heat: Heat | None = None,
-        of_model: bool = False,
+        of_model: Mapping[str, str] | None = None,
     ) -> None:
         self.workload = workload
         self.baseline = baseline
@@ -159,8 +159,8 @@ class BaselineJudge:
         mismatch = identity_changes(known, environment.identity)
         if not mismatch:
             return
-        unlike = identity_changes(model_of(known), model_of(environment.identity))
-        if unlike or not self._of_model:
+        unlike = identity_changes(known, environment.identity, self._of_model or {})
+        if unlike or self._of_model is None:
             raise MeasurementError(
                 f"the baseline is of another machine: {'; '.join(mismatch)}",
                 remedy=_ANOTHER_MODEL if unlike else _ANOTHER_ONE,

@@ -143,14 +143,15 @@ class PytestRun:
     def _judges(self) -> BaselineJudges:
         from iogate.judge.appointment import BaselineJudges
 
+        device = self.subject.device
         return BaselineJudges(
             self.subject.own_baselines,
             self.settings.gate_options,
             update=self.settings.update,
             exists=self.selected.has,
             record_missing=self.subject.missing == "record",
-            of_model=self.subject.device.accepts == "model",
-            learn=self.subject.device.learn and not self.settings.strict,
+            of_model=device.identity if device.accepts == "model" else None,
+            learn=device.learn and not self.settings.strict,
         )
 
     def find_gaps(self, *, measures: bool) -> None:

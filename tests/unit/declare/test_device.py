@@ -150,6 +150,12 @@ def test_a_symbolic_link_cannot_lead_to_what_is_hidden(baselines, hidden):
     assert "hunter2" not in str(caught.value)
 
 
+def test_what_accepts_a_model_does_not_learn_unasked(baselines):
+    assert load_device("orin", baselines("target: /mnt\naccepts: model\n")).accepts == "model"
+    with pytest.raises(InputError, match="leave learn out"):
+        load_device("orin", baselines("target: /mnt\naccepts: model\nlearn: true\n"))
+
+
 def test_an_unknown_device_is_answered_by_the_known_ones(baselines):
     folder = baselines(FULL)
     (folder / "without_profile").mkdir()

@@ -206,17 +206,21 @@ def test_what_one_session_knows_of_the_machine_holds_for_the_next(folder):
 def test_any_machine_of_the_model_is_held_against_a_good_one_where_that_is_said(folder):
     known = {**LAB_7.identity, "serial": "1"}
     store(folder, A, environment=Environment(identity=known))
-    judge = judges(folder, of_model=True).appoint(A, (READ,))
+    judge = judges(folder, of_model={}).appoint(A, (READ,))
     another = Environment(identity={**known, "serial": "2"})
     judge.check(another)
     assert judge.differences(another) == ["serial was 1, is 2"]
     with pytest.raises(MeasurementError, match="another machine"):
         judge.check(LAB_8)
+    by_pattern = judges(folder, of_model={"machine": "[78]", "board": "*"}).appoint(A, (READ,))
+    by_pattern.check(LAB_8)  # as an image may call a board otherwise
+    with pytest.raises(MeasurementError, match="another machine"):
+        by_pattern.check(Environment(identity={"machine": "9"}))
     with pytest.raises(MeasurementError, match="another machine") as caught:
         judges(folder).appoint(A, (READ,)).check(another)
     assert "accepts: model" in str(caught.value.remedy)
     with pytest.raises(MeasurementError, match="not appended"):  # it stays that of the good one
-        judges(folder, of_model=True, update="append").appoint(A, (READ,)).check(another)
+        judges(folder, of_model={}, update="append").appoint(A, (READ,)).check(another)
 
 
 def test_of_sessions_of_two_machines_the_newest_says_which_one_it_is(folder):

@@ -59,13 +59,23 @@ def identity_mismatch(expected_patterns: Mapping[str, str], observed: Mapping[st
     return [printable(message) for message in messages]
 
 
-def identity_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+def identity_changes(
+    old: Mapping[str, str], new: Mapping[str, str], model: Mapping[str, str] | None = None
+) -> list[str]:
     """Return how the machine differs from the one of a baseline; empty if it is the same, as far as both
-    know.
+    know, or another one of the same `model`, if that is asked for: what both match its patterns by is no
+    difference.
 
     A name that only one of them knows says nothing: serial numbers can often be read by root only.
     """
     shared = (old.keys() & new.keys()) - set(_renamed(old, new))
+    if model is not None:
+        alike = (
+            name
+            for name in model
+            if not any(identity_mismatch({name: model[name]}, one) for one in (old, new))
+        )
+        shared -= {*INDIVIDUAL, *alike}
     return _changes(*({name: one[name] for name in one if name in shared} for one in (old, new)))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from iogate.offline.published.beside_headings import bear_rates, of_cells, of_row, of_title
 from iogate.offline.published.blocks import block_of_test, block_of_title, may_have_own_block
 from iogate.offline.published.cells import (
-    LATENCIES,
     Quantity,
     are_pointed_thousands,
     has_decimal_commas,
@@ -28,7 +27,7 @@ from iogate.offline.published.columns import Column, column_of
 from iogate.offline.published.depths import parallel_of_test
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
-from iogate.offline.published.headings import MEASURED, kind_in
+from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
 from iogate.offline.published.raw import MOST_CELLS, RawTable, raw_tables
@@ -404,9 +403,6 @@ def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]
 def _named(label: str) -> tuple[str, str, str] | None:
     """Return the kind, part and unit of figures that a row's label names."""
     found = column_of(label, {})
-    if kind_in(label.lower()) == "iops":
-        return "iops", found.part, ""
-    if named := unit_in(label):
-        kind, unit = named
-        return found.kind if kind == "lat" and found.kind in LATENCIES else kind, found.part, unit
-    return (found.kind, found.part, found.unit) if found.kind == "bandwidth" and found.unit else None
+    if found.kind == "iops":
+        return found.kind, found.part, ""
+    return (found.kind, found.part, found.unit) if found.kind in MEASURED and found.unit else None

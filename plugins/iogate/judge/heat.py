@@ -37,7 +37,8 @@ class KnownHeat:
     false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what
     comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
     of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
-    wherever that was.
+    wherever that was, and `slow_rest` by how much slower repetitions were at rest than behind the work of a
+    session before.
     """
 
     span: float = 0.0
@@ -46,6 +47,7 @@ class KnownHeat:
     carried: float = 0.0
     beginnings: Beginnings = NOT_KNOWN
     fall: Fall = _NONE
+    slow_rest: float = 0.0
 
 
 @dataclass
@@ -98,7 +100,8 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    return KnownHeat(span, surely, falls, carried, beginnings, _fall_within(baselines))
+    fall, slow_rest = _fall_within(baselines), _slow_rest(baselines)
+    return KnownHeat(span, surely, falls, carried, beginnings, fall, slow_rest)
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:
@@ -141,6 +144,35 @@ def _fall_within(baselines: Sequence[Baseline]) -> Fall:
     if len(shares) < _SEVERAL:
         return _NONE
     return Fall(shares[-_SEVERAL], max(fall.since for fall in falls.values()))
+
+
+def _slow_rest(baselines: Sequence[Baseline]) -> float:
+    """Return the largest share by which first repetitions at rest were slower than those of the same workload
+    behind other work, of sessions in a row: one of them may have begun at rest, which shows no course.
+    """
+    from iogate.judge.gate import spread_within, step_of
+
+    rates = [(one, name) for one in baselines for name in one.metrics if is_rate(name)]
+    found = 0.0
+    for one, name in rates:
+        rows = [
+            (one.worked[session], row)
+            for session, row in one.by_session(name).items()
+            if one.worked.get(session) and row
+        ]
+        rested = [row[0] for worked, row in rows if not worked[0]]
+        behind = [row[0] for worked, row in rows if worked[0]]
+        step = step_of(
+            [*rested, *behind],
+            [len(rested)],
+            before=1,
+            behind=1,
+            chance=_SMALL_CHANCE / len(rates),
+            known=spread_within([row for _, row in rows]),
+        )
+        if step and step.change > 0:
+            found = max(found, step.change / (1 + step.change))
+    return found
 
 
 def is_rate(name: str) -> bool:

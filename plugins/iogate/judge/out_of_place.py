@@ -41,6 +41,14 @@ class OutOfPlace:
         """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
         can, or the gate's verdict on it holds, which `decide` returns on other values.
         """
+        slow = self.heat.known.slow_rest
+        if (
+            self.unlike
+            and not self.unlike.excuse
+            and decision.verdict == "regressed"
+            and self._explains(name, decision, slow)
+        ):
+            return f"{format_change(-slow)} was seen of what began at rest, and {self.unlike.text}"
         course = self.places.courses.get(name) if self.places.surely(name) else None
         if not self.unlike or (course and self._is_how_it_begins(name, course)):
             course = None
@@ -129,7 +137,7 @@ class OutOfPlace:
         values = [item.metrics[name] for item in having]
         if is_rate(name):
             self.heat.see(values, [item.worked for item in having], self.places.usual)
-        if longer and decision.verdict == "regressed" and self._explains(name, decision):
+        if longer and decision.verdict == "regressed" and self._explains(name, decision, self.heat.fall):
             return f"{format_change(-self.heat.fall)} was seen {self.heat.whose}, and {longer.text}"
         falls = longer and decision.verdict == "regressed"
         step = self.places.fall(name, values) if falls else None
@@ -144,9 +152,9 @@ class OutOfPlace:
             f"measure again, or record it anew with as many (repetitions: {len(values)})"
         )
 
-    def _explains(self, name: str, decision: Decision) -> bool:
+    def _explains(self, name: str, decision: Decision, fall: float) -> bool:
         """Return whether a metric has lost about as much as rates are seen to fall by, or less."""
-        fall = 0.0 if self.workload.rests else self.heat.fall
+        fall = 0.0 if self.workload.rests else fall
         most = fall if metric(name).direction == "higher" else fall / (1 - fall)
         return fall > 0 and abs(decision.change or 0.0) <= _ABOUT * most + _NEAR
 

@@ -109,6 +109,32 @@ def test_a_session_at_rest_is_judged_by_sessions_in_a_row_where_that_changes_not
     assert found.verdict == verdict, found.reason
 
 
+@pytest.mark.parametrize(
+    ("begun", "loss", "verdict"),
+    [
+        (IN_A_ROW, 0.0, "inconclusive"),
+        (IN_A_ROW, 0.1, "inconclusive"),  # as slow as the rest explains
+        (IN_A_ROW, 0.3, "regressed"),
+        (RESTED, 0.0, "pass"),
+    ],
+)
+def test_what_is_slower_at_rest_is_not_regressed_by_as_much_as_the_session_that_began_so(
+    begun, loss, verdict
+):
+    """One of five shows no course: unchanged, a device that warms up was regressed where it was rested."""
+    baseline = recorded(warms_up, begun)
+    heat = Heat(heat_of([baseline]), rested=True)
+    gate = {IOPS: Tolerance(0.05)}
+    judge = BaselineJudge(workload("fio", options={}, gate=gate), baseline, (IOPS,), GateOptions(), heat=heat)
+    measured = [
+        Repetition(Output({IOPS: warms_up(0, work) * (1 - loss)}, {}), 2.0, "", worked=work)
+        for work in (2.0 * place for place in range(12))
+    ]
+    count = next(number for number in range(1, 13) if judge.look(measured[:number]))
+    found = judge.verdict(measured[:count])
+    assert found.verdict == verdict, found.reason
+
+
 @pytest.mark.parametrize(("begun", "count"), [(0.0, 5), (90.0, 2)])
 def test_behind_less_work_there_are_as_many_repetitions_as_recorded(begun, count):
     """What comes next is behind as much work of its session then, as it was: a second suite was undecided."""

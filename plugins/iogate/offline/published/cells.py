@@ -48,6 +48,10 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 _SCIENTIFIC = re.compile(r"\d\.\d{4,17}[eE][+-]?\d{1,2}")  # as programs print large numbers, with all digits
 _GROUPED = re.compile(r"(\d{1,3})((?:[ \u00a0\u2009\u202f'’]\d{3})+)((?:[.,]\d+)?[^\d.,]*)")
+_ENDS_WITH_FIGURE = re.compile(
+    r"(?<!\S)(?:\d[\d.,]{0,20} ?(?:[kmgt]i?b/s|[mnuµ]?s)|(?:\d{4,20}|\d{1,3}(?:,\d{3}){1,6}) ?iops)$",
+    re.IGNORECASE,
+)
 _UNCERTAINTY = re.compile(
     r"([\dA-Za-zµμА-Яа-я/])\s*(?:([(\[])\s*)?(?:±|\+/-|\+-)\s*[\d.,]+(?:\s*(%|[A-Za-zµμА-Яа-я/]+))?"
     r"(?(2)\s*[)\]])"
@@ -240,10 +244,12 @@ def is_figure(cell: str) -> bool:
     return _FIGURE.fullmatch(cell) is not None
 
 
-def is_bounded(cell: str) -> bool:
-    """Return whether a cell is a figure behind a word that says what bound it is: `max. 491 MB/s`."""
-    found = _BOUND.match(cell)
-    return found is not None and is_figure(cell[found.end() :])
+def bears_figure(cell: str) -> bool:
+    """Return whether a cell is a figure, also behind a word that says what bound it is, or that it is about
+    right (`max. 491 MB/s`, `up to 491`), or ends with one of a bandwidth or time, or of thousands of IOPS.
+    """
+    worded = next((found for word in (_ABOUT, _MEAN, _BOUND) if (found := word.match(cell))), None)
+    return is_figure(cell[worded.end() :] if worded else cell) or _ENDS_WITH_FIGURE.search(cell) is not None
 
 
 def starts_number(cell: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from iogate.offline.published.cells import ABSENT, is_figure, starts_number
+from iogate.offline.published.cells import ABSENT, bears_figure, is_figure, starts_number
 from iogate.offline.published.columns import begins_figure, heads_figures, names_figures
 from iogate.offline.published.forms import (
     LONGEST_CELL,
@@ -85,14 +85,21 @@ def raw_tables(lines: Lines) -> Iterator[RawTable]:
 
 def is_failed(cells: Sequence[str], table: RawTable) -> bool:
     """Return whether cells are those of a row of the table that has no figures, as of a run that failed: it
-    says so, or the same in each of them, or begins with a number, and says so in one or those above it begin
-    with numbers, too; and it names no figures.
+    says so where those above it have theirs, or the same in each cell, or begins with a number, and says so
+    in one or those above it begin with numbers, too; and it names no figures.
     """
     if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells[1:])):
         return False
     if all(map(_FAILED.fullmatch, cells[1:])) or len({*map(str.lower, cells[1:])}) == 1 < len(cells) - 1:
         return True
     rows = table.rows[-_LOOKED_AT:]
+    of_figures = [
+        index
+        for index in range(1, len(cells))
+        if any(starts_number(row[index]) for _, row in rows if index < len(row))
+    ]
+    if of_figures and all(_FAILED.fullmatch(cells[index]) for index in of_figures):
+        return True
     alike = bool(rows) and all(starts_number(row[0]) for _, row in rows)
     return says_failed(cells) or (alike and starts_number(cells[0]))
 
@@ -255,6 +262,7 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
     of_rows = heads_rows(table.header[0])
     if of_rows and any(map(names_figures, cells[1:])):
         return "end"  # headings of another table
+    figures = figures or sum(map(bears_figure, cells[1:]))
     if len(cells) == width and (of_rows or figures or is_failed(cells, table)):
         return "row"
     if is_nearly_row(cells, table):

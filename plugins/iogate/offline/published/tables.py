@@ -12,9 +12,9 @@ from iogate.offline.published.blocks import block_of_test, block_of_title, may_h
 from iogate.offline.published.cells import (
     Quantity,
     are_pointed_thousands,
+    bears_figure,
     has_decimal_commas,
     has_decimal_points,
-    is_bounded,
     is_figure,
     may_be_pointed_thousands,
     quantities,
@@ -341,7 +341,7 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
 
 def _may_be_heading(cell: str) -> bool:
     """Return whether a cell that is no figure begins as a heading does."""
-    return cell[:1].isalpha() and not _NAMED.search(cell) and not is_bounded(cell)
+    return cell[:1].isalpha() and not _NAMED.search(cell) and not bears_figure(cell)
 
 
 def _of_all(measured: Sequence[Column]) -> str:

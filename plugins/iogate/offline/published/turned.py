@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from iogate.offline.published.cells import is_figure
+from iogate.offline.published.cells import bears_figure
 from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
 from iogate.offline.published.headings import MEASURED
@@ -55,4 +55,4 @@ def _named(raw: RawTable, unit: int) -> Iterator[tuple[int, str, Sequence[str]]]
 
 
 def _has_figures(rows: Sequence[tuple[int, Sequence[str]]], index: int) -> bool:
-    return 2 * sum(is_figure(cells[index]) for _, cells in rows) > len(rows)
+    return 2 * sum(bears_figure(cells[index]) for _, cells in rows) >= len(rows)

@@ -114,7 +114,8 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
     other, alike = turned(raw)
     table = _table(other, legend) if other.rows else None
     unread = any(row.unread for part in parts for row in part.rows)
-    if parts and not (table and (unread or (_has_pairs(table) and not any(map(_has_pairs, parts))))):
+    more = table and (_names_metrics(table) or (_has_pairs(table) and not any(map(_has_pairs, parts))))
+    if parts and not (table and (unread or more)):
         return parts
     odd = [_odd_row(line, " ".join(cells)) for line, cells in raw.rows if line in alike]
     if table or odd:
@@ -122,6 +123,12 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
     if unknown := _bearing_rates(raw):
         return [Table(raw.line, raw.title, (), (Row(raw.rows[0][0], "", unknown=unknown),), len(raw.rows))]
     return []
+
+
+def _names_metrics(table: Table) -> bool:
+    """Return whether the headings of a table name metrics, two at least, and nothing of which test."""
+    measured = [column for column in table.columns if column.kind in MEASURED]
+    return len({(one.kind, one.part) for one in measured}) > 1 and not any(one.subject for one in measured)
 
 
 def _has_pairs(table: Table) -> bool:

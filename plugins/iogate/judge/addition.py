@@ -27,7 +27,10 @@ def require_same_machine(sessions: Mapping[str, Environment], environment: Envir
     """Raise MeasurementError if a session to be added would lie beside some of another machine."""
     other = foreign(sessions, environment)
     if other:
-        remedy = f"name the right --device, or begin anew with --update-baselines; {FORCE}"
+        remedy = (
+            "name the right --device, or record it on the machine of the baseline, or begin anew with "
+            f"--update-baselines; {FORCE}"
+        )
         raise MeasurementError(f"not appended: {other}", remedy=remedy)
 
 

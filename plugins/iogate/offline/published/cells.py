@@ -57,17 +57,15 @@ _UNCERTAINTY = re.compile(
     r"(?(2)\s*[)\]])"
 )
 _OF_BOTH = re.compile(r"\(([^()]*(?:±|\+/-|\+-)[^()]*)\)")  # as in `(450 ± 12) us`
-_ABOUT = re.compile(
-    r"^(?:[~≈≃]|(?:about|approx(?:imately)?\.?|around|ca\.?|circa|up to)) ?(?=\d)", re.IGNORECASE
-)
+_ABOUT = re.compile(r"^(?:[~≈≃]|(?:about|approx(?:imately)?\.?|around|ca\.?|circa)) ?(?=\d)", re.IGNORECASE)
 _MEAN = re.compile(
     r"^(?:avg|average|mean)[.:]{0,2} ?(?=\d)|(?<=\w) ?[(\[](?:avg|average|mean)\.?[)\]]$", re.IGNORECASE
 )
-_BOUND = re.compile(
-    r"(?:(?:max|min)(?:imum|\.)?|at (?:least|most)|(?:more|less) than|over|under|peak|typ(?:ical|\.)?)"
-    r"[.:]? ?(?=\d)",
-    re.IGNORECASE,
-)
+_EXTREMES = {  # of whatever was measured: one row has those of several workloads
+    "max": re.compile(r"^(?:up to|max(?:imum|\.)?|at most|peak)[.:]? ?(?=\d)", re.IGNORECASE),
+    "min": re.compile(r"^(?:min(?:imum|\.)?|at least)[.:]? ?(?=\d)", re.IGNORECASE),
+}
+_BOUND = re.compile(r"^(?:(?:more|less) than|over|under|typ(?:ical|\.)?)[.:]? ?(?=\d)", re.IGNORECASE)
 _NEAR = 0.05  # how exact a figure is that is said to be about right
 PER_SECOND = re.compile(r"(?:iops|(?:i/?o(?:p?s)?|ops|req(?:uest)?s)(?:/s(?:ec)?|ps))$", re.IGNORECASE)
 _SAID_AGAIN = re.compile(r"([\d.,]+\s*([A-Za-z/]+))\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
@@ -172,14 +170,19 @@ def _plain(cell: str) -> str:
     """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
     the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
     """
-    cell = _in_bytes(
-        _UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _MEAN.sub("", _ABOUT.sub("", cell.strip()))))
-    )
+    cell = _in_bytes(_UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _without_words(cell.strip()))))
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
     again = _SAID_AGAIN.fullmatch(cell)
     rates = again and unit_factor("bandwidth", again[2]) and unit_factor("bandwidth", again[3])
     return cell[: again.end(1)] if again and rates else cell
+
+
+def _without_words(cell: str) -> str:
+    """Return a cell without words that say that its figure is about right, a mean, or an extreme."""
+    for words in (_ABOUT, _MEAN, *_EXTREMES.values()):
+        cell = words.sub("", cell)
+    return cell
 
 
 def _certain(found: re.Match[str]) -> str:
@@ -193,6 +196,8 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     read. With `commas` every comma is a decimal one.
     """
     near = _NEAR if _ABOUT.match(cell.strip()) else 0.0
+    extreme = next((name for name, words in _EXTREMES.items() if words.match(cell.strip())), "")
+    part = part or extreme
     cell = _plain(cell)
     if _SCIENTIFIC.fullmatch(cell):
         cell = format(Decimal(cell), "f")
@@ -248,8 +253,8 @@ def bears_figure(cell: str) -> bool:
     """Return whether a cell is a figure, also behind a word that says what bound it is, or that it is about
     right (`max. 491 MB/s`, `up to 491`), or ends with one of a bandwidth or time, or of thousands of IOPS.
     """
-    worded = next((found for word in (_ABOUT, _MEAN, _BOUND) if (found := word.match(cell))), None)
-    return is_figure(cell[worded.end() :] if worded else cell) or _ENDS_WITH_FIGURE.search(cell) is not None
+    figure = is_figure(_BOUND.sub("", _without_words(cell)))
+    return figure or _ENDS_WITH_FIGURE.search(cell) is not None
 
 
 def starts_number(cell: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from iogate.errors import IogateError
 from iogate.formats.held import held_file
 from iogate.formats.reading import read_at_once
-from iogate.formats.streams import Stream, is_stream
+from iogate.formats.streams import Stream, is_stream, own_descriptor
 from iogate.report.markdown import is_markdown, markdown
 from iogate.report.places import replace_place, require_place
 from iogate.report.protocol import Reporter
@@ -96,6 +96,8 @@ def step_trouble() -> str:
 
 def _opened(path: Path) -> int:
     """Return a file that is open for appending; through no other user's link. Raises OSError."""
+    if (own := own_descriptor(path)) is not None:
+        return os.dup(own)
     with held_file(path) as (folder, name):
         return os.open(name, _APPEND | os.O_NOFOLLOW, dir_fd=folder)
 

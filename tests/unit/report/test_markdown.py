@@ -218,8 +218,11 @@ def test_the_summary_of_a_step_is_not_appended_to_through_a_link_of_another_user
 def test_where_there_is_no_summary_of_a_step_nothing_is_written(monkeypatch, value):
     monkeypatch.setenv(STEP_SUMMARY, value)
     assert step_summary() is None
+    assert bool(step_trouble()) == (value in ("/nowhere/at/all", "/"))
     monkeypatch.delenv(STEP_SUMMARY)
     assert step_summary() is None
+    monkeypatch.setenv(STEP_SUMMARY, "/dev/stdout")
+    assert not step_trouble()
 
 
 def test_the_summary_of_a_step_never_grows_too_large_to_be_shown(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from iogate.host.environment import machine
 from iogate.report.results import Results, results_schema
 
 
@@ -167,6 +168,22 @@ def test_a_baseline_of_another_machine_is_not_replaced_without_a_word(project):
     project.run("suites", "--update-baselines", "-k", "alpha")
     result = project.run("suites", "--update-baselines", "-k", "alpha")  # beta has one of another machine
     result.stdout.no_fnmatch_line("*another machine*")
+
+
+def test_a_model_is_held_against_a_good_one_and_that_is_not_replaced_without_a_word(project, monkeypatch):
+    known = machine.identity
+    project.device("lab", "target: .\naccepts: model\nmissing: record\n")
+    for serial in ("1", "2"):
+        monkeypatch.setattr(
+            machine, "identity", lambda root, serial=serial: {**known(root), "serial": serial}
+        )
+        result = project.run("suites", "--device=lab")
+        result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["alpha*pass"])
+    replaced = project.run("suites", "--device=lab", "--update-baselines")
+    replaced.stdout.fnmatch_lines(
+        ["warning: replaced, *serial was 1, is 2; any machine of its model is held *"]
+    )
 
 
 def test_a_new_workload_is_not_stored_beside_sessions_of_another_machine(project):

@@ -68,7 +68,7 @@ class BaselineJudges:
         self._record_missing = record_missing
         self._exists = exists
         self._learn = learn
-        self._of_model = of_model
+        self.of_model = of_model
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
         self.begun_behind = False
@@ -93,7 +93,7 @@ class BaselineJudges:
                 gating,
                 self._with_loan(),
                 heat=self._heat,
-                of_model=self._of_model,
+                of_model=self.of_model,
             )
             expected = judge.expectations().values() if self._learn else ()
             return (

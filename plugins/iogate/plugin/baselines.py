@@ -84,7 +84,13 @@ def _write(
         worked={one.workload.name: _worked(one) for one in records},
     )
     if other := foreign(before, session.environment):
-        yield printable(f"warning: replaced, although {other}; is the right target mounted?")
+        model = judges.of_model is not None
+        now = (
+            "any machine of its model is held against this one now"
+            if model
+            else "is the right target mounted?"
+        )
+        yield printable(f"warning: replaced, although {other}; {now}")
     lost = any(change.note.startswith("replaced") for change in changed)
     asked = verbosity > 0 or (settings.update and verbosity == 0)
     if lost or (asked and any(change.old is not None for change in changed)):

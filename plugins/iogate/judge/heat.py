@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
+_SLOW_CHANCE = 0.02  # where it costs only verdicts on losses of about as much
 _LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
 _SEVERAL = 2  # sessions: in one something else may have disturbed it
@@ -37,8 +38,8 @@ class KnownHeat:
     false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what
     comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
     of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
-    wherever that was, and `slow_rest` by how much slower repetitions were at rest than behind the work of a
-    session before.
+    wherever that was, and `at_rest` by which share repetitions were slower of sessions that began at rest,
+    behind so many seconds of work.
     """
 
     span: float = 0.0
@@ -47,7 +48,19 @@ class KnownHeat:
     carried: float = 0.0
     beginnings: Beginnings = NOT_KNOWN
     fall: Fall = _NONE
-    slow_rest: float = 0.0
+    at_rest: tuple[tuple[float, float], ...] = ()
+
+    def slower_at_rest(self, worked: Sequence[float | None]) -> float:
+        """Return by which share repetitions behind so much work are slower where the session began at rest,
+        as far as sessions of the baselines show it.
+        """
+        last = max((work for work, _ in self.at_rest), default=-1.0)
+        shares = [
+            min(self.at_rest, key=lambda known: abs(known[0] - work))[1] if 0 <= work <= last else 0.0
+            for work in worked
+            if work is not None
+        ]
+        return statistics.fmean(shares) if shares else 0.0
 
 
 @dataclass
@@ -100,8 +113,8 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    fall, slow_rest = _fall_within(baselines), _slow_rest(baselines)
-    return KnownHeat(span, surely, falls, carried, beginnings, fall, slow_rest)
+    fall, at_rest = _fall_within(baselines), tuple(_slow_at_rest(baselines, beginnings))
+    return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest)
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:
@@ -146,33 +159,31 @@ def _fall_within(baselines: Sequence[Baseline]) -> Fall:
     return Fall(shares[-_SEVERAL], max(fall.since for fall in falls.values()))
 
 
-def _slow_rest(baselines: Sequence[Baseline]) -> float:
-    """Return the largest share by which first repetitions at rest were slower than those of the same workload
-    behind other work, of sessions in a row: one of them may have begun at rest, which shows no course.
+def _slow_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
+    """Yield by which share repetitions of sessions that began at rest were slower than the same ones of
+    sessions in a row, each with the work before it, of workloads that began slower beyond what the first
+    ones of these differ by: it takes one such session, which shows no course.
     """
-    from iogate.judge.gate import spread_within, step_of
+    from iogate.judge.gate import step_of
 
-    rates = [(one, name) for one in baselines for name in one.metrics if is_rate(name)]
-    found = 0.0
-    for one, name in rates:
-        rows = [
-            (one.worked[session], row)
-            for session, row in one.by_session(name).items()
-            if one.worked.get(session) and row
-        ]
-        rested = [row[0] for worked, row in rows if not worked[0]]
-        behind = [row[0] for worked, row in rows if worked[0]]
-        step = step_of(
-            [*rested, *behind],
-            [len(rested)],
-            before=1,
-            behind=1,
-            chance=_SMALL_CHANCE / len(rates),
-            known=spread_within([row for _, row in rows]),
-        )
-        if step and step.change > 0:
-            found = max(found, step.change / (1 + step.change))
-    return found
+    for one in baselines:
+        for name in filter(is_rate, one.metrics):
+            rows = {
+                session: row
+                for session, row in one.by_session(name).items()
+                if row and one.worked.get(session)
+            }
+            rested = [session for session in rows if not beginnings.begun[session]]
+            behind = [session for session in rows if beginnings.begun[session]]
+            first = [rows[session][0] for session in (*rested, *behind)]
+            step = step_of(first, [len(rested)], before=1, behind=1, chance=_SLOW_CHANCE)
+            if not step or step.change < 0:
+                continue
+            for place in range(min(map(len, rows.values()))):
+                usual = statistics.fmean(rows[session][place] for session in behind)
+                for session in rested:
+                    if place < len(one.worked[session]):
+                        yield one.worked[session][place], 1 - rows[session][place] / usual
 
 
 def is_rate(name: str) -> bool:

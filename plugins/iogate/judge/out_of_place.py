@@ -41,14 +41,6 @@ class OutOfPlace:
         """Return why a metric cannot be held against the baseline, as it came behind other work; empty: it
         can, or the gate's verdict on it holds, which `decide` returns on other values.
         """
-        slow = self.heat.known.slow_rest
-        if (
-            self.unlike
-            and not self.unlike.excuse
-            and decision.verdict == "regressed"
-            and self._explains(name, decision, slow)
-        ):
-            return f"{format_change(-slow)} was seen of what began at rest, and {self.unlike.text}"
         course = self.places.courses.get(name) if self.places.surely(name) else None
         if not self.unlike or (course and self._is_how_it_begins(name, course)):
             course = None
@@ -137,8 +129,13 @@ class OutOfPlace:
         values = [item.metrics[name] for item in having]
         if is_rate(name):
             self.heat.see(values, [item.worked for item in having], self.places.usual)
-        if longer and decision.verdict == "regressed" and self._explains(name, decision, self.heat.fall):
-            return f"{format_change(-self.heat.fall)} was seen {self.heat.whose}, and {longer.text}"
+        if self.unlike and decision.verdict == "regressed":
+            slow = self.heat.known.slower_at_rest([item.worked for item in having])
+            fall, where = (
+                (self.heat.fall, self.heat.whose) if longer else (slow, "of sessions that began at rest")
+            )
+            if self._explains(name, decision, fall):
+                return f"{format_change(-fall)} was seen {where}, and {self.unlike.text}"
         falls = longer and decision.verdict == "regressed"
         step = self.places.fall(name, values) if falls else None
         step = step or self.places.step(name, values, unlike=longer is not None)

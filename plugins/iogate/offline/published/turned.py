@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from iogate.offline.published.beside_headings import unit_of
 from iogate.offline.published.cells import bears_figure
 from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
@@ -34,7 +35,8 @@ def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
     if not len({*names}) == len(names) < MOST_CELLS:
         return empty, [line for line, _ in measured]
     rows = [(raw.rows[0][0], [heading[index], *(cells[index] for *_, cells in named)]) for index in columns]
-    return replace(raw, header=[[heading[0], *names]], rows=rows), []
+    of_columns = heading[0] if column_of(heading[0], {}).kind else ""  # else it says what rows are
+    return replace(raw, header=[[of_columns, *names]], rows=rows), []
 
 
 def _named(raw: RawTable, unit: int) -> Iterator[tuple[int, str, Sequence[str]]]:
@@ -50,8 +52,20 @@ def _named(raw: RawTable, unit: int) -> Iterator[tuple[int, str, Sequence[str]]]
             group = cells[0]
             continue
         cells = [*cells, *[""] * (raw.width - len(cells))]
-        behind = f"({cells[unit]})" if unit and cells[unit] else ""
+        behind = f"({cells[unit]})" if unit and cells[unit] else _unit_borne(cells)
         yield line, " ".join(filter(None, [group, cells[0], behind]))[:LONGEST_CELL], cells
+
+
+def _unit_borne(cells: Sequence[str]) -> str:
+    """Return the unit that the cells of a row bear whose name has a direction alone; empty if it has not, or
+    they bear units of several kinds.
+    """
+    name = column_of(cells[0], {})
+    borne = [unit_of(cell) for cell in cells[1:] if bears_figure(cell)]
+    if name.kind or not name.direction or not borne or len({named and named[0] for named in borne}) > 1:
+        return ""
+    kind, unit = borne[0] or ("", "")
+    return "IOPS" if kind == "iops" else f"({unit})" if unit else ""
 
 
 def _has_figures(rows: Sequence[tuple[int, Sequence[str]]], index: int) -> bool:

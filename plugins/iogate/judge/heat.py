@@ -38,8 +38,8 @@ class KnownHeat:
     false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what
     comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
     of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
-    wherever that was, and `at_rest` by which share repetitions were slower of sessions that began at rest,
-    behind so many seconds of work.
+    wherever that was, and `at_rest` by which share repetitions were slower, or faster, of sessions that
+    began at rest, behind so many seconds of work.
     """
 
     span: float = 0.0
@@ -51,8 +51,8 @@ class KnownHeat:
     at_rest: tuple[tuple[float, float], ...] = ()
 
     def slower_at_rest(self, worked: Sequence[float | None]) -> float:
-        """Return by which share repetitions behind so much work are slower where the session began at rest,
-        as far as sessions of the baselines show it.
+        """Return by which share repetitions behind so much work are slower where the session began at rest
+        (negative: faster), as far as sessions of the baselines show it.
         """
         last = max((work for work, _ in self.at_rest), default=-1.0)
         shares = [
@@ -113,7 +113,7 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    fall, at_rest = _fall_within(baselines), tuple(_slow_at_rest(baselines, beginnings))
+    fall, at_rest = _fall_within(baselines), tuple(_at_rest(baselines, beginnings))
     return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest)
 
 
@@ -159,10 +159,10 @@ def _fall_within(baselines: Sequence[Baseline]) -> Fall:
     return Fall(shares[-_SEVERAL], max(fall.since for fall in falls.values()))
 
 
-def _slow_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
+def _at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
     """Yield by which share repetitions of sessions that began at rest were slower than the same ones of
-    sessions in a row, each with the work before it, of workloads that began slower beyond what the first
-    ones of these differ by: it takes one such session, which shows no course.
+    sessions in a row (negative: faster), each with the work before it, of workloads that began otherwise
+    beyond what the first ones of these differ by: it takes one such session, which shows no course.
     """
     from iogate.judge.gate import step_of
 
@@ -177,7 +177,7 @@ def _slow_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iter
             behind = [session for session in rows if beginnings.begun[session]]
             first = [rows[session][0] for session in (*rested, *behind)]
             step = step_of(first, [len(rested)], before=1, behind=1, chance=_SLOW_CHANCE)
-            if not step or step.change < 0:
+            if not step:
                 continue
             for place in range(min(map(len, rows.values()))):
                 usual = statistics.fmean(rows[session][place] for session in behind)

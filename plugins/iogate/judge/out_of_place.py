@@ -18,6 +18,7 @@ from iogate.units import format_change, format_share
 if TYPE_CHECKING:
     from iogate.judge.gate import Course, Decision, Step
 
+_AT_REST = "of sessions that began at rest"
 _ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 
 
@@ -129,13 +130,18 @@ class OutOfPlace:
         values = [item.metrics[name] for item in having]
         if is_rate(name):
             self.heat.see(values, [item.worked for item in having], self.places.usual)
+        slow = self.heat.known.slower_at_rest([item.worked for item in having])
         if self.unlike and decision.verdict == "regressed":
-            slow = self.heat.known.slower_at_rest([item.worked for item in having])
-            fall, where = (
-                (self.heat.fall, self.heat.whose) if longer else (slow, "of sessions that began at rest")
-            )
+            fall, where = (self.heat.fall, self.heat.whose) if longer else (slow, _AT_REST)
             if self._explains(name, decision, fall):
                 return f"{format_change(-fall)} was seen {where}, and {self.unlike.text}"
+        if (
+            self.unlike
+            and not longer
+            and decision.verdict in PASSED
+            and self._hides(name, values, slow, decide)
+        ):
+            return f"{format_change(-slow)} was seen {_AT_REST}, and {self.unlike.text}"
         falls = longer and decision.verdict == "regressed"
         step = self.places.fall(name, values) if falls else None
         step = step or self.places.step(name, values, unlike=longer is not None)
@@ -148,6 +154,14 @@ class OutOfPlace:
             f"{told}, where sessions of the baseline have ended: nobody knows what the device did there; "
             f"measure again, or record it anew with as many (repetitions: {len(values)})"
         )
+
+    def _hides(
+        self, name: str, values: Sequence[float], slow: float, decide: Callable[[Sequence[float]], str]
+    ) -> bool:
+        """Return whether a pass of these values may be due to a device that is faster at rest."""
+        worse = 1 / (1 - slow) if metric(name).direction == "higher" else 1 - slow
+        matters = slow < 0 and not self.workload.rests and self.places.matters(name, -slow)
+        return matters and decide([value * worse for value in values]) not in PASSED
 
     def _explains(self, name: str, decision: Decision, fall: float) -> bool:
         """Return whether a metric has lost about as much as rates are seen to fall by, or less."""

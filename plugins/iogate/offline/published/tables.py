@@ -126,9 +126,12 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
 
 
 def _names_metrics(table: Table) -> bool:
-    """Return whether the headings of a table name metrics, two at least, and nothing of which test."""
+    """Return whether the headings of a table name metrics, two at least, each once, and nothing of which test
+    or part they are of.
+    """
     measured = [column for column in table.columns if column.kind in MEASURED]
-    return len({(one.kind, one.part) for one in measured}) > 1 and not any(one.subject for one in measured)
+    kinds = {(one.kind, one.part) for one in measured}
+    return 1 < len(kinds) == len(measured) and not any(one.subject or one.apart for one in measured)
 
 
 def _has_pairs(table: Table) -> bool:

@@ -155,23 +155,17 @@ def baseline_noise(
         doubted_degrees = max(count - 1.0, min(count - 1.0 + borrowed.doubted_degrees, _DOUBTED))
         doubted_degrees = min(session_degrees, doubted_degrees)
     between = lenient = spread - repetition * inverse
+    cautious = max(ASSUMED_SESSION_NOISE**2, found.repetition)
+    mild = max(ASSUMED_SESSION_NOISE**2, found.repetition / 9)
     if count < YOUNG and not learnt:
-        cautious = max(ASSUMED_SESSION_NOISE**2, repetition)
-        mild = max(ASSUMED_SESSION_NOISE**2, repetition / 9)
         if assumed is not None:
             cautious = mild = assumed**2
         lenient = max(mild, between)
         between = max(cautious, between)
         session_degrees = doubted_degrees = ASSUMED_DEGREES if assumed is None else WELL_KNOWN
-    guess = ASSUMED_SESSION_NOISE**2
-    if (
-        learnt
-        and count == 1
-        and between <= guess
-        and _reach(guess, ASSUMED_DEGREES) < _reach(between, doubted_degrees)
-    ):
-        lenient = between if session_degrees >= ASSUMED_DEGREES else guess
-        between = guess
+    elif learnt and count == 1 and _is_surer(cautious, between, doubted_degrees):
+        lenient = between if session_degrees >= ASSUMED_DEGREES else max(mild, between)
+        between = cautious
         session_degrees = max(session_degrees, ASSUMED_DEGREES)
         doubted_degrees = max(doubted_degrees, ASSUMED_DEGREES)
     least = max(NOISE_FLOOR**2, found.resolution**2 / 12)
@@ -194,9 +188,12 @@ def baseline_noise(
     )
 
 
-def _reach(session: float, degrees: float) -> float:
-    """Return how far apart sessions of this noise may be by chance, where that is known so well."""
-    return math.sqrt(session) * student_bound(degrees, _FAR)
+def _is_surer(assumed: float, learnt: float, degrees: float) -> bool:
+    """Return whether an assumed session noise is no less than the learnt one, and tells better how far apart
+    sessions may be by chance.
+    """
+    reach = math.sqrt(assumed) * student_bound(ASSUMED_DEGREES, _FAR)
+    return learnt <= assumed and reach < math.sqrt(learnt) * student_bound(degrees, _FAR)
 
 
 def _usual(found: Components, repetition: float, borrowed: Borrowed) -> bool:

@@ -260,7 +260,7 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
         known = figures + failed >= width / 2 or is_failed(cells, table)
         return "row" if len(cells) == width and known and not gap else "end"
     of_rows = heads_rows(table.header[0])
-    if of_rows and any(map(names_figures, cells[1:])):
+    if of_rows and any(names_figures(cell) and not bears_figure(cell) for cell in cells[1:]):
         return "end"  # headings of another table
     figures = figures or sum(map(bears_figure, cells[1:]))
     if len(cells) == width and (of_rows or figures or is_failed(cells, table)):

@@ -182,7 +182,7 @@ def _at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[
             for place in range(min(map(len, rows.values()))):
                 usual = statistics.fmean(rows[session][place] for session in behind)
                 for session in rested:
-                    if place < len(one.worked[session]):
+                    if usual and place < len(one.worked[session]):
                         yield one.worked[session][place], 1 - rows[session][place] / usual
 
 

@@ -130,18 +130,8 @@ class OutOfPlace:
         values = [item.metrics[name] for item in having]
         if is_rate(name):
             self.heat.see(values, [item.worked for item in having], self.places.usual)
-        slow = self.heat.known.slower_at_rest([item.worked for item in having])
-        if self.unlike and decision.verdict == "regressed":
-            fall, where = (self.heat.fall, self.heat.whose) if longer else (slow, _AT_REST)
-            if self._explains(name, decision, fall):
-                return f"{format_change(-fall)} was seen {where}, and {self.unlike.text}"
-        if (
-            self.unlike
-            and not longer
-            and decision.verdict in PASSED
-            and self._hides(name, values, slow, decide)
-        ):
-            return f"{format_change(-slow)} was seen {_AT_REST}, and {self.unlike.text}"
+        if excuse := self._excuse(name, having, decision, decide):
+            return excuse
         falls = longer and decision.verdict == "regressed"
         step = self.places.fall(name, values) if falls else None
         step = step or self.places.step(name, values, unlike=longer is not None)
@@ -155,10 +145,31 @@ class OutOfPlace:
             f"measure again, or record it anew with as many (repetitions: {len(values)})"
         )
 
+    def _excuse(
+        self,
+        name: str,
+        having: Sequence[Repetition],
+        decision: Decision,
+        decide: Callable[[Sequence[float]], str],
+    ) -> str:
+        """Return what was seen of the device behind as much work, or as little, if that may have made this
+        verdict; empty: nothing.
+        """
+        if not self.unlike:
+            return ""
+        slow, where = self.heat.fall, self.heat.whose
+        if not self.unlike.excuse:
+            slow, where = self.heat.known.slower_at_rest([item.worked for item in having]), _AT_REST
+        lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
+        values = [item.metrics[name] for item in having]
+        if lost or (decision.verdict in PASSED and self._hides(name, values, slow, decide)):
+            return f"{format_change(-slow)} was seen {where}, and {self.unlike.text}"
+        return ""
+
     def _hides(
         self, name: str, values: Sequence[float], slow: float, decide: Callable[[Sequence[float]], str]
     ) -> bool:
-        """Return whether a pass of these values may be due to a device that is faster at rest."""
+        """Return whether a pass of these values may be due to a device that is faster (`slow` below 0)."""
         worse = 1 / (1 - slow) if metric(name).direction == "higher" else 1 - slow
         matters = slow < 0 and not self.workload.rests and self.places.matters(name, -slow)
         return matters and decide([value * worse for value in values]) not in PASSED

@@ -29,12 +29,12 @@ class Device:
     """A named machine under test with its profile.
 
     `identity` maps names of the environment's identity to patterns of fnmatch(3); its baselines are of one
-    machine, and it `accepts` that one alone, or any of the model. `target` is a directory or
-    a block device, `host` where the machine is, as execnet has it (empty: here), `hosts` where the clients of
-    the target are, if it has several. `link` is the limit of its link in B/s. `suites` are the names of the
-    suites that apply (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing`
-    says what a workload without a baseline means; with `learn` a session is added to a baseline that cannot
-    judge yet. `places` are where the keys below `overrides` stand, by their path.
+    machine, and it `accepts` that one alone, or any of the model. `target` is a directory or a block device,
+    `host` where the machine is, as execnet has it (empty: here), `hosts` where the clients of the target are,
+    if it has several. `link` is the limit of its link in B/s. `suites` are the names of the suites that apply
+    (empty: all). `overrides` are engine options by suite name (`*`: all suites). `missing` says what a
+    workload without a baseline means; with `learn` a session is added to a baseline that cannot judge yet.
+    `places` are where the keys below `overrides` stand, by their path.
     """
 
     name: str

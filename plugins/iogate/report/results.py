@@ -45,9 +45,11 @@ _Count = Annotated[int, Field(strict=True, ge=0)]
 _Flag = Annotated[bool, Field(strict=True)]
 _Item = TypeVar("_Item")
 _All = Annotated[tuple[_Item, ...], FailFast()]
+"""A list; the first wrong item is told: each mistake takes a kilobyte, and two bytes of a file."""
 
 
 def _possible(item: Slice) -> Slice:
+    """Refuse a slice whose figures are no times or bytes that can be reckoned with."""
     figures = (item.start, item.seconds, item.read, item.written, item.other)
     if not all(abs(figure) <= MOST for figure in figures) or item.seconds < 0:
         raise ValueError("a slice of times or bytes without end")
@@ -55,12 +57,10 @@ def _possible(item: Slice) -> Slice:
 
 
 def _lasting(pair: PairFacts) -> PairFacts:
+    """Refuse slices of a pair that last no time that can be reckoned with."""
     if not 0 <= pair.slice <= MOST:
         raise ValueError("slices of a time without end")
     return pair
-
-
-"""A list; the first wrong item is told: each mistake takes a kilobyte, and two bytes of a file."""
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,14 @@ def test_what_differs_at_rest_is_judged_beyond_what_the_session_did_that_began_s
     assert found.verdict == verdict, found.reason
 
 
+def test_a_rate_that_was_nothing_at_a_place_says_nothing_of_rest():
+    """As writes of a mix that ends before they come; nobody divides by it."""
+    rows = ((900.0, 0.0), (1000.0, 0.0), (1001.0, 0.0), (999.0, 0.0), (1000.0, 0.0))
+    worked = {name: (10.0 * place, 10.0 * place + 2) for place, name in enumerate("abcde")}
+    one = Baseline("w", {}, {"write.iops": rows}, sessions=tuple("abcde"), worked=worked)
+    assert [share for _, share in heat_of([one]).at_rest] == [pytest.approx(0.1)]
+
+
 @pytest.mark.parametrize(("begun", "count"), [(0.0, 5), (90.0, 2)])
 def test_behind_less_work_there_are_as_many_repetitions_as_recorded(begun, count):
     """What comes next is behind as much work of its session then, as it was: a second suite was undecided."""

@@ -22,8 +22,8 @@ from iogate.offline.published.latencies import (
     little_law,
     tiny_latency,
 )
+from iogate.offline.published.reading import may_be_bits
 from iogate.offline.published.row import Row
-from iogate.offline.published.tables import may_be_bits
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}

@@ -88,6 +88,17 @@ def test_real_sessions_are_shown_without_a_word_on_the_console(show, width):
         assert figure["rows"] and figure["right"] <= width + 1, figure
 
 
+@pytest.mark.parametrize("width", (390, 1000, 1100, 1220))
+def test_a_wide_interval_scrolls_no_page_sideways(show, width):
+    workload = mixed("mixed", Random(1))
+    gating = replace(
+        workload.metrics["write.iops"], change=-0.398, interval=(-0.4812, -0.0161), tolerance=0.123
+    )
+    wide = replace(workload, verdict="inconclusive", metrics={"write.clat.p99.99": gating})
+    browser = show(session(wide), width=width)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)], ids=["dark", "light"])
 def test_axe_finds_nothing_serious(show, width, dark):
     browser = show(Results.read(DATA / "results" / "session_quick.json"), several(), width=width, dark=dark)

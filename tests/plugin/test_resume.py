@@ -404,6 +404,20 @@ def test_another_device_is_another_session(cut):
     result.stdout.fnmatch_lines(["*is kept (the newest, *, is of device lab): all are measured"])
 
 
+def test_another_board_of_a_pool_is_another_session(cut):
+    """They share a profile: the job of the next board was refused, and had to be told by hand."""
+    (file,) = sessions(cut)
+    document = json.loads(file.read_text())
+    document["run"]["options"]["--io-host"] = "ssh=board-1"
+    seal(file, document)
+    text = file.read_text()
+    result = resume(cut)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*is kept (the newest, *, is of --io-host=ssh=board-1): all are measured"])
+    assert len(sessions(cut)) == 2
+    assert file.read_text() == text
+
+
 def test_a_regression_that_was_decided_fails_again(cut):
     resume(cut)
     cut.conftest(CUT)

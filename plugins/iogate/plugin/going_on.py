@@ -62,7 +62,8 @@ class GoingOn:
         from iogate.plugin.resume import session_to_resume
         from iogate.report.resuming import Selection
 
-        asked = Selection(self._subject.device.name, ids, self._python_tests.ended)
+        device, host = self._subject.device.name, self._settings.host
+        asked = Selection(device, ids, self._python_tests.ended, host)
         commit, images = self._document.commit, self._document.images
         self.resumption, self.notice = session_to_resume(self._settings, asked, commit, images)
         if self.resumption:

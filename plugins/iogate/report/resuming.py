@@ -27,6 +27,7 @@ from iogate.report.results import LARGEST, GateRecord, MetricRecord, RepetitionR
 from iogate.report.session_folders import begun_sessions, newest_of_all, read_own
 from iogate.units import printable
 
+_HOST = "--io-host"
 _DECIDED = frozenset({"pass", "improved", "drift", "regressed", "inconclusive", "recorded"})
 
 
@@ -45,18 +46,24 @@ def declaration_hash(workload: Workload) -> str:
 @dataclass(frozen=True)
 class Selection:
     """What a run is to decide about: the workloads of its suites, and the tests in Python that measure, by
-    their ids, on a device.
+    their ids, on a device, at the `host` that its command line names: boards of a pool share a profile.
     """
 
     device: str
     workloads: Collection[str]
     tests: Collection[str]
+    host: str | None = None
 
     def by(self, results: Results) -> bool:
         """Return whether a session was to decide about just that."""
         run = results.run
         same = run and run.suites == set(self.workloads) and set(run.tests) == set(self.tests)
-        return bool(same) and results.device == self.device
+        return bool(same) and results.device == self.device and _host(results) == self.host
+
+
+def _host(results: Results) -> str | None:
+    """Return the host that the command line named, if it did."""
+    return results.run.options.get(_HOST) if results.run else None
 
 
 def last_session(folder: Path, asked: Selection) -> Results | None:
@@ -85,6 +92,8 @@ def why_none(folder: Path, asked: Selection) -> str:
         return f"the newest, {name}, calls itself otherwise"
     if found.device != asked.device:
         return printable(f"the newest, {name}, is of device {found.device}")
+    if (host := _host(found)) != asked.host:
+        return printable(f"the newest, {name}, is of " + (f"{_HOST}={host}" if host else f"no {_HOST}"))
     return f"the newest, {name}, was to decide about others"
 
 

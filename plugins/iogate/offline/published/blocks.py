@@ -19,7 +19,7 @@ _PARALLEL = (  # as `, QD32, 4 jobs`
     r"|(?<!\d)\d+ ?(?:jobs|threads)\b))*"
 )
 _SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
-    r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:100% *)?"
+    r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:(?:100%|\d{1,2} ?/ ?\d{1,2}) *)?"
     r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
     r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
     rf"(?:\((\d+ ?[km](?:i?b)?){_PARALLEL}\)|(\d+ ?[km](?:i?b)?))"
@@ -31,7 +31,7 @@ _SIZE_AND_DEPTH = re.compile(  # as `4k QD1`, and as CrystalDiskMark has it
     rf"(\d+ ?[km](?:i?b)?)(?=[ ,;_-]*(?:q|io ?depth)){_PARALLEL}", re.IGNORECASE
 )
 _NAMED = re.compile(
-    r"(?<![\w-])(?:--)?(?:bs|block[ _-]?size)(?: ?[=:] ?| )(\d+(?:[km](?:i?b)?)?)(?![\w,.:/-])", re.I
+    r"(?<![\w-])(?:--)?(?:bs|block[ _-]?size)(?: ?[=:] ?| )(\d+(?:[km](?:i?b)?)?)(?![\w.:/-]|, ?\d)", re.I
 )
 _A_SIZE = re.compile(r"(?<![\d.])\d+ ?[km](?:i?b)?(?![^\W_])", re.IGNORECASE)
 _OF_TESTS = re.compile(

@@ -68,7 +68,7 @@ _EXTREMES = {  # of whatever was measured: one row has those of several workload
 _BOUND = re.compile(r"^(?:(?:more|less) than|over|under|typ(?:ical|\.)?)[.:]? ?(?=\d)", re.IGNORECASE)
 _NEAR = 0.05  # how exact a figure is that is said to be about right
 PER_SECOND = re.compile(r"(?:iops|(?:i/?o(?:p?s)?|ops|req(?:uest)?s)(?:/s(?:ec)?|ps))$", re.IGNORECASE)
-_SAID_AGAIN = re.compile(r"([\d.,]+\s*([A-Za-z/]+))\s*\(\d[\d.,]*\s*([A-Za-z/]+)\)")
+_SAID_AGAIN = re.compile(r"([\d.,]+\s*([A-Za-z/]+))\s*\((\d[\d.,]*\s*([A-Za-z/]+))\)")
 _DIRECTED = re.compile(r"\b(?:[rw]|read|write):", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?:\s*(?:,|;|/|<br ?/?>)\s*|\s+)(?=(?:[rw]|read|write):)", re.IGNORECASE)
 _DIRECTIONS = {"r": "read", "read": "read", "w": "write", "write": "write"}
@@ -170,12 +170,22 @@ def _plain(cell: str) -> str:
     """Return a cell without what is written beside its figure: gaps between thousands, an uncertainty, and
     the same rate once more in another unit, as fio has it (`40MiB/s (42MB/s)`).
     """
+    return _figures(cell)[0]
+
+
+def _figures(cell: str) -> list[str]:
+    """Return a cell without gaps between thousands, and uncertainties, or the two that it has of one rate."""
     cell = _in_bytes(_UNCERTAINTY.sub(_certain, _OF_BOTH.sub(r"\1", _without_words(cell.strip()))))
     if grouped := _GROUPED.fullmatch(cell):
         cell = grouped[1] + re.sub(r"\D", "", grouped[2]) + grouped[3]
+    return _said_twice(cell)
+
+
+def _said_twice(cell: str) -> list[str]:
+    """Return the figures of a cell that has one rate in two units; else the cell."""
     again = _SAID_AGAIN.fullmatch(cell)
-    rates = again and unit_factor("bandwidth", again[2]) and unit_factor("bandwidth", again[3])
-    return cell[: again.end(1)] if again and rates else cell
+    rates = again and unit_factor("bandwidth", again[2]) and unit_factor("bandwidth", again[4])
+    return [again[1], again[3]] if again and rates else [cell]
 
 
 def _without_words(cell: str) -> str:
@@ -198,10 +208,10 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     near = _NEAR if _ABOUT.match(cell.strip()) else 0.0
     extreme = next((name for name, words in _EXTREMES.items() if words.match(cell.strip())), "")
     part = part or extreme
-    cell = _plain(cell)
+    cell, *again = _figures(cell)
     if _SCIENTIFIC.fullmatch(cell):
         cell = format(Decimal(cell), "f")
-    pieces = _BETWEEN.split(cell) if _DIRECTED.search(cell) else [cell]
+    pieces = _BETWEEN.split(cell) if _DIRECTED.search(cell) else [cell, *again]
     found = []
     for piece in pieces:
         match = _PIECE.fullmatch(piece)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
@@ -128,7 +128,7 @@ def begins_figure(cell: str) -> bool:
     return starts_number(cell) and not _NUMBERED.match(cell)
 
 
-def heads_figures(cells: list[str]) -> bool:
+def heads_figures(cells: Sequence[str]) -> bool:
     """Return whether cells are headings of which one is of a figure."""
     if any(map(begins_figure, cells)):
         return False

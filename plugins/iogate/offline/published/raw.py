@@ -265,6 +265,9 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
     figures = figures or sum(map(bears_figure, cells[1:]))
     if len(cells) == width and (of_rows or figures or is_failed(cells, table)):
         return "row"
+    alike = len({*map(str.lower, filter(None, cells))}) < len(cells)  # which headings are not
+    if len(cells) == width and alike and not gap and _has_figures(table) and not heads_figures(cells):
+        return "row"  # of a run that failed, in whatever words
     if is_nearly_row(cells, table):
         return ""
     if is_comment(line, table.form):

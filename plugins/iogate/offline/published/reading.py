@@ -30,7 +30,7 @@ _MOST_LABELS = 24  # cells of a row that its findings begin with
 
 
 @dataclass(frozen=True)
-class Form:
+class Layout:
     """How the rows of a table are read: by its columns, the block size of its title, and decimal commas."""
 
     columns: Sequence[Column]
@@ -67,15 +67,15 @@ def is_odd(cells: Sequence[str], width: int, columns: Sequence[Column]) -> bool:
     return any(map(starts_number, cells[width:] or (cells[1:] if missing else ())))
 
 
-def rows_of(line: int, cells: Sequence[str], form: Form) -> list[Row]:
+def rows_of(line: int, cells: Sequence[str], layout: Layout) -> list[Row]:
     """Return the rows that one row of a table is: one for each system, or run, that it has figures of."""
-    columns = _of_row(cells, form.columns)
+    columns = _of_row(cells, layout.columns)
     said, subjects = _said(cells, columns), by_subject(columns)
     several = len(subjects) > 1
     rows = []
     for own in subjects:
         named = ", ".join(filter(None, [said.label, *(subject_of(own.values()) if several else ())]))
-        if row := _row(Row(line, named), cells, own, said, form):
+        if row := _row(Row(line, named), cells, own, said, layout):
             rows.append(row)
     return [row for row in rows if row.figures or row.unread] if len(rows) > 1 else rows
 
@@ -106,13 +106,15 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
     return _Said(", ".join(labels[:_MOST_LABELS]), block_of_test(cells, columns), stated, is_test, own_block)
 
 
-def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, form: Form) -> Row | None:
+def _row(
+    begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Said, layout: Layout
+) -> Row | None:
     """Return a row with the figures in its `own` columns; None if there are headings in them."""
     figures: list[Quantity] = []
     unread: list[str] = []
     for index, column in own.items():
         cell = cells[index] if index < len(cells) else ""
-        found = quantities(cell, column.kind, column.part, column.unit, commas=form.commas)
+        found = quantities(cell, column.kind, column.part, column.unit, commas=layout.commas)
         figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
         if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
             unread.append(cell)
@@ -122,7 +124,7 @@ def _row(begun: Row, cells: Sequence[str], own: Mapping[int, Column], said: _Sai
     named = {column.direction for column in measured} - {""}
     if direction := _of_all(measured) if said.is_test else "":
         figures = [replace(one, direction=one.direction or direction) for one in figures]
-    of_title = None if said.own_block else form.block
+    of_title = None if said.own_block else layout.block
     row = replace(
         begun,
         figures=tuple(figures),

@@ -25,7 +25,7 @@ from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
 from iogate.offline.published.raw import MOST_CELLS, RawTable, raw_tables
-from iogate.offline.published.reading import Form, is_odd, odd_row, rows_of
+from iogate.offline.published.reading import Layout, is_odd, odd_row, rows_of
 from iogate.offline.published.row import Row
 from iogate.offline.published.subjects import (
     unambiguous,
@@ -169,10 +169,10 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     figures = [cell for cells in by_column for cell in cells]
     pointed = raw.form is SEMICOLONS and may_be_pointed_thousands(figures) and not has_decimal_points(figures)
     commas = has_decimal_commas(figures) or (pointed and any(map(are_pointed_thousands, by_column)))
-    form = Form(unambiguous(columns), block_of_title(raw.title), commas)
-    found = _read(raw, form)
+    layout = Layout(unambiguous(columns), block_of_title(raw.title), commas)
+    found = _read(raw, layout)
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
-        found = _read(raw, replace(form, commas=True))
+        found = _read(raw, replace(layout, commas=True))
     rows = tuple(row for rows in found for row in rows)
     if (raw.rows and not rows) or _is_list(raw):
         return None
@@ -209,10 +209,12 @@ def _with_index(raw: RawTable) -> RawTable:
     return replace(raw, header=[["", *cells] for cells in raw.header])
 
 
-def _read(raw: RawTable, form: Form) -> list[list[Row]]:
+def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
     width = raw.width
     read = (
-        [odd_row(line, " ".join(cells))] if is_odd(cells, width, form.columns) else rows_of(line, cells, form)
+        [odd_row(line, " ".join(cells))]
+        if is_odd(cells, width, layout.columns)
+        else rows_of(line, cells, layout)
         for line, cells in raw.rows
     )
     return [rows for rows in read if rows]

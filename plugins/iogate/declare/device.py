@@ -153,11 +153,18 @@ class DeviceFile(Schema):
         return self
 
     @model_validator(mode="after")
-    def _learns_of_itself(self) -> DeviceFile:
-        if self.learn and self.accepts == "model":
+    def _appoints_the_good_one(self) -> DeviceFile:
+        if self.accepts == "machine":
+            return self
+        if self.learn:
             raise ValueError(
                 "learn adds what a machine measures to its baseline, and with accepts: model that stays the "
                 "good one's, to which --update-baselines=append adds: leave learn out"
+            )
+        if self.missing == "record":
+            raise ValueError(
+                "missing: record makes a baseline of whichever machine comes first, and with accepts: model "
+                "all others are held against it: say missing: skip, and --update-baselines on a good one"
             )
         return self
 

@@ -146,11 +146,22 @@ class BaselineJudges:
         return Enough.of(workload, gating, self.options)
 
     def _sessions(self, workload: Workload) -> Mapping[str, Environment]:
-        """Return those with which a session of a workload would be stored."""
+        """Return those with which a session of a workload would be stored; of a suite that has none those of
+        the device's others.
+        """
         if workload.suite not in self._environments:
             known = load_sessions(self._file(workload), workload.suite)
             self._environments[workload.suite] = known
-        return self._environments[workload.suite]
+        return self._environments[workload.suite] or self._of_device
+
+    @cached_property
+    def _of_device(self) -> Mapping[str, Environment]:
+        """The sessions of all suites of the device; those of one that cannot be read are none."""
+        found: dict[str, Environment] = {}
+        for path, suite in baseline_files(self._folder):
+            with contextlib.suppress(IogateError, OSError):
+                found.update(load_sessions(path, suite))
+        return found
 
     def appoint_for_pair(
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool

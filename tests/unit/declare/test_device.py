@@ -154,6 +154,8 @@ def test_what_accepts_a_model_does_not_learn_unasked(baselines):
     assert load_device("orin", baselines("target: /mnt\naccepts: model\n")).accepts == "model"
     with pytest.raises(InputError, match="leave learn out"):
         load_device("orin", baselines("target: /mnt\naccepts: model\nlearn: true\n"))
+    with pytest.raises(InputError, match="whichever machine comes first"):
+        load_device("orin", baselines("target: /mnt\naccepts: model\nmissing: record\n"))
 
 
 def test_an_unknown_device_is_answered_by_the_known_ones(baselines):

@@ -129,7 +129,7 @@ def test_what_is_to_be_appended_is_judged_by_what_is_known(folder):
     assert judge.baseline.sessions == ("2026-01-01T00:00:00Z-aaaa",)
 
 
-@pytest.mark.parametrize("workload", [A, reads("new")])
+@pytest.mark.parametrize("workload", [A, reads("new"), reads("new", "another_suite")])
 def test_a_session_of_another_machine_is_refused_before_it_is_measured(folder, workload):
     store(folder, A, environment=Environment({"disk": "A"}))
     other = Environment({"disk": "B"})

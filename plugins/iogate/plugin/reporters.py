@@ -74,7 +74,8 @@ def _screen(config: pytest.Config) -> Screen | None:
     from iogate.report.progress import Screen
 
     terminal = config.pluginmanager.getplugin("terminalreporter")
-    if terminal is None or not terminal.isatty or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+    is_terminal = getattr(terminal, "isatty", False)  # a reporter of another plugin may have none
+    if terminal is None or not is_terminal or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         return None
 
     def columns() -> int:

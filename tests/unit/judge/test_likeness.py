@@ -144,12 +144,62 @@ def test_what_differs_at_rest_is_judged_beyond_what_the_session_did_that_began_s
     assert found.verdict == verdict, found.reason
 
 
+def in_a_row(at_rest):
+    """The baselines of a suite of which the first of five sessions in a row began at rest, where it had these
+    rates in 1000 of the others'.
+    """
+    source = random.Random(5)
+    baselines = []
+    for number, rate in enumerate(at_rest):
+        works = {name: (40.0 * n + 4 * number, 40.0 * n + 4 * number + 2) for n, name in enumerate("abcde")}
+        rows = tuple(
+            tuple(source.gauss(rate if name == "a" else 1000.0, 2.0) for _ in range(2)) for name in "abcde"
+        )
+        baselines.append(Baseline(f"w{number}", {}, {IOPS: rows}, sessions=tuple("abcde"), worked=works))
+    return baselines
+
+
+@pytest.mark.parametrize(
+    ("at_rest", "known"),
+    [
+        ((1000, 1000, 1050, 1000, 1000, 1000), ()),  # chance, as nothing beside it bears it out
+        ((1030,) * 6, ()),  # throughout, behind more work than the next began with: no heat
+        ((1000, 1000, 1150, 1150, 1000, 1000), (2, 3)),
+        ((900, 1000, 1000, 1000, 1000, 1000), (0,)),  # it wakes up
+        ((850, 900, 950, 980, 1000, 1000), (0, 1, 2, 3)),
+    ],
+)
+def test_what_one_session_had_at_rest_is_told_from_chance(at_rest, known):
+    """One workload of many that was faster by chance, or a session that was throughout, left all that came
+    before it undecided each night, unchanged.
+    """
+    found = {work // 4 for work, _ in heat_of(in_a_row(at_rest)).at_rest}
+    assert found == set(known)
+
+
 def test_a_rate_that_was_nothing_at_a_place_says_nothing_of_rest():
     """As writes of a mix that ends before they come; nobody divides by it."""
     rows = ((900.0, 0.0), (1000.0, 0.0), (1001.0, 0.0), (999.0, 0.0), (1000.0, 0.0))
     worked = {name: (10.0 * place, 10.0 * place + 2) for place, name in enumerate("abcde")}
     one = Baseline("w", {}, {"write.iops": rows}, sessions=tuple("abcde"), worked=worked)
     assert [share for _, share in heat_of([one]).at_rest] == [pytest.approx(0.1)]
+
+
+def test_a_session_that_nearly_stood_still_at_rest_ends_no_run():
+    """It divided by nothing, where a baseline has values of 1e-9 beside 1000."""
+    baseline = recorded(throttles, IN_A_ROW)
+    rows = ((2e-9, *baseline.metrics[IOPS][0][1:]), *baseline.metrics[IOPS][1:])
+    heat = heat_of([Baseline("v", {}, {IOPS: rows}, sessions=baseline.sessions, worked=baseline.worked)])
+    assert heat.slower_at_rest([0.0]) == 0.99
+    judge = BaselineJudge(
+        workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
+        baseline,
+        (IOPS,),
+        GateOptions(),
+        heat=Heat(heat, rested=True),
+    )
+    measured = [Repetition(Output({IOPS: 990.0}, {}), 2.0, "", worked=2.0 * place) for place in range(12)]
+    assert judge.verdict(measured).verdict in ("pass", "inconclusive")
 
 
 @pytest.mark.parametrize(("begun", "count"), [(0.0, 5), (90.0, 2)])

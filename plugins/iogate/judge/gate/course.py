@@ -9,6 +9,7 @@ chance.
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Sequence
@@ -156,19 +157,18 @@ def step_of(
     degrees = len(values) - 2 + known.degrees
     if not possible or degrees < 1 or not all(0 < value < math.inf for value in values):
         return None
-    logs = [math.log(value) for value in values]
+    logs = _centred([math.log(value) for value in values])
     bound = variance_ratio_bound(1, degrees, 1 - chance / len(possible))
-    found = [step for place in possible if (step := _step(logs, place, bound, known))]
+    count, squares = len(logs), math.fsum(value**2 for value in logs)
+    sums = [0.0, *itertools.accumulate(logs)]  # the mean of all is 0
+    found = []
+    for place in possible:
+        change = -sums[place] / (count - place) - sums[place] / place
+        between = change**2 * place * (count - place) / count
+        noise = max((squares - between + known.squares) / degrees, NOISE_FLOOR**2)
+        if between > noise * bound:
+            found.append(Step(place, math.expm1(change)))
     return max(found, key=lambda step: abs(step.change), default=None)
-
-
-def _step(logs: Sequence[float], place: int, bound: float, known: SpreadWithin) -> Step | None:
-    first, behind = logs[:place], logs[place:]
-    squares = math.fsum(value**2 for group in (first, behind) for value in _centred(group)) + known.squares
-    noise = max(squares / (len(logs) - 2 + known.degrees), NOISE_FLOOR**2)
-    change = math.fsum(behind) / len(behind) - math.fsum(first) / len(first)
-    between = change**2 * len(first) * len(behind) / len(logs)
-    return Step(place, math.expm1(change)) if between > noise * bound else None
 
 
 def level(sessions: Sequence[Sequence[float]], course: Course) -> tuple[tuple[float, ...], ...]:

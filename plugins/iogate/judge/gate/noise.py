@@ -24,6 +24,7 @@ ASSUMED_DEGREES = 4.0  # an assumption is worth as much as five sessions, not in
 NOISE_FLOOR = 0.001  # nobody measures storage better than 0.1%: identical values have this noise
 _FAR = 0.004  # of sessions, as far as where a failure is doubted that is one of 1000
 _USUAL = 0.98  # confidence up to which a workload's session noise may be that of others
+_FAR_LESS = 0.999  # confidence beyond which it is another one, as the least of many may be by chance
 _TRUSTED = 16.0  # degrees of freedom that the others' sessions can give a workload: they differ from it
 _DOUBTED = 6.0  # the most where they differ wildly; far out in the tail more would not hold
 DOUBTED_SHARE = 0.25  # of devices whose workloads differ more than they seem to
@@ -197,12 +198,18 @@ def _is_surer(assumed: float, learnt: float, degrees: float) -> bool:
 
 
 def _usual(found: Components, repetition: float, borrowed: Borrowed) -> bool:
-    """Return whether the sessions of a workload differ as those of others may, and it can learn from them."""
+    """Return whether the sessions of a workload differ as those of others may, and it can learn from them:
+    neither far more, nor, where there are enough to know, far less.
+    """
     if not (borrowed.session_degrees and found.repetition_degrees):
         return False
     usual = borrowed.session + repetition / found.repetitions
-    own = found.sessions - 1.0
-    return not own or found.spread <= usual * variance_ratio_bound(own, borrowed.session_degrees, _USUAL)
+    own, others = found.sessions - 1.0, borrowed.session_degrees
+    if own >= YOUNG and usual > max(found.spread, NOISE_FLOOR**2) * variance_ratio_bound(
+        others, own, _FAR_LESS
+    ):
+        return False
+    return not own or found.spread <= usual * variance_ratio_bound(own, others, _USUAL)
 
 
 def _moderate(own: tuple[float, float], prior: tuple[float, float]) -> tuple[float, float]:

@@ -113,6 +113,22 @@ def test_the_same_baselines_in_another_order_lend_the_same():
     assert mirrored.session == pytest.approx(borrow(baselines).session)
 
 
+@pytest.mark.parametrize(("sessions", "own"), [(5, True), (4, True), (3, False)])
+def test_what_differs_far_less_than_others_learns_nothing_from_them(sessions, own):
+    """A suite of noisy workloads that another change added made a tolerance of 3.5% one of 17.5%."""
+    generator = random.Random(3)
+    (quiet,), _ = device(generator, workloads=1, sessions=sessions, session=0.001, repetition=0.003)
+    noisy, _ = device(generator, workloads=30, sessions=5, session=0.07, repetition=0.02)
+    known = borrow([quiet, *noisy])
+    values = tuple(tuple(map(math.log, row)) for row in quiet)
+    noise = baseline_noise(values, None, known)
+    assert bool(noise.learnt) != own
+    if own:
+        assert noise == baseline_noise(values, None)
+    (usual,) = (tuple(tuple(map(math.log, row)) for row in noisy[0]),)
+    assert baseline_noise(usual, None, known).learnt
+
+
 def verdicts(devices, loss=0.0, metrics=1, *, seed=6, **noise):
     generator, found = random.Random(seed), Counter()
     for _ in range(devices):

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from iogate.judge.at_rest import shares_at_rest
 from iogate.judge.likeness import NOT_KNOWN, Beginnings
+from iogate.model import is_rate
 
 if TYPE_CHECKING:
     from iogate.judge.gate import Course
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
-_SLOW_CHANCE = 0.02  # where it costs only verdicts on losses of about as much
-_BORNE_OUT, _THROUGHOUT = 0.5, 0.6
-_MOST = 0.99  # of a rate: what stood still has no speed
 _LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
 _SEVERAL = 2  # sessions: in one something else may have disturbed it
@@ -115,7 +114,7 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    fall, at_rest = _fall_within(baselines), tuple(_at_rest(baselines, beginnings))
+    fall, at_rest = _fall_within(baselines), tuple(shares_at_rest(baselines, beginnings))
     return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest)
 
 
@@ -159,83 +158,3 @@ def _fall_within(baselines: Sequence[Baseline]) -> Fall:
     if len(shares) < _SEVERAL:
         return _NONE
     return Fall(shares[-_SEVERAL], max(fall.since for fall in falls.values()))
-
-
-class _AtRest(NamedTuple):
-    """A rate of sessions that began at rest beside those in a row: by which share its repetitions were slower
-    (negative: faster), each with the work before it, the mean of the first ones, and whether that is beyond
-    what chance makes of one rate.
-    """
-
-    shares: Sequence[tuple[float, float]]
-    first: float
-    surely: bool
-
-    @property
-    def work(self) -> float:
-        """Seconds of work before its first repetition."""
-        return self.shares[0][0]
-
-
-def _at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
-    """Yield by which share repetitions of sessions that began at rest were slower than the same ones of
-    sessions in a row (negative: faster), each with the work before it, of workloads that began otherwise
-    beyond what the first ones of these differ by: it takes one such session, which shows no course.
-
-    Of many workloads chance makes one another one now and then: what the device made of it, it made half of
-    at least of one next to it. The first of a session needs none, as devices wake up. And what work makes of
-    a device comes and goes within a session: one that was as much faster in each third was so throughout.
-    """
-    rates = [rate for one in baselines for rate in _beside_rested(one, beginnings)]
-    if _were_throughout(sorted(share for rate in rates for share in rate.shares)):
-        return
-    works = sorted({rate.work for rate in rates})
-    for rate in filter(lambda rate: rate.surely, rates):
-        place = works.index(rate.work)
-        near = (*works[max(place - 1, 0) : place], *works[place + 1 : place + 2])
-        beside = (other.first for other in rates if other.work in near)
-        if not place or any(other / rate.first >= _BORNE_OUT for other in beside):
-            yield from rate.shares
-
-
-def _were_throughout(shares: Sequence[tuple[float, float]]) -> bool:
-    """Return whether shares, by the work before them, are about as much in each third of them."""
-    third = len(shares) / 3
-    if third < 1:
-        return False
-    parts = [shares[round(third * place) : round(third * (place + 1))] for place in range(3)]
-    least, *_, most = sorted((statistics.fmean(share for _, share in part) for part in parts), key=abs)
-    return most != 0 and least / most >= _THROUGHOUT
-
-
-def _beside_rested(baseline: Baseline, beginnings: Beginnings) -> Iterator[_AtRest]:
-    """Yield the rates of a baseline that has sessions that began at rest, and others in a row."""
-    from iogate.judge.gate import step_of
-
-    for name in filter(is_rate, baseline.metrics):
-        rows = {
-            session: row
-            for session, row in baseline.by_session(name).items()
-            if row and baseline.worked.get(session)
-        }
-        rested = [session for session in rows if not beginnings.begun[session]]
-        behind = [session for session in rows if beginnings.begun[session]]
-        if not (rested and behind):
-            continue
-        shares = []
-        for place in range(min(map(len, rows.values()))):
-            usual = statistics.fmean(rows[session][place] for session in behind)
-            for session in rested:
-                if usual and place < len(baseline.worked[session]):
-                    share = min(1 - rows[session][place] / usual, _MOST)
-                    shares.append((baseline.worked[session][place], share))
-        if shares:
-            first = [rows[session][0] for session in (*rested, *behind)]
-            step = step_of(first, [len(rested)], before=1, behind=1, chance=_SLOW_CHANCE)
-            share = 1 - statistics.fmean(first[: len(rested)]) / statistics.fmean(first[len(rested) :])
-            yield _AtRest(shares, share, step is not None and share != 0)
-
-
-def is_rate(name: str) -> bool:
-    """Return whether a metric is a mean rate: others of the same repetitions only repeat what it says."""
-    return name.rpartition(".")[2] in ("iops", "bandwidth")

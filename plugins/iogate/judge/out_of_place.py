@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iogate.judge.heat import Heat, is_rate
+from iogate.judge.heat import Heat
 from iogate.judge.likeness import UnlikeWork
 from iogate.judge.places import Places
-from iogate.model import PASSED, Baseline, Repetition, Workload, metric
+from iogate.model import PASSED, Baseline, Repetition, Workload, is_rate, metric
 from iogate.units import format_change, format_share
 
 if TYPE_CHECKING:

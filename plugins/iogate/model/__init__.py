@@ -15,7 +15,16 @@ from iogate.model.measured import (
     Span,
     Traffic,
 )
-from iogate.model.metrics import MOST, Direction, Metric, Tolerance, is_measured, is_tolerance, metric
+from iogate.model.metrics import (
+    MOST,
+    Direction,
+    Metric,
+    Tolerance,
+    is_measured,
+    is_rate,
+    is_tolerance,
+    metric,
+)
 from iogate.model.verdict import PASSED, MetricVerdict, PairFacts, Verdict, VerdictName, WorkloadResult
 from iogate.model.workload import Command, Needs, Place, Workload, hash_of
 
@@ -51,6 +60,7 @@ __all__ = [
     "WorkloadResult",
     "hash_of",
     "is_measured",
+    "is_rate",
     "is_tolerance",
     "metric",
 ]

@@ -70,6 +70,11 @@ beyond them arithmetic ends: of 1e308 there is no sum.
 """
 
 
+def is_rate(name: str) -> bool:
+    """Return whether a metric is a mean rate: others of the same repetitions only repeat what it says."""
+    return name.rpartition(".")[2] in ("iops", "bandwidth")
+
+
 def is_measured(value: object) -> bool:
     """Return whether a value may have been measured and can be judged: a number, and neither 0 nor absurd."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and LEAST <= value <= MOST

@@ -1,0 +1,90 @@
+"""What sessions that began at rest were, beside those that came soon behind another one."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from iogate.judge.likeness import Beginnings
+from iogate.model import Baseline, is_rate
+
+_CHANCE = 0.02  # where it costs only verdicts on changes of about as much
+_BORNE_OUT, _THROUGHOUT = 0.5, 0.6
+_MOST = 0.99  # of a rate: what stood still has no speed
+
+
+class _AtRest(NamedTuple):
+    """A rate of sessions that began at rest beside those in a row: by which share its repetitions were slower
+    (negative: faster), each with the work before it, the mean of the first ones, and whether that is beyond
+    what chance makes of one rate.
+    """
+
+    shares: Sequence[tuple[float, float]]
+    first: float
+    surely: bool
+
+    @property
+    def work(self) -> float:
+        """Seconds of work before its first repetition."""
+        return self.shares[0][0]
+
+
+def shares_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
+    """Yield by which share repetitions of sessions that began at rest were slower than the same ones of
+    sessions in a row (negative: faster), each with the work before it, of workloads that began otherwise
+    beyond what the first ones of these differ by: it takes one such session, which shows no course.
+
+    Of many workloads chance makes one another one now and then: what the device made of it, it made half of
+    at least of one next to it. The first of a session needs none, as devices wake up. And what work makes of
+    a device comes and goes within a session: one that was as much faster in each third was so throughout.
+    """
+    rates = [rate for one in baselines for rate in _beside_rested(one, beginnings)]
+    if _were_throughout(sorted(share for rate in rates for share in rate.shares)):
+        return
+    works = sorted({rate.work for rate in rates})
+    for rate in filter(lambda rate: rate.surely, rates):
+        place = works.index(rate.work)
+        near = (*works[max(place - 1, 0) : place], *works[place + 1 : place + 2])
+        beside = (other.first for other in rates if other.work in near)
+        if not place or any(other / rate.first >= _BORNE_OUT for other in beside):
+            yield from rate.shares
+
+
+def _were_throughout(shares: Sequence[tuple[float, float]]) -> bool:
+    """Return whether shares, by the work before them, are about as much in each third of them."""
+    third = len(shares) / 3
+    if third < 1:
+        return False
+    parts = [shares[round(third * place) : round(third * (place + 1))] for place in range(3)]
+    least, *_, most = sorted((statistics.fmean(share for _, share in part) for part in parts), key=abs)
+    return most != 0 and least / most >= _THROUGHOUT
+
+
+def _beside_rested(baseline: Baseline, beginnings: Beginnings) -> Iterator[_AtRest]:
+    """Yield the rates of a baseline that has sessions that began at rest, and others in a row."""
+    from iogate.judge.gate import step_of
+
+    for name in filter(is_rate, baseline.metrics):
+        rows = {
+            session: row
+            for session, row in baseline.by_session(name).items()
+            if row and baseline.worked.get(session)
+        }
+        rested = [session for session in rows if not beginnings.begun[session]]
+        behind = [session for session in rows if beginnings.begun[session]]
+        if not (rested and behind):
+            continue
+        places = range(min(map(len, rows.values())))
+        usual = [statistics.fmean(rows[session][place] for session in behind) for place in places]
+        shares = [
+            (work, min(1 - value / beside, _MOST))
+            for session in rested
+            for work, value, beside in zip(baseline.worked[session], rows[session], usual, strict=False)
+            if beside
+        ]
+        firsts = [rows[session][0] for session in (*rested, *behind)]
+        if shares and usual[0]:
+            step = step_of(firsts, [len(rested)], before=1, behind=1, chance=_CHANCE)
+            first = 1 - statistics.fmean(firsts[: len(rested)]) / usual[0]
+            yield _AtRest(shares, first, step is not None and first != 0)

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from iogate.host.environment import machine
 from iogate.report.results import Results, results_schema
+from projects import refused
 
 
 def test_the_first_run_records_and_the_second_gates(project):
@@ -180,6 +181,8 @@ def test_a_model_is_held_against_a_good_one_and_that_is_not_replaced_without_a_w
         result = project.run("suites", "--device=lab", *asked)
         result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["alpha*pass"])
+    first = project.run("suites", "--device=lab", "--io-missing=record")
+    refused(first, "--io-missing=record makes a baseline of whichever machine comes first", status=4)
     replaced = project.run("suites", "--device=lab", "--update-baselines")
     replaced.stdout.fnmatch_lines(
         ["warning: replaced, *serial was 1, is 2; any machine of its model is held *"]

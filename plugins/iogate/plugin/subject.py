@@ -31,10 +31,19 @@ class Subject:
 
     @cached_property
     def device(self) -> Device:
-        """The device under test. Raises InputError if there is none of that name, or its profile is wrong."""
+        """The device under test. Raises InputError if there is none of that name, or its profile is wrong, or
+        forbids to record what comes first.
+        """
         from iogate.declare.device import load_device
 
-        return load_device(self._settings.device, self._settings.baselines)
+        device = load_device(self._settings.device, self._settings.baselines)
+        if device.accepts == "model" and self._settings.missing == "record":
+            raise InputError(
+                f"--io-missing=record makes a baseline of whichever machine comes first, and {device.name} "
+                "has accepts: model: all others are held against it",
+                remedy="leave it out, and record a good one by --update-baselines",
+            )
+        return device
 
     @property
     def own_baselines(self) -> Path:

@@ -19,7 +19,6 @@ from iogate.units import format_change, format_share, ordinal
 
 FORCE = "--update-baselines=force appends it all the same"
 ANEW = "if that stays so, begin anew: --update-baselines"
-_AS_FAR = 2.0  # from the change to the better end of its interval as from nothing to the change
 _HARMLESS = 0.5
 """The part of its tolerance that a metric may gain, or lose, without hiding a later loss of the tolerance."""
 
@@ -134,18 +133,7 @@ def _certain(verdict: Verdict, changed: str) -> list[MetricVerdict]:
         if item.gating
         and item.verdict == changed
         and abs(item.change or 0.0) > _HARMLESS * (item.tolerance or 0.0)
-        and not (changed == "improved" and _may_be_chance(item))
     ]
-
-
-def _may_be_chance(item: MetricVerdict) -> bool:
-    """Return whether a gain is one that unchanged devices have now and then: beyond the error rate of a pass,
-    but not as far as one that fails is. To leave these out cuts the noise that a baseline learns.
-    """
-    if item.interval is None or item.change is None:
-        return False
-    better = item.interval[0] if item.metric.direction == "lower" else item.interval[1]
-    return math.log1p(better) / math.log1p(item.change) >= _AS_FAR
 
 
 def nth_session(number: int, of: str = "") -> str:

@@ -146,8 +146,8 @@ class BaselineJudges:
         return Enough.of(workload, gating, self.options)
 
     def _sessions(self, workload: Workload) -> Mapping[str, Environment]:
-        """Return those with which a session of a workload would be stored; of a suite that has none those of
-        the device's others.
+        """Return those with which a session of a workload would be stored; of a suite that has none the
+        newest of the device's others.
         """
         if workload.suite not in self._environments:
             known = load_sessions(self._file(workload), workload.suite)
@@ -156,12 +156,15 @@ class BaselineJudges:
 
     @cached_property
     def _of_device(self) -> Mapping[str, Environment]:
-        """The sessions of all suites of the device; those of one that cannot be read are none."""
+        """The newest session of all suites of the device: what is left of a retired one may be of a disk that
+        was replaced. One that cannot be read has none.
+        """
         found: dict[str, Environment] = {}
         for path, suite in baseline_files(self._folder):
             with contextlib.suppress(IogateError, OSError):
                 found.update(load_sessions(path, suite))
-        return found
+        newest = max((name for name in found if name[:1].isdigit()), default="")
+        return {newest: found[newest]} if newest else {}
 
     def appoint_for_pair(
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool

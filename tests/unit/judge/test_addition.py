@@ -69,17 +69,6 @@ def test_a_change_beyond_doubt_is_not_appended_where_it_is_known_how_sessions_di
     assert ("better beyond doubt: read.iops (+20" in forced.reason) == (verdict == "improved")
 
 
-def test_a_gain_that_unchanged_devices_have_now_and_then_is_appended():
-    """It was not, and a baseline that never learnt of them called one night of 16 worse, unchanged."""
-    noisy = tuple((level, level + 1, level - 1) for level in (970.0, 1000.0, 1030.0, 985.0, 1015.0))
-    baseline = Baseline("a", {}, {READ: noisy}, sessions=("s1", "s2", "s3", "s4", "s5"))
-    gained = judged(1066.0, 1067.0, 1065.0, baseline=baseline)
-    assert gained.verdict == "improved"
-    admitted = admit(gained, 6)
-    assert (admitted.verdict, admitted.keep) == ("improved", True)
-    assert not admit(judged(1200.0, 1201.0, 1199.0, baseline=baseline), 6).keep
-
-
 def test_a_loss_is_appended_where_it_is_only_assumed_how_sessions_differ():
     young = Baseline("a", {}, {READ: QUIET[:2]}, sessions=("s1", "s2"))
     assert admit(judged(970.0, 971.0, 969.0, 971.0, 970.0, baseline=young), 3).keep

@@ -129,6 +129,18 @@ def test_what_is_to_be_appended_is_judged_by_what_is_known(folder):
     assert judge.baseline.sessions == ("2026-01-01T00:00:00Z-aaaa",)
 
 
+def test_a_retired_suite_of_a_replaced_disk_refuses_no_new_one(folder):
+    store(folder, A, environment=Environment({"disk": "old"}))
+    (folder / "demo.yaml").rename(folder / "retired.yaml")
+    text = (folder / "retired.yaml").read_text().replace("suite: demo", "suite: retired")
+    (folder / "retired.yaml").write_text(text)
+    store(folder, A, session="2026-02-01T00:00:00Z-bbbb", environment=Environment({"disk": "new"}))
+    recorder = judges(folder, record_missing=True).appoint(reads("new", "another_suite"), (READ,))
+    recorder.check(Environment({"disk": "new"}))
+    with pytest.raises(MeasurementError, match="disk was new, is old"):
+        recorder.check(Environment({"disk": "old"}))
+
+
 @pytest.mark.parametrize("workload", [A, reads("new"), reads("new", "another_suite")])
 def test_a_session_of_another_machine_is_refused_before_it_is_measured(folder, workload):
     store(folder, A, environment=Environment({"disk": "A"}))

@@ -31,7 +31,9 @@ _SIZE_AND_DEPTH = re.compile(  # as `4k QD1`, and as CrystalDiskMark has it
     rf"(\d+ ?[km](?:i?b)?)(?=[ ,;_-]*(?:q|io ?depth)){_PARALLEL}", re.IGNORECASE
 )
 _NAMED = re.compile(
-    r"(?<![\w-])(?:--)?(?:bs|block[ _-]?size)(?: ?[=:] ?| )(\d+(?:[km](?:i?b)?)?)(?![\w.:/-]|, ?\d)", re.I
+    r"(?<![\w-])(?:--)?(?:bs|block[ _-]?size)(?: ?[=:] ?| )(\d+(?:[km](?:i?b)?)?)"
+    r"(?![\w.:/-]|,(?! ?(?:i/?o ?depth|q(?:d|ueue)|num ?jobs|jobs|threads|\d+ (?:jobs|threads))))",
+    re.I,
 )
 _A_SIZE = re.compile(r"(?<![\d.])\d+ ?[km](?:i?b)?(?![^\W_])", re.IGNORECASE)
 _OF_TESTS = re.compile(
@@ -58,7 +60,7 @@ def block_of_title(title: str) -> int | None:
     """
     title = _NUMBER.sub("", title.strip(_AROUND))
     if named := _NAMED.findall(title):
-        return _block(named[0]) if len(named) == 1 else None
+        return _block(named[0]) if len(named) == 1 and len(_A_SIZE.findall(title)) <= 1 else None
     found = _LEADING_SIZE.match(title)
     if found:
         return _block(found[1]) if not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
@@ -78,7 +80,10 @@ def _sized(cells: Sequence[str], columns: Sequence[Column]) -> list[tuple[str, s
 
 def may_have_own_block(cells: Sequence[str], columns: Sequence[Column]) -> bool:
     """Return whether a row's name of its test has a size, which may be its block whatever the title says."""
-    return any(names_test(header) and not _NO_BLOCK.search(cell) for cell, header in _sized(cells, columns))
+    return any(
+        (names_test(header) or _of_name(cell)) and not _NO_BLOCK.search(cell)
+        for cell, header in _sized(cells, columns)
+    )
 
 
 def block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None:

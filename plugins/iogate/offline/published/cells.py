@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -84,7 +84,7 @@ class Quantity:
     the mean), and a `direction` (empty: not said).
 
     `value` and `step` (of the last digit) are in IOPS, B/s or ns; `text` is what stands there, `unit` its
-    unit, `comma` whether a decimal comma was read.
+    unit, `comma` whether a decimal comma was read, `again` whether it is the one before in another unit.
     """
 
     kind: str
@@ -95,6 +95,7 @@ class Quantity:
     text: str
     unit: str
     comma: bool = False
+    again: bool = False
 
     @property
     def number(self) -> float:
@@ -182,10 +183,13 @@ def _figures(cell: str) -> list[str]:
 
 
 def _said_twice(cell: str) -> list[str]:
-    """Return the figures of a cell that has one rate in two units; else the cell."""
+    """Return the figures of a cell that has one rate in two units, as fio has it: in 1024s and in 1000s. Of
+    another one in brackets (`520 MB/s (480 MB/s)`, what was before, or promised) the first; else the cell.
+    """
     again = _SAID_AGAIN.fullmatch(cell)
-    rates = again and unit_factor("bandwidth", again[2]) and unit_factor("bandwidth", again[4])
-    return [again[1], again[3]] if again and rates else [cell]
+    if not again or not (unit_factor("bandwidth", again[2]) and unit_factor("bandwidth", again[4])):
+        return [cell]
+    return [again[1], again[3]] if ("i" in again[2].lower()) != ("i" in again[4].lower()) else [again[1]]
 
 
 def _without_words(cell: str) -> str:
@@ -212,7 +216,7 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
     if _SCIENTIFIC.fullmatch(cell):
         cell = format(Decimal(cell), "f")
     pieces = _BETWEEN.split(cell) if _DIRECTED.search(cell) else [cell, *again]
-    found = []
+    found: list[Quantity] = []
     for piece in pieces:
         match = _PIECE.fullmatch(piece)
         number = _number(match["number"], commas=commas) if match else None
@@ -228,7 +232,8 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
         step = max(step, near * value)
         direction = _DIRECTIONS.get((match["direction"] or "").lower(), "")
         shown = f"{match['number']} {own}".strip()
-        found.append(Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma))
+        figure = Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma)
+        found.append(replace(figure, again=bool(again and found)))
     return found
 
 

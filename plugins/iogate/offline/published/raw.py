@@ -90,6 +90,8 @@ def is_failed(cells: Sequence[str], table: RawTable) -> bool:
     """
     if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells[1:])):
         return False
+    if cells[0] and table.header and cells[0] == table.header[0][0]:
+        return False  # other headings
     if all(map(_FAILED.fullmatch, cells[1:])) or len({*map(str.lower, cells[1:])}) == 1 < len(cells) - 1:
         return True
     rows = table.rows[-_LOOKED_AT:]
@@ -265,7 +267,8 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
     figures = figures or sum(map(bears_figure, cells[1:]))
     if len(cells) == width and (of_rows or figures or is_failed(cells, table)):
         return "row"
-    alike = len({*map(str.lower, filter(None, cells))}) < len(cells)  # which headings are not
+    said = [cell.lower() for cell in cells if cell]
+    alike = len({*said}) < len(said) and cells[0] != table.header[0][0]  # which headings are not
     if len(cells) == width and alike and not gap and _has_figures(table) and not heads_figures(cells):
         return "row"  # of a run that failed, in whatever words
     if is_nearly_row(cells, table):

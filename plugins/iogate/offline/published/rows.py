@@ -194,7 +194,9 @@ def order(row: Row, context: Context) -> FigureFindings:
     for kind in _ORDERED:
         for direction in row.directions:
             series = [
-                figure for figure in row.figures if figure.kind == kind and figure.direction == direction
+                figure
+                for figure in row.figures
+                if figure.kind == kind and figure.direction == direction and not figure.again
             ]
             if len(series) < 2 or len({figure.part for figure in series}) < len(series):
                 continue  # several columns of one kind: not one series

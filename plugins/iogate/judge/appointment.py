@@ -157,14 +157,10 @@ class BaselineJudges:
     @cached_property
     def _of_device(self) -> Mapping[str, Environment]:
         """The newest session of all suites of the device: what is left of a retired one may be of a disk that
-        was replaced. One that cannot be read has none.
+        was replaced.
         """
-        found: dict[str, Environment] = {}
-        for path, suite in baseline_files(self._folder):
-            with contextlib.suppress(IogateError, OSError):
-                found.update(load_sessions(path, suite))
-        newest = max((name for name in found if name[:1].isdigit()), default="")
-        return {newest: found[newest]} if newest else {}
+        newest = max(self._own(), key=lambda one: one.newest, default=None)
+        return {newest.newest: newest.environment} if newest and newest.newest else {}
 
     def appoint_for_pair(
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool
@@ -208,7 +204,7 @@ class BaselineJudges:
         """What is known of the device's heat, also by other profiles of the same disk where those were at
         work just before: then it is they that heat it.
         """
-        own = [baseline for entries in self._all().values() for baseline in entries.values()]
+        own = self._own()
         identity = next((item.environment.identity for item in own if item.environment.identity), None)
         if identity and (self.begun_behind or any(Beginnings.of(own).begun.values())):
             own += baselines_beside(self._folder, identity)
@@ -221,6 +217,10 @@ class BaselineJudges:
             with contextlib.suppress(IogateError, OSError):
                 found[suite] = self._baselines.get(suite) or load_baselines(path, suite)
         return found
+
+    def _own(self) -> list[Baseline]:
+        """Return the baselines of all suites, by workload."""
+        return [baseline for entries in self._all().values() for baseline in entries.values()]
 
     def _find(self, workload: Workload) -> tuple[Baseline | None, str]:
         """Return the baseline of a workload, or the reason why the one of its name does not fit."""

@@ -75,7 +75,7 @@ def _screen(config: pytest.Config) -> Screen | None:
 
     terminal = config.pluginmanager.getplugin("terminalreporter")
     is_terminal = getattr(terminal, "isatty", False)  # a reporter of another plugin may have none
-    if terminal is None or not is_terminal or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+    if not is_terminal or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         return None
 
     def columns() -> int:

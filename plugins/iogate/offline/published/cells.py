@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
@@ -232,8 +232,8 @@ def quantities(cell: str, kind: str, part: str, unit: str, *, commas: bool = Fal
         step = max(step, near * value)
         direction = _DIRECTIONS.get((match["direction"] or "").lower(), "")
         shown = f"{match['number']} {own}".strip()
-        figure = Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma)
-        found.append(replace(figure, again=bool(again and found)))
+        twice = bool(again and found)
+        found.append(Quantity(kind, part, direction, value * factor, step * factor, shown, own, comma, twice))
     return found
 
 

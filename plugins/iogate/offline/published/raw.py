@@ -90,8 +90,8 @@ def is_failed(cells: Sequence[str], table: RawTable) -> bool:
     """
     if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells[1:])):
         return False
-    if cells[0] and table.header and cells[0] == table.header[0][0]:
-        return False  # other headings
+    if _begins_as_headings(cells, table):
+        return False
     if all(map(_FAILED.fullmatch, cells[1:])) or len({*map(str.lower, cells[1:])}) == 1 < len(cells) - 1:
         return True
     rows = table.rows[-_LOOKED_AT:]
@@ -104,6 +104,11 @@ def is_failed(cells: Sequence[str], table: RawTable) -> bool:
         return True
     alike = bool(rows) and all(starts_number(row[0]) for _, row in rows)
     return says_failed(cells) or (alike and starts_number(cells[0]))
+
+
+def _begins_as_headings(cells: Sequence[str], table: RawTable) -> bool:
+    """Return whether cells begin as the table's headings do, and may be those of another one."""
+    return bool(cells[0] and table.header) and cells[0] == table.header[0][0]
 
 
 def says_failed(cells: Sequence[str]) -> bool:
@@ -268,7 +273,7 @@ def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap:
     if len(cells) == width and (of_rows or figures or is_failed(cells, table)):
         return "row"
     said = [cell.lower() for cell in cells if cell]
-    alike = len({*said}) < len(said) and cells[0] != table.header[0][0]  # which headings are not
+    alike = len({*said}) < len(said) and not _begins_as_headings(cells, table)  # which headings are not
     if len(cells) == width and alike and not gap and _has_figures(table) and not heads_figures(cells):
         return "row"  # of a run that failed, in whatever words
     if is_nearly_row(cells, table):

@@ -11,6 +11,7 @@ from iogate.model import Baseline, is_rate
 
 _CHANCE = 0.02  # where it costs only verdicts on changes of about as much
 _BORNE_OUT, _THROUGHOUT = 0.5, 0.6
+_SEVERAL = 3  # workloads: within one or two a device may not have time to get as it is later
 _MOST = 0.99  # of a rate: what stood still has no speed
 
 
@@ -40,9 +41,9 @@ def shares_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Ite
     a device comes and goes within a session: one that was as much faster in each third was so throughout.
     """
     rates = [rate for one in baselines for rate in _beside_rested(one, beginnings)]
-    if _were_throughout(sorted(share for rate in rates for share in rate.shares)):
-        return
     works = sorted({rate.work for rate in rates})
+    if len(works) >= _SEVERAL and _were_throughout(sorted(share for rate in rates for share in rate.shares)):
+        return
     for rate in filter(lambda rate: rate.surely, rates):
         place = works.index(rate.work)
         near = (*works[max(place - 1, 0) : place], *works[place + 1 : place + 2])
@@ -54,8 +55,6 @@ def shares_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Ite
 def _were_throughout(shares: Sequence[tuple[float, float]]) -> bool:
     """Return whether shares, by the work before them, are about as much in each third of them."""
     third = len(shares) / 3
-    if third < 1:
-        return False
     parts = [shares[round(third * place) : round(third * (place + 1))] for place in range(3)]
     least, *_, most = sorted((statistics.fmean(share for _, share in part) for part in parts), key=abs)
     return most != 0 and least / most >= _THROUGHOUT

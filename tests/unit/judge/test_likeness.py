@@ -165,6 +165,7 @@ def in_a_row(at_rest):
         ((1000, 1000, 1050, 1000, 1000, 1000), ()),  # chance, as nothing beside it bears it out
         ((1030,) * 6, ()),  # throughout, behind more work than the next began with: no heat
         ((1000, 1000, 1150, 1150, 1000, 1000), (2, 3)),
+        ((930, 935), (0, 1)),  # two are over before it can be seen to get as it is later
         ((900, 1000, 1000, 1000, 1000, 1000), (0,)),  # it wakes up
         ((850, 900, 950, 980, 1000, 1000), (0, 1, 2, 3)),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from iogate.offline.published.raw import RawTable
+from iogate.offline.published.raw_table import RawTable
 
 _SECTION = re.compile(r"\[(Read|Write|Mix)\]")
 _TEST = re.compile(  # of a line whose blanks are single ones: several optional ones in a row would take long

@@ -12,7 +12,8 @@ from iogate.offline.published.beside_headings import unit_of
 from iogate.offline.published.cells import starts_number
 from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
-from iogate.offline.published.raw import DOUBLE, RawTable, are_double
+from iogate.offline.published.raw_headings import DOUBLE, are_double
+from iogate.offline.published.raw_table import RawTable
 
 _CELL = re.compile(r"([^()]+)\(\s*([^()]+)\)")
 _PARTED = re.compile(r"([^@;()]+?)(?: ?[@;] ?|, | / | at | [-–—|] )(\d[^@;()]*)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from iogate.offline.published.columns import begins_figure
 from iogate.offline.published.forms import LONGEST_CELL
-from iogate.offline.published.raw import MOST_CELLS, RawTable
+from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})\b([^<>]*)>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)

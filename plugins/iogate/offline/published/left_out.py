@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from iogate.offline.published.cells import ABSENT, is_figure, starts_number
 from iogate.offline.published.columns import names_figures
 from iogate.offline.published.forms import LONGEST_LINE, SPACED, UNSURE, Form, cut, is_rule, sure_form
+from iogate.offline.published.line_roles import is_comment, is_failed, is_nearly_row, says_failed
 from iogate.offline.published.lines import Lines
-from iogate.offline.published.raw import RawTable, is_comment, is_failed, is_nearly_row, repeats, says_failed
+from iogate.offline.published.raw_headings import repeats
+from iogate.offline.published.raw_table import RawTable
 
 _TABLES_ABOVE = 4  # in each form: of which what is not read may be a row
 

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
-from iogate.offline.published.cells import ABSENT, bears_figure, is_figure, starts_number
-from iogate.offline.published.columns import begins_figure, heads_figures, names_figures
+from iogate.offline.published.cells import is_figure, starts_number
+from iogate.offline.published.columns import begins_figure, names_figures
 from iogate.offline.published.forms import (
     LONGEST_CELL,
     LONGEST_LINE,
     PIPES,
-    SPACED,
     TABS,
     UNSURE,
     Form,
@@ -22,44 +20,17 @@ from iogate.offline.published.forms import (
     is_rule,
     sure_form,
 )
+from iogate.offline.published.line_roles import Role, is_aside, is_comment, is_failed, role_of
 from iogate.offline.published.lines import Lines
+from iogate.offline.published.raw_headings import OF_ROWS, headings_in, heads_rows, is_group, repeats
+from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 
-MOST_CELLS = 256
 _MOST_HEADINGS = 16  # lines of them, with tabs
-DOUBLE = re.compile(r"(\d+ ?[km]i?b?)\s*\(IOPS\)", re.IGNORECASE)
-"""A block size, below which bandwidth and IOPS stand in one cell."""
-_FAILED = re.compile(  # or what is nearly a figure: `<1`, `~1000`
-    rf"{ABSENT.pattern}|nan|inf|fail\w*|err(?:ors?)?|timed?[ -]?outs?|oom|skip\w*|crash\w*|kill\w*|abort\w*"
-    r"|hung|unsupported|not \w{1,20}|tbd|todo|[<>~≈≤≥]\s?\d.{0,20}",
-    re.IGNORECASE,
-)
 _BEARS_RATE = re.compile(r"\d[\d.,]{0,15} ?[km]? ?(?:iops\b|[kmg]?i?b/s)", re.IGNORECASE)
-_LOOKED_AT = 8  # rows above
 _FEWEST_NAMED = 2  # rows that say what figures are, so that a line above them heads them
-_OF_ROWS = re.compile(r"metrics?|parameters?|measure(?:ment)?s?|statistics?|stats?", re.IGNORECASE)
-"""The heading of names, by which rows say what figures are."""
 _HEADING = re.compile(
-    rf"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(|^\W*(?:{_OF_ROWS.pattern})\b", re.IGNORECASE
+    rf"iops|\bbw\b|bandwidth|throughput|lat|read|write|B/s|\(|^\W*(?:{OF_ROWS.pattern})\b", re.IGNORECASE
 )
-
-
-@dataclass
-class RawTable:
-    """A table as it stands: header lines and rows of cells, each row with its line number, as has each name
-    of a group of rows; `form` is None where tags, and no lines, say what its cells are.
-    """
-
-    line: int
-    title: str
-    form: Form | None = None
-    header: list[list[str]] = field(default_factory=list)
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
-    groups: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def width(self) -> int:
-        """The cells of its longest header line, or of its first row."""
-        return max(map(len, self.header), default=len(self.rows[0][1]) if self.rows else 0)
 
 
 def raw_tables(lines: Lines) -> Iterator[RawTable]:
@@ -81,44 +52,6 @@ def raw_tables(lines: Lines) -> Iterator[RawTable]:
         elif not sure_form(line) and re.match(r"\W*\w", line):
             title = line.strip()[:LONGEST_CELL]
         number += 1
-
-
-def is_failed(cells: Sequence[str], table: RawTable) -> bool:
-    """Return whether cells are those of a row of the table that has no figures, as of a run that failed: it
-    says so where those above it have theirs, or the same in each cell, or begins with a number, and says so
-    in one or those above it begin with numbers, too; and it names no figures.
-    """
-    if len(cells) != table.width or len(cells) < 2 or any(map(names_figures, cells[1:])):
-        return False
-    if _begins_as_headings(cells, table):
-        return False
-    if all(map(_FAILED.fullmatch, cells[1:])) or len({*map(str.lower, cells[1:])}) == 1 < len(cells) - 1:
-        return True
-    rows = table.rows[-_LOOKED_AT:]
-    of_figures = [
-        index
-        for index in range(1, len(cells))
-        if any(starts_number(row[index]) for _, row in rows if index < len(row))
-    ]
-    if of_figures and all(_FAILED.fullmatch(cells[index]) for index in of_figures):
-        return True
-    alike = bool(rows) and all(starts_number(row[0]) for _, row in rows)
-    return says_failed(cells) or (alike and starts_number(cells[0]))
-
-
-def _begins_as_headings(cells: Sequence[str], table: RawTable) -> bool:
-    """Return whether cells begin as the table's headings do, and may be those of another one."""
-    return bool(cells[0] and table.header) and cells[0] == table.header[0][0]
-
-
-def says_failed(cells: Sequence[str]) -> bool:
-    """Return whether cells begin with a number, and one of them says that there is no figure."""
-    return starts_number(cells[0]) and any(map(_FAILED.fullmatch, cells[1:]))
-
-
-def is_nearly_row(cells: Sequence[str], table: RawTable) -> bool:
-    """Return whether cells are like a row of figures, of which some are lacking, or too many."""
-    return len(cells) >= table.width / 2 and sum(map(is_figure, cells)) >= len(cells) / 2 > 0
 
 
 def _begun(
@@ -146,7 +79,7 @@ def _begun(
         return None
     heads = _HEADING.search(line) is not None
     for form in UNSURE:
-        header = _with_index(_headings(line, form), lines, number, form) if heads else []
+        header = _with_index(headings_in(line, form), lines, number, form) if heads else []
         header = header or _headings_of_named(lines, number, form)
         if header and number >= vain.get((form, len(header)), 0):
             table = RawTable(number, title, form, [header])
@@ -211,86 +144,23 @@ def _read_rows(lines: Lines, number: int, table: RawTable) -> int:
         elif is_rule(line):
             gap = gap or is_rule(lines.texts[index - 2])
         elif sure_form(line) is not (table.form if table.form.sure else None):
-            if not (is_comment(line, table.form) and _is_aside(line, table)):
+            if not (is_comment(line, table.form) and is_aside(line, table)):
                 ended = index
                 break
             gap = True
         else:
             cells = cut(table.form.split(line), max(1, table.width))
-            role = (_role_when_sure if table.form.sure else _role)(lines, index, cells, table, gap)
-            if role == "end":
+            role = role_of(lines, index, cells, table, gap)
+            if role is Role.END:
                 ended = index
                 break
-            if role == "row":
+            if role is Role.ROW:
                 table.rows.append((index, cells))
             elif table.form.sure and is_group(cells):
                 table.groups.append((index, cells[0]))
-            if role == "row" or table.form.sure:
+            if role is Role.ROW or table.form.sure:
                 gap, behind = False, index + 1
     return behind if table.rows or table.form.sure else ended
-
-
-def _role_when_sure(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap: bool) -> str:
-    """Return what a line with pipes, or tabs, is to the table above: a `row`, the `end`, or nothing."""
-    if are_double(cells) and not gap:
-        return "row"
-    if repeats(cells, table.header):
-        return "end" if gap and number in lines.heads else ""
-    if is_group(cells):
-        return "end" if names_figures(cells[0]) else ""
-    if table.header and not any(map(begins_figure, cells)):
-        named = sum(map(names_figures, cells[1:])) if _has_figures(table) else 0
-        if cells[0] == table.header[0][0] or named > 1 or 0 < named == len(cells) - 1:
-            return "end"  # other headings
-    if not gap:
-        return "" if len(cells) > table.width and table.form is PIPES else "row"
-    if number in lines.heads or len(cells) > table.width:
-        return "end"
-    if is_failed(cells, table):
-        return "row"
-    if any(map(starts_number, cells[1:])):
-        return "end" if names_figures(cells[0]) else "row"
-    return "" if all(map(ABSENT.fullmatch, cells[1:])) else "end"
-
-
-def _has_figures(table: RawTable) -> bool:
-    """Return whether most of a row is figures, of those read last."""
-    return any(2 * sum(map(is_figure, cells[1:])) >= len(cells) - 1 for _, cells in table.rows[-_LOOKED_AT:])
-
-
-def _role(lines: Lines, number: int, cells: Sequence[str], table: RawTable, gap: bool) -> str:
-    """Return what a line without pipes and tabs is to the table above: a `row`, the `end`, or nothing."""
-    line = lines.texts[number - 1]
-    width, figures = table.width, sum(map(starts_number, cells[1:]))
-    if table.form is SPACED:
-        failed = sum(map(bool, map(_FAILED.fullmatch, cells[1:]))) if figures else 0
-        known = figures + failed >= width / 2 or is_failed(cells, table)
-        return "row" if len(cells) == width and known and not gap else "end"
-    of_rows = heads_rows(table.header[0])
-    if of_rows and any(names_figures(cell) and not bears_figure(cell) for cell in cells[1:]):
-        return "end"  # headings of another table
-    figures = figures or sum(map(bears_figure, cells[1:]))
-    if len(cells) == width and (of_rows or figures or is_failed(cells, table)):
-        return "row"
-    said = [cell.lower() for cell in cells if cell]
-    alike = len({*said}) < len(said) and not _begins_as_headings(cells, table)  # which headings are not
-    if len(cells) == width and alike and not gap and _has_figures(table) and not heads_figures(cells):
-        return "row"  # of a run that failed, in whatever words
-    if is_nearly_row(cells, table):
-        return ""
-    if is_comment(line, table.form):
-        return "" if _is_aside(line, table) else "end"
-    named = len(cells) == width and all(map(ABSENT.fullmatch, cells[1:])) and not names_figures(cells[0])
-    return "" if named else "end"
-
-
-def _headings(line: str, form: Form) -> list[str]:
-    """Return the cells of a line of headings of figures; none if it is something else, as YAML or prose."""
-    cells = cut(form.split(line), 0)
-    if any(cell.endswith(":") for cell in cells):
-        return []
-    heads = heads_figures(cells) or (form is not SPACED and heads_rows(cells))
-    return cells if 2 <= len(cells) <= MOST_CELLS and heads else []
 
 
 def _headings_of_named(lines: Lines, number: int, form: Form) -> list[str]:
@@ -307,11 +177,6 @@ def _headings_of_named(lines: Lines, number: int, form: Form) -> list[str]:
     return cells if named or all(any(map(_BEARS_RATE.match, row[1:])) for row in below) else []
 
 
-def heads_rows(cells: Sequence[str]) -> bool:
-    """Return whether cells are headings of a table whose rows say what figures are."""
-    return bool(cells) and _OF_ROWS.fullmatch(cells[0]) is not None
-
-
 def _with_index(header: list[str], lines: Lines, number: int, form: Form) -> list[str]:
     """Return headings with an empty one first, if the rows have an index that has none, as pandas and R print
     it: there is a cell more in the row below, which begins further to the left.
@@ -319,42 +184,3 @@ def _with_index(header: list[str], lines: Lines, number: int, form: Form) -> lis
     line, below = lines.texts[number - 1], next(filter(str.strip, lines.texts[number : number + 2]), "")
     indented = len(line) - len(line.lstrip(" ")) > len(below) - len(below.lstrip(" "))
     return ["", *header] if header and indented and len(form.split(below)) == len(header) + 1 else header
-
-
-def is_comment(line: str, form: Form | None) -> bool:
-    """Return whether a line is a comment amid a table; between pipes `#` begins a heading of Markdown."""
-    text = line.strip()
-    if text.startswith("<!--") and text.endswith("-->"):
-        return True
-    return form is not PIPES and text.startswith(("#", "//"))
-
-
-def _is_aside(line: str, table: RawTable) -> bool:
-    """Return whether a comment says nothing of what figures are, and heads none."""
-    assert table.form
-    cells = table.form.split(line)
-    return not (
-        len(cells) == table.width > 2 or names_figures(line[:LONGEST_CELL]) or _headings(line, table.form)
-    )
-
-
-def is_group(cells: Sequence[str]) -> bool:
-    """Return whether a row is the name of those below it."""
-    return bool(cells[0]) and not any(cells[1:])
-
-
-def are_double(headings: Sequence[str]) -> bool:
-    """Return whether two figures stand in a cell below one of these headings: they are those of a table, or
-    of another one within it.
-    """
-    return any(map(DOUBLE.fullmatch, headings))
-
-
-def repeats(cells: Sequence[str], header: Sequence[Sequence[str]]) -> bool:
-    """Return whether cells are headings that are repeated among the rows, in full or with marks for some."""
-    if not header or len(cells) != len(header[0]) or not any(cells):
-        return False
-    return all(
-        cell.lower() == heading.lower() or (index and ABSENT.fullmatch(cell))
-        for index, (cell, heading) in enumerate(zip(cells, header[0], strict=True))
-    )

@@ -24,7 +24,8 @@ from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
-from iogate.offline.published.raw import MOST_CELLS, RawTable, raw_tables
+from iogate.offline.published.raw import raw_tables
+from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 from iogate.offline.published.reading import Layout, is_odd, odd_row, rows_of
 from iogate.offline.published.row import Row
 from iogate.offline.published.subjects import (

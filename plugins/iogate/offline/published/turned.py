@@ -10,7 +10,8 @@ from iogate.offline.published.cells import bears_figure
 from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
 from iogate.offline.published.headings import MEASURED
-from iogate.offline.published.raw import MOST_CELLS, RawTable, heads_rows, is_group
+from iogate.offline.published.raw_headings import heads_rows, is_group
+from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 
 _UNITS = frozenset({"unit", "units"})
 _LEAST = 2  # rows that say what figures are, where no heading says that they do: one may by chance

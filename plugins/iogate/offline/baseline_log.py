@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +87,7 @@ def _sessions(
     stored = document.data.get("sessions") or {} if document else {}
     rows = []
     before: Environment | None = None
-    for name in sorted(sessions):
+    for name in _in_order(sessions):
         environment = sessions[name]
         changed = differences(_lasting(before), _lasting(environment)) if before else []
         count = sum(name in one.sessions for one in known.values())
@@ -96,6 +96,16 @@ def _sessions(
         before = environment
     headers = ("session", "age", "workloads", "why", "changed since the one before")
     return tabulate(rows, headers, tablefmt="simple", disable_numparse=True)
+
+
+def _in_order(sessions: Iterable[str]) -> list[str]:
+    """Return sessions by their time; one that tells none, as it was imported, behind that which it was stored
+    behind.
+    """
+    behind, last = {}, ""
+    for name in sessions:
+        last = behind[name] = name if began(name) else last
+    return sorted(behind, key=behind.__getitem__)
 
 
 def _lasting(environment: Environment) -> Environment:

@@ -29,12 +29,12 @@ def lab(tmp_path, monkeypatch):
     return folder
 
 
-def store(file, day, kernel="6.1", reason=""):
+def store(file, day, kernel="6.1", reason="", session=""):
     update(
         file,
         "lab",
         "demo",
-        f"2026-01-0{day}T00:00:00Z-aaaa",
+        session or f"2026-01-0{day}T00:00:00Z-aaaa",
         Environment({"disk": "A"}, {"kernel": kernel}, {"load": str(day)}),
         reason,
         {"a": (DEFINITION, {"read.bandwidth": [1000.0 + day, 1001.0 + day, 1002.0 + day]})},
@@ -65,6 +65,14 @@ def test_sessions_are_told_with_age_reason_and_what_changed(lab, capsys):
     rows = [line for line in text.splitlines() if line.startswith("2026-01-")]
     assert "days" in rows[0] and "one more" in rows[1] and "changed" not in rows[1]
     assert "new SSD firmware" in rows[2] and "kernel was 6.1, is 6.2" in rows[2]
+
+
+def test_an_imported_session_stands_where_it_was_stored(lab, capsys):
+    """It came last, whatever was stored later, as its name does not tell its time."""
+    store(lab / "demo.yaml", 4, session="imported-aaaa")
+    store(lab / "demo.yaml", 5)
+    text = said(capsys, "lab")
+    assert text.index("2026-01-03T") < text.index("imported-aaaa") < text.index("2026-01-05T")
 
 
 def test_what_it_resolves_is_told_by_the_tolerance_of_the_suite(lab, capsys):

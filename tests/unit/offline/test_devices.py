@@ -50,16 +50,16 @@ def said(capsys, *arguments, status=0):
     return text
 
 
-def store(project, name="lab", day=1):
+def store(project, name="lab", day=1, workload="a", identity=None, mode="append"):
     update(
         project / "baselines" / name / "demo.yaml",
         name,
         "demo",
         f"2026-01-0{day}T00:00:00Z-aaaa",
-        Environment(),
+        Environment(identity or {}),
         "",
-        {"a": ({"engine": "fio", "rw": "read"}, {"read.iops": [1.0, 2.0]})},
-        "append",
+        {workload: ({"engine": "fio", "rw": "read"}, {"read.iops": [1.0, 2.0]})},
+        mode,
     )
 
 
@@ -266,6 +266,18 @@ def test_a_baseline_that_cannot_be_read_is_told(project, capsys):
     (project / "baselines/lab/other.yaml").write_text("nonsense")
     assert "NOT  baseline    " in (text := said(capsys, "check", "lab", status=1))
     assert "lab/other.yaml:1" in text and "of 1 workload, in 1 suite" in text
+
+
+def test_it_is_told_on_which_board_others_are_held_against(project, capsys):
+    """Where one workload was recorded anew on another board, none could append, and nothing told why."""
+    write(project, "lab", "target: .\naccepts: model\n")
+    store(project, identity={"machine": "Board", "serial": "14"})
+    good = "ok   baseline    of 1 workload, in 1 suite\n" + 17 * " " + "of the machine with serial '14'\n"
+    assert good in said_any(capsys, "check", "lab")
+    store(project, day=2, workload="b", identity={"machine": "Board", "serial": "15"}, mode="replace")
+    text = said(capsys, "check", "lab", status=1)
+    assert "NOT  baseline    of 2 workloads, in 1 suite" in text and "can be appended" in text
+    assert "of the machine with serial '14'" in text and "of the machine with serial '15'" in text
 
 
 def test_direct_io_is_asked_for_where_a_workload_does(project, capsys):

@@ -20,12 +20,12 @@ from iogate.declare.suite import load_suite
 from iogate.errors import IogateError, TargetError
 from iogate.formats.reading import held_input
 from iogate.formats.words import nearest
-from iogate.host.environment import identity_mismatch, observe
+from iogate.host.environment import INDIVIDUAL, identity_changes, identity_mismatch, observe
 from iogate.judge.baseline import load_baselines
 from iogate.judge.baseline.places import baseline_files, near_path
 from iogate.measure.bench import Bench
 from iogate.measure.settings import Settings
-from iogate.model import Device, Needs, Place, Workload
+from iogate.model import Baseline, Device, Needs, Place, Workload
 from iogate.offline.devices.initial import Silent
 from iogate.remote.survey import link_now
 from iogate.target.places import USUAL, target_told
@@ -56,7 +56,7 @@ def check(name: str, baselines: Path | None = None) -> tuple[str, int]:
     device = load_device(name, baselines)
     there = device.host or device.hosts
     found = [_profile(device), *(_elsewhere if there else _machine)(device, project)]
-    found += _baselines(baselines / device.name)
+    found += _baselines(device, baselines / device.name)
     lines = []
     for item in found:
         first, *rest = no_commands(item.text).splitlines()
@@ -70,19 +70,39 @@ def _profile(device: Device) -> _Found:
     return _Found("profile", True, f"{device.name}: {where}")
 
 
-def _baselines(folder: Path) -> Iterator[_Found]:
-    """Yield what cannot be read of the baselines of a device, or how many there are."""
-    suites, workloads = 0, 0
+def _baselines(device: Device, folder: Path) -> Iterator[_Found]:
+    """Yield what cannot be read of the baselines of a device, or how many there are, and of which machine
+    where others are held against it.
+    """
+    suites = 0
+    known: list[Baseline] = []
     try:
         for path, suite in baseline_files(folder):
             try:
-                suites, workloads = suites + 1, workloads + len(load_baselines(path, suite))
+                known += load_baselines(path, suite).values()
+                suites += 1
             except IogateError as error:
                 yield _Found("baseline", False, str(error))
     except IogateError as error:
         yield _Found("baseline", False, str(error))
-    if workloads:
-        yield _Found("baseline", True, f"of {plural(workloads, 'workload')}, in {plural(suites, 'suite')}")
+    if not known:
+        return
+    told = f"of {plural(len(known), 'workload')}, in {plural(suites, 'suite')}"
+    machines = _machines(known) if device.accepts == "model" else []
+    told += "".join(f"\nof the machine with {one}" for one in machines)
+    if len(machines) > 1:
+        told += "\nno session of either can be appended: record all on one of them (--update-baselines)"
+    yield _Found("baseline", len(machines) < 2, told)
+
+
+def _machines(known: Sequence[Baseline]) -> list[str]:
+    """Return by what those on which baselines were measured differ from others of their model, each once."""
+    found: list[Mapping[str, str]] = []
+    for identity in (one.environment.identity for one in known):
+        own = {name: identity[name] for name in INDIVIDUAL if name in identity}
+        if own and not any(not identity_changes(other, own) for other in found):
+            found.append(own)
+    return [", ".join(f"{name} {text!r}" for name, text in one.items()) for one in found]
 
 
 def _machine(device: Device, project: Project) -> Iterator[_Found]:

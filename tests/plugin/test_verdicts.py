@@ -189,6 +189,19 @@ def test_a_model_is_held_against_a_good_one_and_that_is_not_replaced_without_a_w
     )
 
 
+def test_a_new_suite_is_not_recorded_on_another_machine_without_a_word(project):
+    """It was, so that each of two boards was the good one in some of the suites."""
+    project.run("suites")
+    elsewhere(project)
+    (project.path / "suites/other.yaml").write_text(
+        "workloads: {gamma: {engine: fake, value: 1000, size: 1M}}\n"
+    )
+    result = project.run("suites/other.yaml", "--update-baselines")
+    result.stdout.fnmatch_lines(["warning: recorded, although the session * is of another machine: *"])
+    result = project.run("suites/other.yaml", "--update-baselines")
+    result.stdout.no_fnmatch_line("*another machine*")
+
+
 def test_a_new_workload_is_not_stored_beside_sessions_of_another_machine(project):
     project.run("suites", "-k", "alpha")
     elsewhere(project)

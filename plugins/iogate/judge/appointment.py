@@ -152,10 +152,10 @@ class BaselineJudges:
         if workload.suite not in self._environments:
             known = load_sessions(self._file(workload), workload.suite)
             self._environments[workload.suite] = known
-        return self._environments[workload.suite] or self._of_device
+        return self._environments[workload.suite] or self.of_device
 
     @cached_property
-    def _of_device(self) -> Mapping[str, Environment]:
+    def of_device(self) -> Mapping[str, Environment]:
         """The newest session of all suites of the device: what is left of a retired one may be of a disk that
         was replaced.
         """

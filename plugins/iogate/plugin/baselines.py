@@ -70,7 +70,9 @@ def _write(
     """Write what was recorded of a suite, and yield what its baseline is now."""
     from iogate.judge.baseline import changes_table, foreign, update
 
-    before = _replaced(path, suite, records) if settings.update == "replace" else {}
+    anew = settings.update == "replace"
+    replaced = _replaced(path, suite, records) if anew else {}
+    before = replaced or (judges.of_device if anew else {})
     changed = update(
         path,
         device=device,
@@ -84,13 +86,12 @@ def _write(
         worked={one.workload.name: _worked(one) for one in records},
     )
     if other := foreign(before, session.environment):
-        model = judges.of_model is not None
         now = (
             "any machine of its model is held against this one now"
-            if model
+            if judges.of_model is not None
             else "is the right target mounted?"
         )
-        yield printable(f"warning: replaced, although {other}; {now}")
+        yield printable(f"warning: {'replaced' if replaced else 'recorded'}, although {other}; {now}")
     lost = any(change.note.startswith("replaced") for change in changed)
     asked = verbosity > 0 or (settings.update and verbosity == 0)
     if lost or (asked and any(change.old is not None for change in changed)):

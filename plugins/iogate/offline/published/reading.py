@@ -178,23 +178,23 @@ def may_be_bits(figure: Quantity) -> bool:
 
 def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]:
     """Return the columns, those of a direction alone with the kind and unit that the row's label names, as
-    `Seq 1M Q8 (MB/s)` does, or else their cells.
+    `Seq 1M Q8 (MB/s)` does, or else their cells, and where these bear units of another kind.
     """
     if all(column.kind in MEASURED or not column.direction for column in columns):
         return columns
     labels = [cell for cell, column in zip(cells, columns, strict=False) if not column.direction]
-    named = next((found for label in labels if (found := _named(label))), None)
-    if not named:
-        filled = [*cells, *[""] * len(columns)]
-        return [
-            of_row(one, cell) if one.direction and not one.kind else one
-            for one, cell in zip(columns, filled, strict=False)
-        ]
-    kind, part, unit = named
+    named = next((found for label in labels if (found := _named(label))), ("", "", ""))
+    filled = [*cells, *[""] * len(columns)]
     return [
-        replace(one, kind=kind, part=part, unit=unit) if one.direction and not one.kind else one
-        for one in columns
+        _of_cell(one, cell, *named) if one.direction and not one.kind else one
+        for one, cell in zip(columns, filled, strict=False)
     ]
+
+
+def _of_cell(column: Column, cell: str, kind: str, part: str, unit: str) -> Column:
+    """Return a column of a direction alone as a row's label names it, if its cell is of no other kind."""
+    own = of_row(column, cell)
+    return own if own.kind not in ("", kind) else replace(column, kind=kind, part=part, unit=unit)
 
 
 def _named(label: str) -> tuple[str, str, str] | None:

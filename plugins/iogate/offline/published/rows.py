@@ -110,13 +110,14 @@ def two_units(row: Row, context: Context) -> FigureFindings:
 
     Find out which is right.
     """
+    told = any(finding.severity == "invalid" for finding in bandwidth_unit(row, context))  # which it is
     seen: dict[tuple[str, str, str], Quantity] = {}
     for figure in row.figures:
         first = seen.setdefault((figure.kind, figure.part, figure.direction), figure)
         if figure.unit == first.unit or not (first.value and figure.value):
             continue
-        if figure.kind == "bandwidth" and row.pair(figure.direction):
-            continue  # `bandwidth_unit` says which of them it is
+        if figure.kind == "bandwidth" and told:
+            continue
         meant = product(_as_bytes(first), _as_bytes(figure))
         rounding = first.step / first.value + figure.step / figure.value
         if all(abs(other / one - 1) > 0.01 + rounding for one, other in meant):

@@ -156,11 +156,12 @@ class BaselineJudges:
 
     @cached_property
     def of_device(self) -> Mapping[str, Environment]:
-        """The newest session of all suites of the device: what is left of a retired one may be of a disk that
-        was replaced.
+        """The newest session of all suites of the device, with its file: what is left of a retired one may be
+        of a disk that was replaced.
         """
-        newest = max(self._own(), key=lambda one: one.newest, default=None)
-        return {newest.newest: newest.environment} if newest and newest.newest else {}
+        known = ((one, suite) for suite, entries in self._all().items() for one in entries.values())
+        newest, suite = max(known, key=lambda one: one[0].newest, default=(None, ""))
+        return {f"{newest.newest} in {suite}.yaml": newest.environment} if newest and newest.newest else {}
 
     def appoint_for_pair(
         self, workload: Workload, gating: Sequence[str], against: str, *, crossover: bool

@@ -435,3 +435,39 @@ def test_stepwise_with_pytest_randomly_passes_over_no_suite_beside_tests_in_pyth
     stepwise(five, "-p", "randomly", "--randomly-seed=3", factor=0.5).assert_outcomes(failed=1)
     result = stepwise(five, "-p", "randomly", "--randomly-seed=1", "--io-strict")
     result.assert_outcomes(passed=10, deselected=0)
+
+
+PLAIN_REPORTER = """
+import pytest
+from _pytest.config import create_terminal_writer
+
+class Plain:
+    hasmarkup = False
+
+    def __init__(self, config):
+        self._tw = create_terminal_writer(config)
+        self.section = self._tw.sep
+
+    def ensure_newline(self): pass
+    def write(self, text, **options): self._tw.write(text)
+    def write_line(self, text, **options): self._tw.line(text)
+
+    def pytest_runtest_logreport(self, report):
+        self._tw.line(report.longreprtext)
+
+    def pytest_internalerror(self, excrepr):
+        self._tw.line(f"INTERNALERROR {excrepr}")
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    config.pluginmanager.unregister(name="terminalreporter")
+    config.pluginmanager.register(Plain(config), "terminalreporter")
+"""
+
+
+def test_a_terminal_reporter_of_another_plugin_need_not_say_what_it_writes_to(judged):
+    """As pytest-tldr's: whatever measured ended in an internal error, with nothing measured."""
+    (judged.path / "plain.py").write_text(PLAIN_REPORTER)
+    result = judged.run_apart("-p", "plain", "suites", factor=0.5)
+    assert result.ret == 1
+    assert "regressed" in result.stdout.str() and "INTERNALERROR" not in result.stdout.str()

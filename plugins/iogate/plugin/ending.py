@@ -12,6 +12,7 @@ from iogate.plugin.benchmark import remove_empty_storage
 from iogate.plugin.collection import is_concerned
 from iogate.plugin.coverage import refusal_text, warnings_text
 from iogate.plugin.items import is_setup_only, is_worker
+from iogate.plugin.reporters import width_of
 from iogate.plugin.run import RUN, PytestRun
 from iogate.units import no_commands
 
@@ -80,8 +81,9 @@ def pytest_terminal_summary(
         from iogate.report.table import Look
         from iogate.report.terminal import TerminalSummary
 
-        width = terminalreporter._tw.fullwidth if terminalreporter.isatty else None
-        look = Look(width, terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED)
+        look = Look(
+            width_of(terminalreporter), terminalreporter.hasmarkup, everything=verbosity > 0, most=_PASSED
+        )
         section, line = terminalreporter.section, terminalreporter.write_line
         TerminalSummary(section, line, look, quiet=verbosity < 0).write(results)
     concerned = is_concerned(run) or results is not None or exitstatus in _NOTHING_RAN

@@ -14,6 +14,7 @@ from iogate.plugin.coverage import refusal_text
 from iogate.plugin.items import WorkloadItem, is_setup_only, is_worker, will_run
 from iogate.plugin.junit import note_attachments
 from iogate.plugin.others import add_extras, records
+from iogate.plugin.reporters import width_of
 from iogate.plugin.run import RUN, PytestRun
 from iogate.plugin.status import note_test, note_verdict, verdict_of
 from iogate.units import no_commands
@@ -70,8 +71,8 @@ def _show_expectations(config: pytest.Config, run: PytestRun) -> None:
     reporter: TerminalReporter | None = config.pluginmanager.getplugin("terminalreporter")
     known = run.expectations() if reporter and config.getoption("verbose", 0) >= 0 else ""
     text = "\n\n".join(filter(None, (run.going_on.notice, known)))
-    if reporter and reporter.isatty and config.getoption("verbose", 0) <= 0:  # no table: it can be filled
-        width = reporter._tw.fullwidth
+    width = width_of(reporter)
+    if width is not None and config.getoption("verbose", 0) <= 0:  # no table: it can be filled
         text = "\n".join(textwrap.fill(line, width, break_on_hyphens=False) for line in text.splitlines())
     if reporter and text:
         reporter.write_line(f"\n{text}\n")

@@ -18,6 +18,8 @@ from iogate.plugin.options import path_of
 from iogate.units import printable
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
     from iogate.report.progress import Progress, Screen
     from iogate.report.protocol import Reporter
 
@@ -69,13 +71,19 @@ def progress_of(config: pytest.Config) -> Progress:
     return Progress(write, _screen(config), quiet=quiet)
 
 
+def width_of(terminal: TerminalReporter | None) -> int | None:
+    """Return the columns of the terminal that a reporter writes to; None if it writes to none, or is one of
+    another plugin that does not say.
+    """
+    return terminal._tw.fullwidth if terminal and getattr(terminal, "isatty", False) else None
+
+
 def _screen(config: pytest.Config) -> Screen | None:
     """Return the terminal, if its lines can be rewritten."""
     from iogate.report.progress import Screen
 
     terminal = config.pluginmanager.getplugin("terminalreporter")
-    is_terminal = getattr(terminal, "isatty", False)  # a reporter of another plugin may have none
-    if not is_terminal or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+    if width_of(terminal) is None or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         return None
 
     def columns() -> int:

@@ -1,31 +1,34 @@
 """Device time that is short (`--io-budget`): shared out so that something becomes whole.
 
 A workload that cannot be measured as often as a verdict or a baseline needs is not begun, and one that is
-begun gets as much. Those without a baseline come first, then those whose baseline is the oldest: so runs that
-are too short for all get round to each. What is then left is shared out among the suites by what they usually
-take.
+begun gets as much, also of what repetitions took beside what they should. Those without a baseline come
+first, then those whose baseline is the oldest: so runs that are too short for all get round to each. What is
+then left is shared out among the suites by what they usually take.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 
 from iogate.measure.trial import Trial
 from iogate.units import format_duration
 
 
-def whole(trial: Trial) -> float:
-    """Return the seconds of device time that a trial still needs before it can be decided."""
-    return trial.lead + max(0, trial.judge.minimum - len(trial.repetitions)) * _each(trial)
+def whole(trial: Trial, beside: float = 0.0) -> float:
+    """Return the seconds of device time that a trial still needs before it can be decided, where a repetition
+    takes so many `beside` those that it should.
+    """
+    return trial.lead + max(0, trial.judge.minimum - len(trial.repetitions)) * _each(trial, beside)
 
 
-def admitted(trials: Iterable[Trial], seconds: float) -> list[Trial]:
+def admitted(trials: Iterable[Trial], seconds: float, beside: float = 0.0) -> list[Trial]:
     """Return those of the trials that can become whole in so many seconds of device time."""
     chosen = []
     for trial in sorted(trials, key=lambda trial: trial.judge.newest):
-        if whole(trial) <= seconds:
-            seconds -= whole(trial)
+        if whole(trial, beside) <= seconds:
+            seconds -= whole(trial, beside)
             chosen.append(trial)
     return chosen
 
@@ -44,12 +47,13 @@ class Budget:
         spent = sum(item.spent for item in trials)
         undecided = [item for item in trials if item.result is None]
         left = self.seconds - spent - sum(whole(item) for item in undecided if item.repetitions)
-        begun = admitted((item for item in undecided if not item.repetitions), left)
+        beside = _beside(trials)
+        begun = admitted((item for item in undecided if not item.repetitions), left, beside)
+        spare = left - sum(whole(item, beside) for item in begun)
         if not trial.repetitions:
-            return "" if trial in begun else _too_short(trial, left - sum(map(whole, begun)))
+            return "" if trial in begun else _too_short(whole(trial, beside), spare)
         if len(trial.repetitions) < trial.judge.minimum:
             return ""
-        spare = left - sum(map(whole, begun))
         until = self._share(trial.workload.suite, spent, [*begun, *(i for i in undecided if i.repetitions)])
         if _each(trial) <= spare and spent + _each(trial) <= until:
             return ""
@@ -63,7 +67,8 @@ class Budget:
         if self.seconds is None:
             return math.inf
         others = [item for item in trials if item.result is None and item is not trial]
-        kept = sum(max(0, item.usual - len(item.repetitions)) * _each(item) for item in others)
+        beside = _beside(trials)
+        kept = sum(max(0, item.usual - len(item.repetitions)) * _each(item, beside) for item in others)
         left = self.seconds - sum(item.spent for item in trials) - kept - took
         return left / max(1, trial.usual)
 
@@ -77,15 +82,23 @@ class Budget:
         return self._until[suite]
 
 
-def _each(trial: Trial) -> float:
-    """Return the seconds of one repetition: as they were, or as they should be."""
+def _beside(trials: Iterable[Trial]) -> float:
+    """Return the seconds that repetitions took beside those that they should, in most trials that have any:
+    to begin, to lay out, and to end.
+    """
+    longer = [_each(item) - item.seconds for item in trials if item.repetitions and item.seconds]
+    return max(0.0, statistics.median_low(longer)) if longer else 0.0
+
+
+def _each(trial: Trial, beside: float = 0.0) -> float:
+    """Return the seconds of one repetition: as they were, or as they should be, and so many beside."""
     if not trial.repetitions:
-        return trial.seconds
+        return trial.seconds + beside
     return sum(item.seconds for item in trial.repetitions) / len(trial.repetitions)
 
 
-def _too_short(trial: Trial, left: float) -> str:
+def _too_short(needed: float, left: float) -> str:
     return (
         "the device time of --io-budget does not suffice: "
-        f"{format_duration(whole(trial))} are needed for it, of {format_duration(max(left, 0.0))} left"
+        f"{format_duration(needed)} are needed for it, of {format_duration(max(left, 0.0))} left"
     )

@@ -38,7 +38,7 @@ class Noise:
     K and `repetitions` the harmonic mean m of the repetitions in each. `session` and `repetition` are the
     variances of the two components with their degrees of freedom; `resolution` is the step between
     neighbouring values if the metric is quantised, else 0. `assumed` says that `session` is a guess, of which
-    `lenient` is the smaller one; `learnt` says what it was learnt from, where that is more than it. `stalls`
+    `lenient` is the smaller one; `learnt` says what was learnt from others, and what is made of it. `stalls`
     are how much worse than their sessions outliers of the baseline were, of so many `values`.
     """
 
@@ -156,6 +156,7 @@ def baseline_noise(
         doubted_degrees = max(count - 1.0, min(count - 1.0 + borrowed.doubted_degrees, _DOUBTED))
         doubted_degrees = min(session_degrees, doubted_degrees)
     between = lenient = spread - repetition * inverse
+    told = borrowed.text if borrowed and learnt else ""
     cautious = max(ASSUMED_SESSION_NOISE**2, found.repetition)
     mild = max(ASSUMED_SESSION_NOISE**2, found.repetition / 9)
     if count < YOUNG and not learnt:
@@ -169,6 +170,9 @@ def baseline_noise(
         between = cautious
         session_degrees = max(session_degrees, ASSUMED_DEGREES)
         doubted_degrees = max(doubted_degrees, ASSUMED_DEGREES)
+        others = told.removeprefix("session noise ")
+        told = f"session noise is taken to be {math.sqrt(cautious):.1%}, as one session cannot tell"
+        told += f"; of others it is {others}"
     least = max(NOISE_FLOOR**2, found.resolution**2 / 12)
     return Noise(
         found.centre,
@@ -183,7 +187,7 @@ def baseline_noise(
         assumed=count < YOUNG and not learnt,
         lenient=max(lenient, least),
         doubted_degrees=doubted_degrees,
-        learnt=borrowed.text if borrowed and learnt else "",
+        learnt=told,
         stalls=found.stalls,
         values=found.values,
     )

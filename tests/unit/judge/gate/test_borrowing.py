@@ -62,7 +62,11 @@ def test_one_session_is_judged_by_the_assumption_until_others_know_better():
     few, lent = noise_of_one_session(2, 0.003)
     assert math.sqrt(lent.session) < 0.01 and lent.doubted_degrees < 4
     assert math.sqrt(few.session) == pytest.approx(0.01) and few.doubted_degrees == 4
+    assert few.learnt.startswith(
+        "session noise is taken to be 1.0%, as one session cannot tell; of others it is 0."
+    )
     many, lent = noise_of_one_session(40, 0.003)
+    assert many.learnt == lent.text
     assert many.session == pytest.approx(lent.session) and math.sqrt(lent.session) < 0.005
     noisy, lent = noise_of_one_session(2, 0.03)
     assert math.sqrt(noisy.session) > 0.01 and noisy.doubted_degrees == pytest.approx(lent.doubted_degrees)

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from iogate.model import Baseline, Repetition
@@ -82,6 +83,9 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> Unlike
 class Beginnings:
     """Behind how many seconds of work each session of a device's baselines began (`begun`), and which came
     `in_a_row`: at once behind as much as a session has.
+
+    Of some the beginning was not kept, as it regressed, or was recorded anew: they began like another one
+    where what is left comes behind as much work.
     """
 
     begun: Mapping[str, float]
@@ -90,13 +94,16 @@ class Beginnings:
     @classmethod
     def of(cls, baselines: Iterable[Baseline]) -> Beginnings:
         """Find that of all the baselines of a device."""
-        begun: dict[str, float] = {}
+        first: dict[str, tuple[float, Mapping[str, Sequence[float]]]] = {}
         ended: dict[str, float] = {}
         for baseline in baselines:
             for session, row in baseline.worked.items():
                 if row:
-                    begun[session] = min(begun.get(session, row[0]), row[0])
+                    kept = row[0], baseline.worked
+                    first[session] = min(first.get(session, kept), kept, key=itemgetter(0))
                     ended[session] = max(ended.get(session, row[-1]), row[-1])
+        earliest = {session: work for session, (work, _) in first.items()}
+        begun = {session: _began(session, worked, earliest) for session, (_, worked) in first.items()}
         whole = statistics.median(ended[name] - begun[name] for name in begun) if begun else 0.0
         return cls(begun, frozenset(name for name in begun if 0 < _AT_ONCE * whole <= begun[name]))
 
@@ -126,6 +133,20 @@ class Beginnings:
 
 
 NOT_KNOWN = Beginnings({}, frozenset())
+
+
+def _began(session: str, worked: Mapping[str, Sequence[float]], earliest: Mapping[str, float]) -> float:
+    """Return behind how much work a session began of which a workload that `worked` so in all sessions is
+    the first that was kept: as another one did that had others before, as long, or else just there.
+    """
+    own = worked[session]
+    slack = max(own[min(1, len(own) - 1)] - own[0], _SLACK * own[0]) + _STEP
+    alike = [
+        earliest[name]
+        for name, row in worked.items()
+        if row and earliest[name] < row[0] and abs(row[0] - own[0]) <= slack
+    ]
+    return min([own[0], *alike])
 
 
 def _back(before: Sequence[float], values: Sequence[float]) -> float:

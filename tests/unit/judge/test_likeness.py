@@ -259,3 +259,43 @@ def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_
         ]
         count = next((n for n in range(1, 13) if judge.look(alone[:n])), 12)
         assert judge.verdict(alone[:count]).verdict == "inconclusive"
+
+
+def part_of(night, slower):
+    """Baselines of two workloads, one behind the other, of six sessions at rest; of the last only the second
+    was kept, so much slower: as the first regressed.
+    """
+    first = recorded(lambda place, work: 1000.0, RESTED)
+    second = recorded(lambda place, work: 1000.0, (10.0,) * 5, seed=2)
+    rows = (*second.metrics[IOPS], tuple(value * (1 - slower) for value in second.metrics[IOPS][0]))
+    worked = {**second.worked, night: tuple(10.3 + 2.0 * place for place in range(5))}
+    return first, Baseline("v", {}, {IOPS: rows}, sessions=(*second.sessions, night), worked=worked)
+
+
+def test_a_session_began_where_what_was_kept_of_it_comes_as_in_others():
+    """It was taken to have begun behind other work, and all others of a quiet device to be out of rest."""
+    first, second = part_of("night", slower=0.08)
+    assert set(Beginnings.of([first, second]).begun.values()) == {0.0}
+    known = heat_of([first, second])
+    assert known.at_rest == ()
+    judge = BaselineJudge(
+        workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
+        first,
+        (IOPS,),
+        GateOptions(),
+        heat=Heat(known, rested=True),
+    )
+    values = [1001.0, 999.0, 1002.0, 998.0, 1000.0]
+    repetitions = [
+        Repetition(Output({IOPS: value}, {}), 1.0, "", worked=1.0 * place)
+        for place, value in enumerate(values)
+    ]
+    judge.look(repetitions)
+    assert judge.verdict(repetitions).verdict == "pass"
+
+
+def test_a_session_in_a_row_began_behind_the_one_before():
+    first = recorded(gets_hot, IN_A_ROW)
+    assert [*Beginnings.of([first]).begun.values()] == [*IN_A_ROW]
+    both = [first, recorded(gets_hot, tuple(work + 10.0 for work in IN_A_ROW))]  # twice as long
+    assert [*Beginnings.of(both).begun.values()] == [*IN_A_ROW]

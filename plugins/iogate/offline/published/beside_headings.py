@@ -12,16 +12,16 @@ from iogate.offline.published.headings import MEASURED, kind_in
 
 
 def of_title(column: Column, title: str, cells: Sequence[str]) -> Column:
-    """Return a column of a direction alone with the kind and unit that the title names, or else all cells."""
+    """Return a column of a direction alone with the kind and unit that the title names, or else all cells,
+    and where these bear units of another kind.
+    """
     if column.kind or not column.direction:
         return column
-    named = unit_in(title.rpartition(" ")[2]) or unit_in(title)
-    if named:
-        return replace(column, kind=named[0], unit=named[1])
-    if kind := kind_in(title.lower()):
-        return replace(column, kind=kind) if kind in MEASURED else column
-    kinds = {named[0] if named else "" for named in _borne(cells)}
-    return replace(column, kind=kinds.pop()) if len(kinds) == 1 else column
+    borne = {named[0] if named else "" for named in _borne(cells)}
+    kind, unit = unit_in(title.rpartition(" ")[2]) or unit_in(title) or (kind_in(title.lower()), "")
+    if kind and borne <= {"", kind}:
+        return replace(column, kind=kind, unit=unit) if kind in MEASURED else column
+    return replace(column, kind=borne.pop()) if len(borne) == 1 else column
 
 
 def of_row(column: Column, cell: str) -> Column:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
 from iogate.offline.published.fio_fields import in_words
 from iogate.offline.published.heading_subjects import (
+    RUNS,
     is_apart,
     is_latency,
     is_of_another,
@@ -113,12 +114,13 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
 
 def _unit_beside(header: str) -> tuple[str, str] | None:
     """Return the kind and unit that a heading begins or ends with whose other words say how, and not of what:
-    `Avg MB/s`, `MBps Achieved`, `p99 us`.
+    `Avg MB/s`, `MBps Achieved`, `p99 us`; of a rate they may say in which of two runs.
     """
     words = [word.rstrip(",;:") for word in header.split()]
     for word in (words[-1:] + words[:1]) if len(words) > 1 else ():
         named = unit_in(word) if word != "s" else None
-        if named and not whose(subject_in(header.lower().replace("_", " "), "", named[1])):
+        others = {*whose(subject_in(header.lower().replace("_", " "), "", named[1]))} if named else set()
+        if named and others <= (RUNS if named[0] == "bandwidth" else frozenset()):
             return named
     return None
 

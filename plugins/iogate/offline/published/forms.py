@@ -17,6 +17,7 @@ _EMPHASIS = re.compile(  # not between words, where a star multiplies
     r"</?(?:b|i|u|em|strong|code|mark)>|`+|~~|(?<![^\W_])[*_]+|[*_]+(?![^\W_])", re.IGNORECASE
 )
 _TOTAL = re.compile(r"(total:)[ \t]+(\d[\d.,]{0,30})", re.IGNORECASE)  # in one cell, as DiskSpd has it
+_POINT = re.compile(r"\.\d")
 _RULE = frozenset(" \t:|>=-+")
 
 
@@ -50,6 +51,12 @@ def cut(cells: list[str], width: int) -> list[str]:
     return cells
 
 
+def as_cell(text: str) -> str:
+    """Return what is read of a cell, at most `LONGEST_CELL` characters; `.97`, as bc prints it, is 0.97."""
+    text = text.strip()[:LONGEST_CELL]
+    return f"0{text}" if _POINT.match(text) else text
+
+
 def _with_pipes(line: str) -> list[str]:
     """Return what stands between pipes, without Markdown's emphasis; the last pipe closes a line that begins
     with one, and of others, as psql prints them, what is behind it may be empty.
@@ -60,7 +67,7 @@ def _with_pipes(line: str) -> list[str]:
         cells.pop()
     if total := _TOTAL.fullmatch(cells[0].strip()):
         cells[:1] = total.groups()
-    return [_text(cell.strip()[:LONGEST_CELL]) for cell in cells]
+    return [as_cell(_text(cell.strip()[:LONGEST_CELL])) for cell in cells]
 
 
 def _text(cell: str) -> str:
@@ -69,7 +76,7 @@ def _text(cell: str) -> str:
 
 def _with_tabs(line: str) -> list[str]:
     """Return what stands between tabs, without quotes as R sets them; the last cells may be empty."""
-    return [cell.strip().strip('"')[:LONGEST_CELL] for cell in line.split("\t")]
+    return [as_cell(cell.strip().strip('"')) for cell in line.split("\t")]
 
 
 def _separated_by(delimiter: str) -> Callable[[str], list[str]]:
@@ -80,7 +87,7 @@ def _separated_by(delimiter: str) -> Callable[[str], list[str]]:
             found = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
         except csv.Error:
             return []
-        return [cell.strip()[:LONGEST_CELL] for cell in found]
+        return [as_cell(cell) for cell in found]
 
     return split
 
@@ -89,11 +96,11 @@ def _aligned(line: str) -> list[str]:
     """Return what stands between two blanks or more."""
     if len(line) > LONGEST_LINE:
         return []
-    return [cell[:LONGEST_CELL] for cell in re.split(r"(?<=\S) {2,}(?=\S)", line.strip())]
+    return [as_cell(cell) for cell in re.split(r"(?<=\S) {2,}(?=\S)", line.strip())]
 
 
 def _words(line: str) -> list[str]:
-    return [cell[:LONGEST_CELL] for cell in line.split()] if len(line) <= LONGEST_LINE else []
+    return [as_cell(cell) for cell in line.split()] if len(line) <= LONGEST_LINE else []
 
 
 PIPES = Form("pipes", _with_pipes, sure=True)

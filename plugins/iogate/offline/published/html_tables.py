@@ -11,22 +11,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from iogate.offline.published.columns import begins_figure
-from iogate.offline.published.forms import LONGEST_CELL
+from iogate.offline.published.forms import LONGEST_CELL, as_cell
 from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,15})\b([^<>]*)>")
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
-_UNSEEN = frozenset({"script", "style", "head", "template"})
+_UNSEEN = frozenset({"script", "style", "title", "template"})
 _STRUCK = frozenset({"del", "s", "strike"})
 _HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
-_STYLE = re.compile(
-    r"(?:^|\s)style\s*=\s*([\"'])(?:(?!\1).)*\bdisplay\s*:\s*none\b", re.IGNORECASE | re.DOTALL
-)
-_VALUE = re.compile(r"\"[^\"]*\"|'[^']*'")
+_STYLE = re.compile(r"(?:^|\s)style\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_DISPLAY = re.compile(r"(?:^|;)\s*display\s*:\s*([\w-]+)\s*(!\s*important)?", re.IGNORECASE)
+_REMARK = re.compile(r"/\*.*?\*/", re.DOTALL)
+_VALUE = re.compile(r"=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+)")
 _MARK = re.compile(
     r"^ {0,3}(?P<code>```|~~~)|<(?P<end>/?)table\b|(?P<begins>^ {0,3})?<!--", re.MULTILINE | re.IGNORECASE
 )
+_TYPE = re.compile(r"\s*<!doctype\b[^<>]*>", re.IGNORECASE)
+_CLOSES = re.compile(r"--!?>")
 _VOID = frozenset({"br", "hr", "img", "input", "wbr"})
 _PARTS = frozenset({"table", "tr", "td", "th"})
 _LONG_NUMBER = re.compile(r"&#\d{8,};?")
@@ -68,10 +70,13 @@ def read_html(text: str) -> tuple[str, list[RawTable]]:
 
 
 def _comments_of_page(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where comments begin and end; what does not end is none."""
+    """Yield where what declares its type, and comments, begin and end; what does not end is none."""
     end = 0
-    while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 2)) >= 0:
-        end = close + 3
+    if declared := _TYPE.match(text):
+        end = declared.end()
+        yield declared.span()
+    while (start := text.find("<!--", end)) >= 0 and (close := _CLOSES.search(text, start + 2)):
+        end = close.end()
         yield start, end
 
 
@@ -86,10 +91,10 @@ def _comments_of_markdown(text: str) -> Iterator[tuple[int, int]]:
         elif mark["end"] is not None:
             within = not mark["end"]
         elif not code and (within or mark["begins"] is not None):
-            close = text.find("-->", mark.end() - 2)
-            if close < 0:
+            close = _CLOSES.search(text, mark.end() - 2)
+            if not close:
                 return
-            end = close + 3
+            end = close.end()
             yield mark.end() - len("<!--"), end
 
 
@@ -103,8 +108,14 @@ def _without(text: str, parts: Iterable[tuple[int, int]]) -> str:
 
 
 def _is_hidden(attributes: str) -> bool:
-    """Return whether attributes of a tag say that nobody is to see it."""
-    return bool(_STYLE.search(attributes) or _HIDDEN.search(_VALUE.sub('""', attributes)))
+    """Return whether attributes of a tag say that nobody is to see it: of a style the last word, or the last
+    that is important, holds, whatever the attribute `hidden` says.
+    """
+    if style := _STYLE.search(attributes):
+        said = _DISPLAY.finditer(_REMARK.sub("", style[1] or style[2] or ""))
+        if by_weight := sorted(said, key=lambda found: found[2] is not None):
+            return by_weight[-1][1].lower() == "none"
+    return _HIDDEN.search(_VALUE.sub("=", attributes)) is not None
 
 
 @dataclass
@@ -236,7 +247,7 @@ def _spread(table: _Table, room: _Room) -> Iterator[tuple[list[_Cell], list[str]
                     below[column] = left - 1, text
                 continue
             cell = waiting.pop(0)
-            text = _BREAKS.sub(" ", _unescaped(cell.text)).strip()[:LONGEST_CELL]
+            text = as_cell(_BREAKS.sub(" ", _unescaped(cell.text)))
             columns = min(max(cell.columns, 1), MOST_CELLS - column, 1 + max(0, room.left))
             room.left -= columns - 1
             for offset in range(columns):

@@ -62,7 +62,7 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
     }
     for direction, (rate, shown, expected) in unlike:
         allowed = thousands.tolerated(rate, shown)
-        error = shown.value / expected - 1
+        error = min((value / expected for value in _as_bytes(shown)), key=lambda one: abs(math.log(one))) - 1
         fits = [
             name for name, factor in _UNITS.items() if abs(shown.number * factor / expected - 1) <= allowed
         ]

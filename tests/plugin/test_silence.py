@@ -86,6 +86,14 @@ def test_a_stored_baseline_without_its_workload(lab):
     strictly_refused(lab, "demo.yaml: stored baselines whose workloads the suite does not declare: beta")
 
 
+def test_a_stored_baseline_that_is_not_read(lab):
+    """By a line in the suite nothing was held against it any more, without a word."""
+    lab.suite(
+        "defaults: {engine: fake, value: 1000}\nworkloads:\n  alpha: {against: {value: 900}}\n  beta: {}\n"
+    )
+    strictly_refused(lab, "demo.yaml: stored baselines that `against` leaves unread: alpha")
+
+
 def test_a_workload_that_was_not_asked_for_is_declared(lab):
     lab.run("suites", "-k", "alpha", "--device=lab", "--io-strict").assert_outcomes(passed=1, deselected=1)
     lab.run("suites/demo.yaml::beta", "--device=lab", "--io-strict").assert_outcomes(passed=1)

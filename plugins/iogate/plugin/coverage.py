@@ -151,6 +151,18 @@ def without_workload(
             yield f"{file}: stored baselines whose workloads the suite does not declare: {', '.join(missing)}"
 
 
+def unread(
+    folder: Path, root: Path, paired: Mapping[str, Collection[str]], stored: Mapping[str, Collection[str]]
+) -> Iterator[str]:
+    """Yield a sentence for each baseline file in a device's folder that has workloads which are judged
+    `against` other options of theirs, by their suite, and not by it.
+    """
+    for suite, names in paired.items():
+        if held := [name for name in stored.get(suite, ()) if name in names]:
+            file = shown(folder / f"{suite}.yaml", root)
+            yield f"{file}: stored baselines that `against` leaves unread: {', '.join(held)}"
+
+
 def without_test(folder: Path, root: Path, lost: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield a sentence for each baseline file in a device's folder that has workloads of tests in Python that
     are no longer there, or no longer measure.

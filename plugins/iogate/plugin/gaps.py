@@ -106,13 +106,17 @@ class Gaps:
             return name in existing or self._project.has(name)
 
         declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
+        judged_apart = {
+            name: {item.name for item in suite.workloads if item.against is not None}
+            for name, suite in suites.items()
+        }
         folder, root, paired = self._settings.baselines / device.name, self._project.root, self._paired
+        stored = {} if paired else judges.stored(declared)
         self.found += self.implicit if measures else ()
         self.found += coverage.leading_nowhere(self._project.leading_nowhere(patterns), self._project.root)
         self.found += coverage.missing_suites(device, exists)
-        self.found += coverage.without_workload(
-            folder, root, declared, {} if paired else judges.stored(declared)
-        )
+        self.found += coverage.without_workload(folder, root, declared, stored)
+        self.found += coverage.unread(folder, root, judged_apart, stored)
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
         self._hidden.update(_place(module.path) for module in modules)  # those that were not read

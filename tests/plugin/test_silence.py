@@ -88,9 +88,8 @@ def test_a_stored_baseline_without_its_workload(lab):
 
 def test_a_stored_baseline_that_is_not_read(lab):
     """By a line in the suite nothing was held against it any more, without a word."""
-    lab.suite(
-        "defaults: {engine: fake, value: 1000}\nworkloads:\n  alpha: {against: {value: 900}}\n  beta: {}\n"
-    )
+    alpha = "  alpha: {value: 1000, against: {value: 900}}\n"
+    lab.suite(f"defaults: {{engine: fake}}\nworkloads:\n{alpha}  beta: {{value: 2000}}\n")
     strictly_refused(lab, "demo.yaml: stored baselines that `against` leaves unread: alpha")
 
 

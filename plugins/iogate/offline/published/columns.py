@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
 from iogate.offline.published.fio_fields import in_words
@@ -77,6 +78,12 @@ class Column:
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
+    return _column(header, tuple(legend.items()))
+
+
+@lru_cache(maxsize=1024)
+def _column(header: str, legend: tuple[tuple[str, str], ...]) -> Column:
+    """Return the same: lines that may be headings are looked at again and again."""
     header = " ".join(header.translate(_WIDE).split())
     header = _UNCERTAINTY.sub("", in_words(header)).strip()
     words = _JOINED.sub(" ", _CAMEL.sub(" ", header))
@@ -104,7 +111,8 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
         direction = ""
     if is_spread(text):
         kind = direction = ""
-    unit = named[1] if named else next((legend[word] for word in text.split() if word in legend), "")
+    units = dict(legend)
+    unit = named[1] if named else next((units[word] for word in text.split() if word in units), "")
     if kind in COUNTED:
         unit = counted_in(text, kind)
     told = direction if kind in MEASURED or not kind else ""

@@ -202,6 +202,19 @@ def test_a_new_suite_is_not_recorded_on_another_machine_without_a_word(project):
     result.stdout.no_fnmatch_line("*another machine*")
 
 
+def test_nor_a_new_workload_beside_those_of_its_suite(project):
+    """Whatever machine measured the newest of another suite."""
+    project.run("suites")
+    elsewhere(project)
+    other = project.path / "suites/other.yaml"
+    other.write_text("workloads: {gamma: {engine: fake, value: 1000, size: 1M}}\n")
+    project.run("suites/other.yaml", "--update-baselines")
+    demo = project.path / "suites/demo.yaml"
+    demo.write_text(f"{demo.read_text()}  delta: {{value: 1000, size: 1M}}\n")
+    result = project.run("suites/demo.yaml", "-k", "delta", "--update-baselines")
+    result.stdout.fnmatch_lines(["warning: recorded, although the session * is of another machine: *"])
+
+
 def test_a_new_workload_is_not_stored_beside_sessions_of_another_machine(project):
     project.run("suites", "-k", "alpha")
     elsewhere(project)

@@ -68,11 +68,11 @@ def _write(
     verbosity: int,
 ) -> Iterator[str]:
     """Write what was recorded of a suite, and yield what its baseline is now."""
-    from iogate.judge.baseline import changes_table, foreign, update
+    from iogate.judge.baseline import changes_table, foreign, load_sessions, update
 
     anew = settings.update == "replace"
     replaced = _replaced(path, suite, records) if anew else {}
-    before = replaced or (judges.of_device if anew else {})
+    before = (replaced or load_sessions(path, suite) or judges.of_device) if anew else {}
     changed = update(
         path,
         device=device,

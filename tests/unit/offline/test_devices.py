@@ -276,7 +276,7 @@ def test_it_is_told_on_which_board_others_are_held_against(project, capsys):
     assert good in said_any(capsys, "check", "lab")
     store(project, day=2, workload="b", identity={"machine": "Board", "serial": "15"}, mode="replace")
     text = said(capsys, "check", "lab", status=1)
-    assert "NOT  baseline    of 2 workloads, in 1 suite" in text and "can be appended" in text
+    assert "NOT  baseline    of 2 workloads, in 1 suite" in text and "record all on one of them" in text
     assert "of the machine with serial '14'" in text and "of the machine with serial '15'" in text
 
 

@@ -91,7 +91,7 @@ def _baselines(device: Device, folder: Path) -> Iterator[_Found]:
     machines = _machines(known) if device.accepts == "model" else []
     told += "".join(f"\nof the machine with {one}" for one in machines)
     if len(machines) > 1:
-        told += "\nno session of either can be appended: record all on one of them (--update-baselines)"
+        told += "\nrecord all on one of them (--update-baselines): a suite of several takes no session of any"
     yield _Found("baseline", len(machines) < 2, told)
 
 

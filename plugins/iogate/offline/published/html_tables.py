@@ -22,7 +22,7 @@ _STRUCK = frozenset({"del", "s", "strike"})
 _HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
 _STYLE = re.compile(r"(?:^|\s)style\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 _DISPLAY = re.compile(r"(?:^|;)\s*display\s*:\s*([\w-]+)\s*(!\s*important)?", re.IGNORECASE)
-_REMARK = re.compile(r"/\*.*?\*/", re.DOTALL)
+_REMARK = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)  # one that is not closed goes to the end
 _VALUE = re.compile(r"=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+)")
 _MARK = re.compile(
     r"^ {0,3}(?P<code>```|~~~)|<(?P<end>/?)table\b|(?P<begins>^ {0,3})?<!--", re.MULTILINE | re.IGNORECASE

@@ -18,6 +18,8 @@ _FAILED = re.compile(  # or what is nearly a figure: `<1`, `~1000`
     r"|cancel\w*|hung|unsupported|not \w{1,20}|tbd|todo|[<>~≈≤≥]\s?\d.{0,20}",
     re.IGNORECASE,
 )
+_ENDED = re.compile(r"cancel\w*|abort\w*|crash\w*|killed|hung|oom|timed[ -]?out", re.IGNORECASE)
+"""What is said of a run, and heads no column, as `failed` and `errors` may."""
 _LOOKED_AT = 8  # rows above
 
 
@@ -107,12 +109,12 @@ def is_failed(cells: Sequence[str], table: RawTable) -> bool:
 
 def _fails_in_words(cells: Sequence[str], table: RawTable) -> bool:
     """Return whether cells without figures are of a run that failed, in whatever words, and no headings: they
-    say something twice, as headings do not, or that there is no figure.
+    say something twice, or how it ended, as headings do not.
     """
     said = [cell.lower() for cell in cells if cell]
     if heads_figures(cells) or _begins_as_headings(cells, table):
         return False
-    return len({*said}) < len(said) or any(_FAILED.fullmatch(cell) for cell in cells[1:] if cell)
+    return len({*said}) < len(said) or any(map(_ENDED.fullmatch, cells[1:]))
 
 
 def says_failed(cells: Sequence[str]) -> bool:

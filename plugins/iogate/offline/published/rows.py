@@ -106,20 +106,23 @@ def units_of(rows: Iterable[Row]) -> frozenset[str]:
 def two_units(row: Row, context: Context) -> FigureFindings:
     """Find figures of a row that are given in two units, and are not the same.
 
-    `invalid`: they differ by more than 1%, and what rounding explains.
+    `invalid`: they differ by more than 1%, and what rounding explains. Of columns, where IOPS and block size
+    stand beside them, `bandwidth_unit` tells which it is: one may be a mean of samples.
 
     Find out which is right.
     """
-    told = any(finding.severity == "invalid" for finding in bandwidth_unit(row, context))  # which it is
     seen: dict[tuple[str, str, str], Quantity] = {}
     for figure in row.figures:
         first = seen.setdefault((figure.kind, figure.part, figure.direction), figure)
         if figure.unit == first.unit or not (first.value and figure.value):
             continue
-        if figure.kind == "bandwidth" and told:
-            continue
+        paired = figure.kind == "bandwidth" and row.pair(figure.direction) is not None
+        known = paired and any(one.severity == "invalid" for one in bandwidth_unit(row, context))
+        if known or (paired and not figure.again):
+            continue  # `bandwidth_unit` says which of them it is
         meant = product(_as_bytes(first), _as_bytes(figure))
         rounding = first.step / first.value + figure.step / figure.value
+        rounding += _rounded(first) + _rounded(figure) if paired else 0.0
         if all(abs(other / one - 1) > 0.01 + rounding for one, other in meant):
             message = f"{first.text} and {figure.text} are not the same"
             yield finding_of(row, "two_units", "invalid", frozenset({figure.kind}), message)

@@ -9,7 +9,6 @@ then left is shared out among the suites by what they usually take.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Sequence
 
 from iogate.measure.trial import Trial
@@ -83,11 +82,13 @@ class Budget:
 
 
 def _beside(trials: Iterable[Trial]) -> float:
-    """Return the seconds that repetitions took beside those that they should, in most trials that have any:
-    to begin, to lay out, and to end.
+    """Return the seconds that repetitions take beside those that they should, to begin, to lay out, and to
+    end: the least of those that take any and last for a time, and no more than that time. What one needs for
+    itself, as to flush, or where it ends by size, is not to be kept for others.
     """
-    longer = [_each(item) - item.seconds for item in trials if item.repetitions and item.seconds]
-    return max(0.0, statistics.median_low(longer)) if longer else 0.0
+    lasting = (item for item in trials if item.repetitions and item.workload.options.get("runtime"))
+    longer = (min(_each(item) - item.seconds, item.seconds) for item in lasting)
+    return min((seconds for seconds in longer if seconds > 0), default=0.0)
 
 
 def _each(trial: Trial, beside: float = 0.0) -> float:

@@ -629,6 +629,9 @@ class TestForms:
             '<tr style="display: none"><td>4k<td>2000<td>39</tr>',
             '<tr style="display: none !important; display: table-row"><td>4k<td>2000<td>39</tr>',
             "<tr hidden=hidden><td>4k<td>2000<td>39</tr>",
+            "<tr style=display:none><td>4k<td>2000<td>39</tr>",
+            '<tr style="display&#58;none;display:foo"><td>4k<td>2000<td>39</tr>',
+            '<tr title="a"hidden><td>4k<td>2000<td>39</tr>',
             "<tr hidden><td>4k<td>2000<td>39</tr>",
             "<tr><td>4k<td>2000<del>0</del><td><s>39</s> 7.8 MiB/s</tr>",
             "<tr><td>4k<td>2000<td><del>39<td hidden>39</tr>",
@@ -656,6 +659,8 @@ class TestForms:
             '<tr style="--x:display:none"><td>4k<td>2000<td>39</tr>',
             '<tr style="/*;display:none*/"><td>4k<td>2000<td>39</tr>',
             '<tr hidden style="display:table-row"><td>4k<td>2000<td>39</tr>',
+            "<tr title=\"see style='display:none'\"><td>4k<td>2000<td>39</tr>",
+            "<tr style=\"content:';display:none;'\"><td>4k<td>2000<td>39</tr>",
             "<tr data-x= hidden><td>4k<td>2000<td>39</tr>",
             "<tr class= hidden x><td>4k<td>2000<td>39</tr>",
             "<!-- closed --!><tr><td>4k<td>2000<td>39</tr><!-- x -->",
@@ -1529,6 +1534,18 @@ class TestTablesOfOthers:
         text_ = f"| | A | B |\n|---|---|---|\n| Read (MB/s) | 409 | {cell} |\n| Write (MB/s) | 9 | 9 |\n"
         (found,) = only(text_).findings
         assert found.severity == "suspect" and cell in found.message
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "jobname,bs,read.iops,read.bw_bytes,read.bw_mean\na,4k,100000.5,409602048,389000.5",
+            "IOPS,bs,BW\n500k,4k,1953MiB/s (2000MB/s)",
+        ],
+    )
+    def test_a_mean_of_samples_and_a_rounded_rate_are_no_more_than_doubtful(self, text):
+        """fio has both a rate of the whole run and one of samples of it: as two units they were `invalid`."""
+        piece = only(text)
+        assert set(by_check(piece, "suspect")) == {"bandwidth_unit"} and not by_check(piece)
 
     @pytest.mark.parametrize("name", TABLES["doubtful"])
     def test_what_may_be_several_disks_is_doubtful(self, name):

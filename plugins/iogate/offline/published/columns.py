@@ -81,7 +81,7 @@ def column_of(header: str, legend: Mapping[str, str]) -> Column:
     return _column(header, tuple(legend.items()))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16384)
 def _column(header: str, legend: tuple[tuple[str, str], ...]) -> Column:
     """Return the same: lines that may be headings are looked at again and again."""
     header = " ".join(header.translate(_WIDE).split())

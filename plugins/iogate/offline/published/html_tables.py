@@ -19,11 +19,15 @@ _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?(\d{1,3})", re.IGNORECASE)
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre)\b", re.IGNORECASE)
 _UNSEEN = frozenset({"script", "style", "title", "template"})
 _STRUCK = frozenset({"del", "s", "strike"})
-_HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
-_STYLE = re.compile(r"(?:^|\s)style\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
-_DISPLAY = re.compile(r"(?:^|;)\s*display\s*:\s*([\w-]+)\s*(!\s*important)?", re.IGNORECASE)
-_REMARK = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)  # one that is not closed goes to the end
-_VALUE = re.compile(r"=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+)")
+_MAY_HIDE = re.compile(r"hidden|style", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([^\s=/\"'<>]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'<>]*))?")
+_DISPLAY = re.compile(
+    r"(?:^|;)\s*display\s*:\s*(none|block|contents|flex|grid|list-item|flow-root|initial|inherit|unset|revert|"
+    r"(?:inline|table)[\w-]*)\s*(!\s*important)?\s*(?=;|$)",
+    re.IGNORECASE,
+)
+_NO_STYLE = re.compile(r"/\*.*?(?:\*/|\Z)|\"[^\"]*\"|'[^']*'", re.DOTALL)
+"""A remark, to the end if it is not closed, or a text within a style."""
 _MARK = re.compile(
     r"^ {0,3}(?P<code>```|~~~)|<(?P<end>/?)table\b|(?P<begins>^ {0,3})?<!--", re.MULTILINE | re.IGNORECASE
 )
@@ -107,15 +111,19 @@ def _without(text: str, parts: Iterable[tuple[int, int]]) -> str:
     return "".join([*kept, text[place:]])
 
 
-def _is_hidden(attributes: str) -> bool:
-    """Return whether attributes of a tag say that nobody is to see it: of a style the last word, or the last
-    that is important, holds, whatever the attribute `hidden` says.
+def _is_hidden(text: str) -> bool:
+    """Return whether the attributes of a tag say that nobody is to see it: of a style the last word, or the
+    last that is important, holds, whatever the attribute `hidden` says.
     """
-    if style := _STYLE.search(attributes):
-        said = _DISPLAY.finditer(_REMARK.sub("", style[1] or style[2] or ""))
-        if by_weight := sorted(said, key=lambda found: found[2] is not None):
-            return by_weight[-1][1].lower() == "none"
-    return _HIDDEN.search(_VALUE.sub("=", attributes)) is not None
+    if not _MAY_HIDE.search(text):
+        return False
+    attributes: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(text):
+        attributes.setdefault(name.lower(), _unescaped(value.strip("\"'")))
+    style = _BREAKS.sub(" ", _NO_STYLE.sub("", attributes.get("style", "")))
+    if said := sorted(_DISPLAY.finditer(style), key=lambda found: found[2] is not None):
+        return said[-1][1].lower() == "none"
+    return "hidden" in attributes
 
 
 @dataclass

@@ -453,10 +453,24 @@ def test_a_test_in_python_that_passes_without_what_it_has_a_baseline_of(lab, nam
     file.write_text("NAMES = 'ab'\n" + text)
     lab.run("test_disk.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
     file.write_text(f"NAMES = '{names}'\n" + text)
-    words = f"baselines/lab/test_disk.yaml: stored baselines of what its test did not measure: {lost}"
+    words = (
+        "baselines/lab/test_disk.yaml: stored baselines of what its test did not measure, or holds `against` "
+        f"others: {lost}"
+    )
     told = lab.run(".", "--device=lab")
     assert told.ret == 0 and f"warning: {words}" in " ".join(told.stdout.str().split())
     refused(lab.run(".", "--device=lab", "--io-strict"), words, status=1)
+
+
+def test_a_test_in_python_that_no_longer_reads_its_baseline(lab):
+    """A strict run was green at a loss of 20%."""
+    file = lab.path / "test_disk.py"
+    text = "def test_mine(measure, gate): gate.check(measure(engine='fake', value=1000{more}))\n"
+    file.write_text(text.format(more=""))
+    lab.run("test_disk.py", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    file.write_text(text.format(more=", against={'value': 900}"))
+    words = "did not measure, or holds `against` others: test_mine"
+    refused(lab.run("test_disk.py", "--device=lab", "--io-strict"), words, status=1)
 
 
 TESTMON = """\

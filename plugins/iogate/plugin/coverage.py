@@ -252,7 +252,8 @@ def without_collection(folder: Path, root: Path, name: str, kind: str, *, hidden
 def unmeasured(folder: Path, root: Path, suite: str, names: Sequence[str]) -> str:
     """Return a sentence for the baselines of a test in Python that passed without them."""
     file = shown(folder / f"{suite}.yaml", root)
-    return f"{file}: stored baselines of what its test did not measure: {', '.join(names)}"
+    what = "what its test did not measure, or holds `against` others"
+    return f"{file}: stored baselines of {what}: {', '.join(names)}"
 
 
 def skipped_text(id: str, verdict: Verdict) -> str:

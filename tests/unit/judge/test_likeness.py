@@ -33,6 +33,17 @@ def recorded(speed, begun, noise=0.005, seed=1):
     return Baseline("w", {}, {IOPS: rows}, sessions=sessions, worked=worked)
 
 
+def judge_at_rest(baseline, known):
+    """The judge of a session that begins at rest, with what is known of the device's heat."""
+    return BaselineJudge(
+        workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
+        baseline,
+        (IOPS,),
+        GateOptions(),
+        heat=Heat(known, rested=True),
+    )
+
+
 def begins_fast(place, work):
     return 1000.0 if place else 1040.0
 
@@ -192,13 +203,7 @@ def test_a_session_that_nearly_stood_still_at_rest_ends_no_run():
     rows = ((2e-9, *baseline.metrics[IOPS][0][1:]), *baseline.metrics[IOPS][1:])
     heat = heat_of([Baseline("v", {}, {IOPS: rows}, sessions=baseline.sessions, worked=baseline.worked)])
     assert heat.slower_at_rest([0.0]) == 0.99
-    judge = BaselineJudge(
-        workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
-        baseline,
-        (IOPS,),
-        GateOptions(),
-        heat=Heat(heat, rested=True),
-    )
+    judge = judge_at_rest(baseline, heat)
     measured = [Repetition(Output({IOPS: 990.0}, {}), 2.0, "", worked=2.0 * place) for place in range(12)]
     assert judge.verdict(measured).verdict in ("pass", "inconclusive")
 
@@ -244,13 +249,7 @@ def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_
     ]
     known = heat_of(baselines)
     for change in changes:
-        judge = BaselineJudge(
-            workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
-            baselines[1],
-            (IOPS,),
-            GateOptions(),
-            heat=Heat(known, rested=True),
-        )
+        judge = judge_at_rest(baselines[1], known)
         alone = [
             Repetition(
                 Output({IOPS: 1000.0 * (1 + change) * source.gauss(1, 0.005)}, {}), 2.0, "", worked=2.0 * n
@@ -278,13 +277,7 @@ def test_a_session_began_where_what_was_kept_of_it_comes_as_in_others():
     assert set(Beginnings.of([first, second]).begun.values()) == {0.0}
     known = heat_of([first, second])
     assert known.at_rest == ()
-    judge = BaselineJudge(
-        workload("fio", options={}, gate={IOPS: Tolerance(0.05)}),
-        first,
-        (IOPS,),
-        GateOptions(),
-        heat=Heat(known, rested=True),
-    )
+    judge = judge_at_rest(first, known)
     values = [1001.0, 999.0, 1002.0, 998.0, 1000.0]
     repetitions = [
         Repetition(Output({IOPS: value}, {}), 1.0, "", worked=1.0 * place)

@@ -1,9 +1,9 @@
 """Device time that is short (`--io-budget`): shared out so that something becomes whole.
 
 A workload that cannot be measured as often as a verdict or a baseline needs is not begun, and one that is
-begun gets as much, also of what repetitions took beside what they should. Those without a baseline come
-first, then those whose baseline is the oldest: so runs that are too short for all get round to each. What is
-then left is shared out among the suites by what they usually take.
+begun gets as much. Those without a baseline come first, then those whose baseline is the oldest: so runs that
+are too short for all get round to each. What is then left is shared out among the suites by what they usually
+take.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from iogate.measure.trial import Trial
 from iogate.units import format_duration
 
 
-def whole(trial: Trial, beside: float = 0.0) -> float:
-    """Return the seconds of device time that a trial still needs before it can be decided, where a repetition
-    takes so many `beside` those that it should.
-    """
-    return trial.lead + max(0, trial.judge.minimum - len(trial.repetitions)) * _each(trial, beside)
+def whole(trial: Trial) -> float:
+    """Return the seconds of device time that a trial still needs before it can be decided."""
+    return trial.lead + max(0, trial.judge.minimum - len(trial.repetitions)) * _each(trial)
 
 
-def admitted(trials: Iterable[Trial], seconds: float, beside: float = 0.0) -> list[Trial]:
+def admitted(trials: Iterable[Trial], seconds: float) -> list[Trial]:
     """Return those of the trials that can become whole in so many seconds of device time."""
     chosen = []
     for trial in sorted(trials, key=lambda trial: trial.judge.newest):
-        if whole(trial, beside) <= seconds:
-            seconds -= whole(trial, beside)
+        if whole(trial) <= seconds:
+            seconds -= whole(trial)
             chosen.append(trial)
     return chosen
 
@@ -46,13 +44,12 @@ class Budget:
         spent = sum(item.spent for item in trials)
         undecided = [item for item in trials if item.result is None]
         left = self.seconds - spent - sum(whole(item) for item in undecided if item.repetitions)
-        beside = _beside(trials)
-        begun = admitted((item for item in undecided if not item.repetitions), left, beside)
-        spare = left - sum(whole(item, beside) for item in begun)
+        begun = admitted((item for item in undecided if not item.repetitions), left)
         if not trial.repetitions:
-            return "" if trial in begun else _too_short(whole(trial, beside), spare)
+            return "" if trial in begun else _too_short(trial, left - sum(map(whole, begun)))
         if len(trial.repetitions) < trial.judge.minimum:
             return ""
+        spare = left - sum(map(whole, begun))
         until = self._share(trial.workload.suite, spent, [*begun, *(i for i in undecided if i.repetitions)])
         if _each(trial) <= spare and spent + _each(trial) <= until:
             return ""
@@ -66,8 +63,7 @@ class Budget:
         if self.seconds is None:
             return math.inf
         others = [item for item in trials if item.result is None and item is not trial]
-        beside = _beside(trials)
-        kept = sum(max(0, item.usual - len(item.repetitions)) * _each(item, beside) for item in others)
+        kept = sum(max(0, item.usual - len(item.repetitions)) * _each(item) for item in others)
         left = self.seconds - sum(item.spent for item in trials) - kept - took
         return left / max(1, trial.usual)
 
@@ -81,25 +77,15 @@ class Budget:
         return self._until[suite]
 
 
-def _beside(trials: Iterable[Trial]) -> float:
-    """Return the seconds that repetitions take beside those that they should, to begin, to lay out, and to
-    end: the least of those that take any and last for a time, and no more than that time. What one needs for
-    itself, as to flush, or where it ends by size, is not to be kept for others.
-    """
-    lasting = (item for item in trials if item.repetitions and item.workload.options.get("runtime"))
-    longer = (min(_each(item) - item.seconds, item.seconds) for item in lasting)
-    return min((seconds for seconds in longer if seconds > 0), default=0.0)
-
-
-def _each(trial: Trial, beside: float = 0.0) -> float:
-    """Return the seconds of one repetition: as they were, or as they should be, and so many beside."""
+def _each(trial: Trial) -> float:
+    """Return the seconds of one repetition: as they were, or as they should be."""
     if not trial.repetitions:
-        return trial.seconds + beside
+        return trial.seconds
     return sum(item.seconds for item in trial.repetitions) / len(trial.repetitions)
 
 
-def _too_short(needed: float, left: float) -> str:
+def _too_short(trial: Trial, left: float) -> str:
     return (
         "the device time of --io-budget does not suffice: "
-        f"{format_duration(needed)} are needed for it, of {format_duration(max(left, 0.0))} left"
+        f"{format_duration(whole(trial))} are needed for it, of {format_duration(max(left, 0.0))} left"
     )

@@ -90,44 +90,6 @@ def test_the_oldest_begin_first_as_repetitions_may_take_longer_than_planned():
     assert [name for name, verdict in verdicts.items() if verdict == "recorded"] == ["w2", "w3"]
 
 
-def test_nights_whose_repetitions_take_longer_than_planned_get_round_to_what_is_last(nights=6):
-    """What is judged last had no time left, night after night, as suites are measured one after the other."""
-    ages = {"w0": "", "w1": "", "w2": "", "w3": ""}
-    for number in range(nights):
-        known = {name: Recorder(reads(name), (READ,), newest=age) for name, age in ages.items()}
-        session = session_on(SlowBench(), budget=20, **known)
-        enrolled = enroll(session, *(reads(name, seconds=1) for name in ages))
-        for trial in enrolled:
-            while trial.result is None:
-                session.decide([trial])
-        assert sum(trial.spent for trial in enrolled) <= 20
-        for trial in enrolled:
-            if trial.result.verdict.verdict == "recorded":
-                ages[trial.workload.name] = f"2026-0{number + 1}"
-    assert all(age > "2026-02" for age in ages.values())
-
-
-class FlushingBench(FakeBench):
-    """One of its workloads takes far longer than it should, the others a little."""
-
-    def repeat(self, *arguments):
-        taken = super().repeat(*arguments)
-        return replace(taken, seconds=taken.seconds + (36.0 if arguments[1].name == "w0" else 0.8))
-
-
-def test_what_one_workload_needs_for_itself_is_not_kept_for_others():
-    """Behind one that flushed for long none was begun, though two thirds of the time were left."""
-    names = [f"w{number}" for number in range(7)]
-    known = {name: Recorder(reads(name), (READ,)) for name in names}
-    session = session_on(FlushingBench(), budget=300, **known)
-    enrolled = enroll(session, *(reads(name, seconds=3) for name in names))
-    for trial in enrolled:
-        while trial.result is None:
-            session.decide([trial])
-    verdicts = [trial.result.verdict.verdict for trial in enrolled]
-    assert verdicts.count("recorded") == 6 and sum(trial.spent for trial in enrolled) <= 300
-
-
 @pytest.mark.parametrize(("budget", "runs", "time"), [(None, "5 5", "1 min 40 s"), (60, "5 0", "50 s")])
 def test_a_plan_knows_what_is_not_measured(budget, runs, time):
     text = plan_text(FakeBench.target, trials(10, 10), budget)

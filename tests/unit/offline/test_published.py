@@ -1410,6 +1410,8 @@ class TestTablesOfOthers:
                 "tput",
                 "rMB/s",
                 "ext4 MB/s",
+                "MB/s before",
+                "Old MB/s",
                 "MB s-1",
             ),
             *(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from iogate.offline.published.cells import LATENCIES, starts_number, unit_in
 from iogate.offline.published.fio_fields import in_words
 from iogate.offline.published.heading_subjects import (
-    RUNS,
     is_apart,
     is_latency,
     is_of_another,
@@ -78,16 +77,25 @@ class Column:
 
 def column_of(header: str, legend: Mapping[str, str]) -> Column:
     """Return what a heading says; `legend` has units by the words that stand for them."""
-    return _column(header, tuple(legend.items()))
+    found = _column(header)
+    if found.unit or found.kind in COUNTED or not legend:
+        return found
+    words = _read(header)[2].split()
+    return replace(found, unit=next((legend[word] for word in words if word in legend), ""))
 
 
-@lru_cache(maxsize=16384)
-def _column(header: str, legend: tuple[tuple[str, str], ...]) -> Column:
-    """Return the same: lines that may be headings are looked at again and again."""
+def _read(header: str) -> tuple[str, str, str]:
+    """Return a heading as it is read, with its words apart, and these in small letters."""
     header = " ".join(header.translate(_WIDE).split())
     header = _UNCERTAINTY.sub("", in_words(header)).strip()
     words = _JOINED.sub(" ", _CAMEL.sub(" ", header))
-    text = with_conditions(words.lower().replace("_", " "))
+    return header, words, with_conditions(words.lower().replace("_", " "))
+
+
+@lru_cache(maxsize=16384)
+def _column(header: str) -> Column:
+    """Return what a heading says by itself: lines that may be headings are looked at again and again."""
+    header, words, text = _read(header)
     named = unit_in(header) or unit_in(_SHORT.sub(" ", header))
     kind = kind_in(text)
     direction = direction_in(text, kind)
@@ -111,8 +119,7 @@ def _column(header: str, legend: tuple[tuple[str, str], ...]) -> Column:
         direction = ""
     if is_spread(text):
         kind = direction = ""
-    units = dict(legend)
-    unit = named[1] if named else next((units[word] for word in text.split() if word in units), "")
+    unit = named[1] if named else ""
     if kind in COUNTED:
         unit = counted_in(text, kind)
     told = direction if kind in MEASURED or not kind else ""
@@ -122,13 +129,12 @@ def _column(header: str, legend: tuple[tuple[str, str], ...]) -> Column:
 
 def _unit_beside(header: str) -> tuple[str, str] | None:
     """Return the kind and unit that a heading begins or ends with whose other words say how, and not of what:
-    `Avg MB/s`, `MBps Achieved`, `p99 us`; of a rate they may say in which of two runs.
+    `Avg MB/s`, `MBps Achieved`, `p99 us`.
     """
     words = [word.rstrip(",;:") for word in header.split()]
     for word in (words[-1:] + words[:1]) if len(words) > 1 else ():
         named = unit_in(word) if word != "s" else None
-        others = {*whose(subject_in(header.lower().replace("_", " "), "", named[1]))} if named else set()
-        if named and others <= (RUNS if named[0] == "bandwidth" else frozenset()):
+        if named and not whose(subject_in(header.lower().replace("_", " "), "", named[1])):
             return named
     return None
 

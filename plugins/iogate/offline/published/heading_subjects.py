@@ -54,11 +54,6 @@ _NEUTRAL_OF_FIGURES = frozenset(
     | {"end", "to", "round", "trip", "higher", "lower", "is", "better"}
 )
 """The same, of what is measured."""
-RUNS = frozenset(
-    {"before", "after", "base", "baseline", "candidate", "patched", "original", "old", "new", "previous"}
-    | {"current", "default", "stock", "tuned", "optimized", "optimised"}
-)
-"""Words that say of which of two runs figures are."""
 _OF_ACCESS = re.compile(
     r"\b(?:seq|rand|rnd)\w*|\b(?:read|write|mix|test|transfer|request|access|job)\w*|\br/?w\b"
 )

@@ -119,7 +119,8 @@ def _is_hidden(text: str) -> bool:
         return False
     attributes: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(text):
-        attributes.setdefault(name.lower(), _unescaped(value.strip("\"'")))
+        value = value[1:-1] if value[:1] in ("'", '"') else value
+        attributes.setdefault(name.lower(), _unescaped(value))
     style = _BREAKS.sub(" ", _NO_STYLE.sub("", attributes.get("style", "")))
     if said := sorted(_DISPLAY.finditer(style), key=lambda found: found[2] is not None):
         return said[-1][1].lower() == "none"

@@ -109,12 +109,14 @@ def is_failed(cells: Sequence[str], table: RawTable) -> bool:
 
 def _fails_in_words(cells: Sequence[str], table: RawTable) -> bool:
     """Return whether cells without figures are of a run that failed, in whatever words, and no headings: they
-    say something twice, or how it ended, as headings do not.
+    say something twice, or begin with a number as those of other rows do, and say how it ended.
     """
     said = [cell.lower() for cell in cells if cell]
     if heads_figures(cells) or _begins_as_headings(cells, table):
         return False
-    return len({*said}) < len(said) or any(map(_ENDED.fullmatch, cells[1:]))
+    firsts = (cells[0], *(row[0] for _, row in table.rows[-_LOOKED_AT:]))
+    numbered = all(any(map(str.isdigit, first)) for first in firsts)
+    return len({*said}) < len(said) or (numbered and any(map(_ENDED.fullmatch, cells[1:])))
 
 
 def says_failed(cells: Sequence[str]) -> bool:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from iogate.offline.published.cells import LATENCIES, size_of
 from iogate.offline.published.columns import Column
-from iogate.offline.published.heading_subjects import RUNS
 from iogate.offline.published.headings import MEASURED
 
 _STATED = ("block", "size", "depth", "jobs")
@@ -69,8 +68,7 @@ def _are_one(measured: Sequence[Column]) -> bool:
     if any(column.apart for column in measured):
         return False
     of = {column.subject for column in measured if column.kind not in LATENCIES and column.subject}
-    apart = any(_OF_A_TEST.search(subject) or subject in RUNS for subject in of)
-    unlike = apart and not all(column.subject for column in measured)
+    unlike = any(map(_OF_A_TEST.search, of)) and not all(column.subject for column in measured)
     return len({_key(column)[1:] for column in measured}) == len(measured) and len(of) <= 1 and not unlike
 
 

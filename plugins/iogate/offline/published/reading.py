@@ -192,9 +192,13 @@ def _of_row(cells: Sequence[str], columns: Sequence[Column]) -> Sequence[Column]
 
 
 def _of_cell(column: Column, cell: str, kind: str, part: str, unit: str) -> Column:
-    """Return a column of a direction alone as a row's label names it, if its cell is of no other kind."""
+    """Return a column of a direction alone as a row's label names it, if that names any `kind`, and its cell
+    is of no other one.
+    """
     own = of_row(column, cell)
-    return own if own.kind not in ("", kind) else replace(column, kind=kind, part=part, unit=unit)
+    if not kind or own.kind not in ("", kind):
+        return own
+    return replace(column, kind=kind, part=part, unit=unit)
 
 
 def _named(label: str) -> tuple[str, str, str] | None:

@@ -64,13 +64,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(no_commands(f"iogate: {error}"), file=sys.stderr)
         return 2
     except OSError as error:  # of pathlib, asked of a folder of another user, a dead mount, too long a name
-        if error.filename is None:
+        if error.filename is None and not _is_gone():
             raise
-        print(no_commands(f"iogate: {error.filename}: {error.strerror}"), file=sys.stderr)
+        print(
+            no_commands(f"iogate: {error.filename or 'the current folder'}: {error.strerror}"),
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:  # while a host is waited for, say
         print("iogate: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _is_gone() -> bool:
+    """Return whether the current folder is none any more."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _empty(words: Sequence[str]) -> str:

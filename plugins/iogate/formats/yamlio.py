@@ -34,6 +34,7 @@ _CONSTANTS: Mapping[str, Any] = {"": None, "~": None} | {
     for word, value in {"null": None, "true": True, "false": False}.items()
     for spelling in (word, word.title(), word.upper())
 }
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)
 _HIDING = re.compile("[\x85\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 """What seems to be part of a comment, and ends its line for PyYAML, by YAML 1.1; and what makes text stand in
 another order than it is read in. A reviewer would see something else than what is meant.
@@ -102,6 +103,13 @@ def loads(text: str, name: str) -> Document:
         _check_extent(text, name)
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
+        if unfinished := _CONFLICT.search(text):
+            raise InputError(
+                "a merge that git could not finish was left here (<<<<<<<)",
+                position=Position(name, text.count("\n", 0, unfinished.start()) + 1, 1),
+                remedy="finish it, or git merge --abort; `iogate baseline merge` makes one of two baselines, "
+                "and says in its --help how git calls it",
+            ) from None
         mark = error.problem_mark or error.context_mark
         position = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name)
         problem = printable(error.problem or error.context or "not YAML")

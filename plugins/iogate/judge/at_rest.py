@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from iogate.judge.likeness import Beginnings
@@ -50,6 +50,30 @@ def shares_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Ite
         beside = (other.first for other in rates if other.work in near)
         if not place or any(other / rate.first >= _BORNE_OUT for other in beside):
             yield from rate.shares
+
+
+def slowly_begun(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
+    """Yield by which share repetitions of sessions that began at rest were slower than later ones of the same
+    workload, each with the work before it. Those of all workloads: that they are no slower tells behind how
+    much work the device is as it is later.
+    """
+    for one in baselines:
+        for name in filter(is_rate, one.metrics):
+            rows = {
+                each: row for each, row in one.by_session(name).items() if not beginnings.begun.get(each, 1)
+            }
+            places = min(map(len, rows.values()), default=0)
+            usual = _later(rows.values(), places)
+            for place in range(places if usual else 0):
+                worked = [one.worked[each][place] for each in rows if place < len(one.worked[each])]
+                share = 1 - statistics.fmean(row[place] for row in rows.values()) / usual
+                if worked:
+                    yield statistics.median(worked), max(share, 0.0)
+
+
+def _later(rows: Iterable[Sequence[float]], places: int) -> float:
+    """Return the mean of the second half of so many repetitions."""
+    return statistics.fmean([value for row in rows for value in row[places // 2 : places]] or [0.0])
 
 
 def _were_throughout(shares: Sequence[tuple[float, float]]) -> bool:

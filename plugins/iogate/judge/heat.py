@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from iogate.judge.at_rest import shares_at_rest
+from iogate.judge.at_rest import shares_at_rest, slowly_begun
 from iogate.judge.likeness import NOT_KNOWN, Beginnings
 from iogate.model import is_rate
 
@@ -107,20 +107,25 @@ class Heat:
 def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     """Return what the baselines of a device tell of its heat."""
     baselines = list(baselines)
-    span = max((course.span for _, _, course in _courses(baselines, _CHANCE)), default=0.0)
-    sure = list(_courses(baselines, _SMALL_CHANCE)) if span else []
+    found = [course for _, _, course in _courses(baselines, _CHANCE)]
+    span = max((course.span for course in found if not course.begins_slowly), default=0.0)
+    sure = (
+        [known for known in _courses(baselines, _SMALL_CHANCE) if not known[2].begins_slowly] if span else []
+    )
     surely = max((course.span for _, _, course in sure), default=0.0)
     falls = max((course.falls for _, _, course in sure), default=0.0)
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
     fall, at_rest = _fall_within(baselines), tuple(shares_at_rest(baselines, beginnings))
+    if not at_rest and any(course.begins_slowly for course in found):  # alone, one may do nothing but begin
+        at_rest = tuple(slowly_begun(baselines, beginnings))
     return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest)
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:
     """Yield the courses of rates, with their names and baselines, that are beyond a `chance` which they
-    share, and that work may make.
+    share.
     """
     from iogate.judge.gate import course_of
 
@@ -132,7 +137,7 @@ def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Bas
     for one, known in rates:
         for name, rows in known.items():
             course = course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
-            if course and course.span >= _HOT and not course.begins_slowly:
+            if course and course.span >= _HOT:
                 yield one, name, course
 
 

@@ -57,6 +57,11 @@ def test_plain_scalars_follow_yaml_1_2(text, value):
         ("? [a]\n: 1", "x:1:3", "word"),
         ("a: &x [*x]", "x:1:4", "too much"),
         ("a: 1\n---\nb: 2", "x:2:1", "malformed"),
+        (
+            "a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> other\n",
+            "x:2:1",
+            "a merge that git could not finish",
+        ),
         *((f"a: 1\n# so {each}b: 2", "x:2:6", "hides what") for each in "\x85\u2028\u2029\r\u202e\u2066"),
     ],
 )

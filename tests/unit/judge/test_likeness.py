@@ -260,6 +260,49 @@ def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_
         assert judge.verdict(alone[:count]).verdict == "inconclusive"
 
 
+def alone_at_rest(speed, lost, sessions, seconds):
+    """The verdict on the fourth of seven workloads that were recorded by turns, from rest each time, where it
+    is measured alone from rest: speed is by the work before a repetition.
+    """
+    source = random.Random(7)
+    names = tuple("abcde"[:sessions])
+    worked = [tuple(seconds * (7 * place + turn) for place in range(5)) for turn in range(7)]
+    baselines = [
+        Baseline(
+            f"w{turn}",
+            {},
+            {IOPS: tuple(tuple(speed(work) * source.gauss(1, 0.003) for work in works) for _ in names)},
+            sessions=names,
+            worked=dict.fromkeys(names, works),
+        )
+        for turn, works in enumerate(worked)
+    ]
+    judge = judge_at_rest(baselines[3], heat_of(baselines))
+    alone = [
+        Repetition(Output({IOPS: speed(work) * (1 - lost)}, {}), seconds, "", worked=work)
+        for work in (seconds * place for place in range(12))
+    ]
+    count = next((n for n in range(1, 13) if judge.look(alone[:n])), 12)
+    return judge.verdict(alone[:count]).verdict
+
+
+@pytest.mark.parametrize("seconds", [2.0, 3.0])
+@pytest.mark.parametrize(("lost", "verdict"), [(0.0, "inconclusive"), (0.2, "regressed")])
+def test_a_workload_alone_at_rest_is_not_slower_for_what_others_warmed_up_before(seconds, lost, verdict):
+    """Of seven workloads by turns each came slowly in its first repetition alone: `-k` was `regressed`."""
+
+    def warms_up_late(work):
+        return 1000.0 * (1 - 0.1 * max(0.0, 1 - work / 20))
+
+    assert alone_at_rest(warms_up_late, lost, 3, seconds) == verdict
+
+
+@pytest.mark.parametrize("sessions", [3, 5])
+def test_one_slow_first_repetition_of_a_session_makes_no_loss_doubtful(sessions):
+    """A disk that wakes up: a workload alone that lost 10% of its baseline is `regressed` all the same."""
+    assert alone_at_rest(lambda work: 1000.0 if work else 900.0, 0.1, sessions, 2.0) == "regressed"
+
+
 def part_of(night, slower):
     """Baselines of two workloads, one behind the other, of six sessions at rest; of the last only the second
     was kept, so much slower: as the first regressed.

@@ -189,6 +189,9 @@ def normalise_options(given: Mapping[str, Any]) -> dict[str, Any]:
     under `jobs`. Raises InputErrors of OptionError.
     """
     if isinstance(given.get("jobfile"), Attachment):
+        if "mix" in given:
+            refusal = "mix: a job file says itself who reads and who writes, each in a section; leave mix out"
+            raise InputErrors([OptionError(refusal, ("mix",))])
         beside = {key: value for key, value in given.items() if key not in ("jobfile", "clients")}
         jobs = {"jobs": sections(given["jobfile"], beside, normalise_options)}
         asked = _asked_clients(given)

@@ -93,6 +93,8 @@ def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
     if forgotten[0] != forgotten[1]:
         gone = sorted(forgotten[0] ^ forgotten[1])
         what = printable(f"session{'s' * (len(gone) > 1)} {', '.join(gone)}")
+        if all(forgotten):
+            raise _Conflict(f"each side replaced or dropped others: the {what}")
         raise _Conflict(f"one side replaced or dropped the {what}, the other added to what was there")
     outdated = set(base) - (set(ours) & set(theirs))
     united = [session for session in _in_time(ours, theirs) if session not in outdated]

@@ -83,6 +83,7 @@ class Quantity:
     """A published figure: of a `kind` (iops, bandwidth, slat, clat, lat), a statistic `part` of it (empty:
     the mean), and a `direction` (empty: not said).
 
+    What is measured elsewhere on the way of an I/O, or otherwise, has another `place`: words of its heading.
     `value` and `step` (of the last digit) are in IOPS, B/s or ns; `text` is what stands there, `unit` its
     unit, `comma` whether a decimal comma was read, `again` whether it is the one before in another unit.
     """
@@ -96,6 +97,7 @@ class Quantity:
     unit: str
     comma: bool = False
     again: bool = False
+    place: frozenset[str] = frozenset()
 
     @property
     def number(self) -> float:

@@ -15,6 +15,7 @@ from iogate.offline.published.heading_subjects import (
     is_of_another,
     is_spread,
     names_a_figure,
+    place_in,
     subject_in,
     whose,
 )
@@ -58,7 +59,8 @@ _KIND_OF_UNIT = {"bandwidth": "bandwidth", **dict.fromkeys(LATENCIES, "lat")}
 class Column:
     """What a column holds: a kind, a part of it (min, max, p99; empty: mean), its unit, and the direction
     that its heading names (`read`, `random write`; empty: none). `subject` is what else it says: of which
-    system, or run; `apart` if it is held against no other column: a limit, or a part of the whole.
+    system, or run, and `place` where on its way, too; `apart` if it is held against no other column: a limit,
+    or a part of the whole.
 
     What is `unknown` names a figure, and it is not understood which.
     The unit is k or M of IOPS and sizes whose numbers are of so many; of depths `total` if they are those of
@@ -71,6 +73,7 @@ class Column:
     unit: str = ""
     direction: str = ""
     subject: str = ""
+    place: frozenset[str] = frozenset()
     apart: bool = False
     unknown: bool = False
 
@@ -109,7 +112,8 @@ def _column(header: str) -> Column:
     alone = named == ("bandwidth", header.strip())  # of a time nobody knows what it is of
     if not (named or kind or direction) and (beside := _unit_beside(header.replace("_", " "))):
         named, alone = beside, True
-    subject = subject_in(text, kind, named[1] if named else "")
+    unit = named[1] if named else ""
+    subject, place = subject_in(text, kind, unit), place_in(text, kind, unit)
     if not kind and named and (direction or "(" in header or "[" in header or alone):
         kind = "time" if named[0] == "lat" and not is_latency(text, named[1], subject) else named[0]
     direction = direction or direction_in(text, kind)
@@ -119,12 +123,11 @@ def _column(header: str) -> Column:
         direction = ""
     if is_spread(text):
         kind = direction = ""
-    unit = named[1] if named else ""
     if kind in COUNTED:
         unit = counted_in(text, kind)
     told = direction if kind in MEASURED or not kind else ""
     apart = kind in MEASURED and is_apart(text)
-    return Column(header, kind, part_in(text, kind), unit, told, subject, apart, unknown)
+    return Column(header, kind, part_in(text, kind), unit, told, subject, place, apart, unknown)
 
 
 def _unit_beside(header: str) -> tuple[str, str] | None:

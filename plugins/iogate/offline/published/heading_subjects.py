@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from iogate.offline.published.headings import BLOCK, MEASURED, SAYS_WHAT
 
@@ -54,6 +54,11 @@ _NEUTRAL_OF_FIGURES = frozenset(
     | {"end", "to", "round", "trip", "higher", "lower", "is", "better"}
 )
 """The same, of what is measured."""
+_PLACES = frozenset(
+    {"client", "host", "device", "disk", "drive", "storage", "end", "round", "trip", "request", "requests"}
+    | {"service", "effective", "sustained", "steady"}
+)
+"""Those of them that tell two figures of one kind apart."""
 _OF_ACCESS = re.compile(
     r"\b(?:seq|rand|rnd)\w*|\b(?:read|write|mix|test|transfer|request|access|job)\w*|\br/?w\b"
 )
@@ -102,8 +107,10 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(
         MEASURED,
         re.compile(
-            r"\bcv\b|^\W*%|% of|\b(?:link|pcie|network|nic|wire|memory|d?ram) (?:bw\b|bandwidth|throughput)"
-            r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
+            r"\bcv\b|^\W*%|% of"
+            r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram|bus|fabric) (?:bw\b|bandwidth|throughput)"
+            r"|\b(?:memory|d?ram|schedul(?:ing|er)|interrupt|irq|wake-?up|poll|context switch) lat(?:ency)?\b"
+            r"|^(?:link|pcie|network|net|nics?|lan|wire|fabric|bus|memcpy)(?: (?:speed|rate))? ?[(\[]"
         ),
     ),
 }
@@ -113,7 +120,23 @@ _APART = re.compile(
     r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d|[kmgt]i?(?:b|bytes?)\b)\S"
 )
 """What is said, or of a part alone, and no other column is a measure of."""
-_SPREAD = re.compile(r"\bstd|stdev|deviation|variance")
+_SPREAD = re.compile(
+    r"\bstd|stdev|deviation|variance|standard error|σ|sigma|\biqr\b|\bjitter\b|\bconfidence\b"
+    r"|(?:lat(?:ency)?|iops|bw|bandwidth|throughput) (?:±|\+/-|(?:sd|range|error|ci|spread|change|diff\w*"
+    r"|delta|overhead|penalty|increase)\b)|\b(?:added|extra|additional|sd of) \w*lat|δ"
+)
+_BEHIND = r"(?: ?[(\[][^()\[\]]*[)\]])?"
+_OF_RUNS = re.compile(
+    r"(?:(?:the|sample|rel(?:ative)?\.?) )?(?:std\.? ?dev\w*\.?|st\.? ?dev\w*\.?|stdev\w*|σ|sigma|variance"
+    r"|standard (?:deviation|error)|std\.? ?err(?:or)?|iqr|9\d ?% ?ci|confidence(?: interval)?|difference"
+    rf"|delta|δ){_BEHIND}",
+    re.IGNORECASE,
+)
+_BESIDE_MEANS = re.compile(
+    rf"(?:sd|s\.d\.|std|sem?|deviation|cv|cov|rsd|range|spread|error|mad|±|\+/-|ci|diff|change){_BEHIND}",
+    re.IGNORECASE,
+)
+_CENTRE = re.compile(r"(?:mean|avg\.?|average|median|x̄|μ|平均|mittel\w*|moyenne|media)\b", re.IGNORECASE)
 _NAMES_FIGURES = re.compile(
     r"(?:\b|(?<=[rw]))[kmgt]?i?(?:b|o|bits?|bytes?)s?(?: ?/ ?s| ?per s|ps\b|[ ·]s(?:ec)?\b)|\b[kmgt]i?bs\b"
     r"|\b\w+/s(?:ec)?\b|\bper s(?:ec(?:ond)?)?\b|\b(?:ops|tps|qps|tput|d[ée]bit|latence|m?await)\b|iops"
@@ -134,14 +157,24 @@ _OF_WORKLOAD = re.compile(r"\d+[kmg]?i?b?|qd?\d+(?:t\d+)?|t\d+|(?:rnd|seq|rand)\
 
 def subject_in(text: str, kind: str, unit: str) -> str:
     """Return the words of a heading that say neither what is measured, nor how, nor in which unit."""
+    neutral = _NEUTRAL | _NEUTRAL_OF_FIGURES if kind in MEASURED or not kind else _NEUTRAL
+    return " ".join(word for word in _beside(text, kind, unit) if word not in neutral)
+
+
+def place_in(text: str, kind: str, unit: str) -> frozenset[str]:
+    """Return the words of a heading that say where on the way of an I/O, or when, its figures were taken, or
+    whose they are: those of a host are not those of its device, nor are peaks what is sustained.
+    """
+    return frozenset(_beside(text, kind, unit)) - ((_NEUTRAL | _NEUTRAL_OF_FIGURES) - _PLACES)
+
+
+def _beside(text: str, kind: str, unit: str) -> list[str]:
     text = _FOOTNOTE.sub(" ", text)
     text = _without(_BRACKETED.sub(r" \1 ", text), unit.replace("_", " "))
     statistics = () if kind in ("iops", "bandwidth") else (_OF_LATENCIES, _WAITED)
     for pattern in (*SAYS_WHAT, _STATISTIC, *statistics):
         text = pattern.sub(" ", text)
-    neutral = _NEUTRAL | _NEUTRAL_OF_FIGURES if kind in MEASURED or not kind else _NEUTRAL
-    text = re.sub(r"\bi/o\b", " ", text)
-    return " ".join(word for word in _WORD.findall(text) if word not in neutral)
+    return _WORD.findall(re.sub(r"\bi/o\b", " ", text))
 
 
 def whose(subject: str) -> list[str]:
@@ -192,6 +225,17 @@ def is_apart(text: str) -> bool:
 def is_spread(text: str) -> bool:
     """Return whether a heading is of how much figures differ."""
     return _SPREAD.search(text) is not None
+
+
+def spreads_in(labels: Iterable[str]) -> frozenset[str]:
+    """Return those of the names of rows that are of how much the others differ. `SD` may be a card, where no
+    row is of a mean.
+    """
+    names = {*labels}
+    means = any(map(_CENTRE.match, names))
+    return frozenset(
+        name for name in names if _OF_RUNS.fullmatch(name) or (means and _BESIDE_MEANS.fullmatch(name))
+    )
 
 
 def names_a_figure(text: str, in_units: bool) -> bool:

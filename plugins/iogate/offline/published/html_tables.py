@@ -202,7 +202,7 @@ class _HtmlReader:
                 spans = {key.lower(): int(count) for key, count in _SPAN.findall(attributes)}
                 self._cell = _Cell(line, name == "th", spans.get("col", 1), spans.get("row", 1))
                 self._row.append(self._cell)
-        elif self._cell:
+        elif self._cell and len(self._cell.text) < LONGEST_CELL:
             self._cell.text += " " if name == "br" else "^" if name == "sup" and not closing else ""
 
     def _text(self, text: str) -> None:

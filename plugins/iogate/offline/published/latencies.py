@@ -20,8 +20,8 @@ def little_law(row: Row, context: Context) -> FigureFindings:
     """Check that rate x latency = I/Os in flight, which the row's depth x jobs bounds.
 
     `suspect`: fewer than a third of them were in flight, so that the depth was ignored, or, of one, rate
-    and latency are of different runs (not asked of one direction of a mix); or more than 1.15 times as many,
-    so that there were more jobs than is said.
+    and latency are of different runs (not asked of one direction of a mix, nor beside times of flushing); or
+    more than 1.15 times as many, so that there were more jobs than is said.
 
     Take the row for what was in flight, not for the depth that it names.
     """
@@ -31,7 +31,7 @@ def little_law(row: Row, context: Context) -> FigureFindings:
     if _latency_factor(flying / depth) or _rounded(row, flying, depth):
         return
     if flying / depth < 1 / 3:
-        if _is_part(row):
+        if _is_part(row) or row.flushes:
             return
         ignored = "the depth was ignored, as by a synchronous ioengine or the page cache"
         why = ignored if depth > 1 else "are rate and latency of one run?"

@@ -21,6 +21,7 @@ _MIXED = re.compile(
     r"(?<![^\W_])(?:rand)?rw(?![^\W_])|\bmix|\d{1,2} ?/ ?\d{1,2}(?!\d)|\boltp\b", re.IGNORECASE
 )
 _BITS = re.compile(r"[kKmMgGtT]i?b(?:/s|/sec|ps)|[KMGT]BPS")
+_FLUSH = re.compile(r"sync|flush|commit", re.IGNORECASE)
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NAMED = re.compile(r"[:=]\s*\d")
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
@@ -92,6 +93,8 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
                 stated["shared"] = True
             elif column.unit == "disks":
                 stated["disks"] = max(1, int(cell))
+        if column.kind in ("time", "lat") and _FLUSH.search(column.header):
+            stated["flushes"] = True
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
@@ -115,15 +118,16 @@ def _row(
     for index, column in own.items():
         cell = cells[index] if index < len(cells) else ""
         found = quantities(cell, column.kind, column.part, column.unit, commas=layout.commas)
-        figures += [replace(one, direction=one.direction or column.direction) for one in found or ()]
+        direction, place = column.direction, column.place
+        figures += [replace(one, direction=one.direction or direction, place=place) for one in found or ()]
         if found is None and any(map(str.isdigit, cell)) and not _NO_FIGURE.match(cell):
             unread.append(cell)
     if not figures and all(map(_may_be_heading, unread)):
         return None
     measured = list(own.values())
     named = {column.direction for column in measured} - {""}
-    if direction := _of_all(measured) if said.is_test else "":
-        figures = [replace(one, direction=one.direction or direction) for one in figures]
+    if of_all := _of_all(measured) if said.is_test else "":
+        figures = [replace(one, direction=one.direction or of_all) for one in figures]
     of_title = None if said.own_block else layout.block
     row = replace(
         begun,

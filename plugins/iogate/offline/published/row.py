@@ -18,6 +18,7 @@ class Row:
     `disks` were at work, each with a link of its own, where a column counts them.
     A row is `mixed` if its name says that it reads and writes, of which it may have one.
     A latency is `vague` if its heading says more than is understood: it may be a median, or that of a part.
+    It `flushes` if it tells how long that took: there was no I/O in flight then.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     `unknown` are headings of the table, told with its first row, that name figures and are not understood.
     An `odd` row has more or fewer cells than there are headings, something else is between it and them, or it
@@ -40,6 +41,7 @@ class Row:
     unknown: tuple[str, ...] = ()
     odd: bool = False
     mixed: bool = False
+    flushes: bool = False
 
     def first(self, kind: str, part: str = "", direction: str | None = None) -> Quantity | None:
         """Return the first figure of a kind and part, of one direction if given."""

@@ -111,9 +111,9 @@ def two_units(row: Row, context: Context) -> FigureFindings:
 
     Find out which is right.
     """
-    seen: dict[tuple[str, str, str], Quantity] = {}
+    seen: dict[tuple[str, str, str, frozenset[str]], Quantity] = {}
     for figure in row.figures:
-        first = seen.setdefault((figure.kind, figure.part, figure.direction), figure)
+        first = seen.setdefault((figure.kind, figure.part, figure.direction, figure.place), figure)
         if figure.unit == first.unit or not (first.value and figure.value):
             continue
         paired = figure.kind == "bandwidth" and row.pair(figure.direction) is not None
@@ -204,6 +204,8 @@ def order(row: Row, context: Context) -> FigureFindings:
             ]
             if len(series) < 2 or len({figure.part for figure in series}) < len(series):
                 continue  # several columns of one kind: not one series
+            if len({figure.place for figure in series}) > 1:
+                continue
             by_part = {figure.part: figure for figure in series}
             percentiles = sorted(
                 (part for part in by_part if part.startswith("p")), key=lambda p: float(p[1:])

@@ -21,6 +21,7 @@ from iogate.offline.published.cells import (
 from iogate.offline.published.columns import Column, column_of
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
+from iogate.offline.published.heading_subjects import spreads_in
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
@@ -212,11 +213,17 @@ def _with_index(raw: RawTable) -> RawTable:
 
 def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
     width = raw.width
+    names = [
+        [cell for cell, column in zip(cells, layout.columns, strict=False) if not column.kind]
+        for _, cells in raw.rows
+    ]
+    spreads = spreads_in(cell for cells in names for cell in cells)
     read = (
         [odd_row(line, " ".join(cells))]
         if is_odd(cells, width, layout.columns)
         else rows_of(line, cells, layout)
-        for line, cells in raw.rows
+        for (line, cells), named in zip(raw.rows, names, strict=True)
+        if spreads.isdisjoint(named)
     )
     return [rows for rows in read if rows]
 

@@ -185,6 +185,11 @@ class TestSection:
             load, "workloads:\n  w: {rw: read, size: 1M, section: x}\n", "", "section is one of a jobfile"
         )
 
+    def test_who_reads_and_who_writes_is_said_by_the_file(self, load):
+        """A `mix` beside it was a traceback."""
+        keys = ", rw: randrw, mix: {readers: 1, writers: 1}"
+        refused(load, suite(keys), "[x]\nsize=1m\n", r"2:\d+: mix: a job file says itself who reads")
+
     def test_all_mistakes_are_told_at_once(self, load):
         said = refused(load, suite(), "[x]\nsize=1m\niodepth=a\n[y]\nsize=1m\nopendir=/x\n", r"a\.fio:3")
         assert "a.fio:6" in said

@@ -130,6 +130,12 @@ def test_both_sides_may_replace_the_same():
     "base, ours, theirs, said",
     [
         (file(a=[1]), file(a=[2]), file(a=[1, 3]), "a: one side replaced or dropped the session 2026-01-01"),
+        (
+            file(a=[1, 2, 3]),
+            file(a=[1, 2]),
+            file(a=[1, 3]),
+            "each side replaced or dropped others: the sessions",
+        ),
         (file(a=[1]), file(), file(a=[1, 3]), "a: one side removed it, the other changed it"),
         (
             {},

@@ -65,7 +65,7 @@ def slowly_begun(baselines: Sequence[Baseline], beginnings: Beginnings) -> Itera
             places = min(map(len, rows.values()), default=0)
             usual = _later(rows.values(), places)
             for place in range(places if usual else 0):
-                worked = [one.worked[each][place] for each in rows if place < len(one.worked[each])]
+                worked = [row[place] for each in rows if place < len(row := one.worked.get(each, ()))]
                 share = 1 - statistics.fmean(row[place] for row in rows.values()) / usual
                 if worked:
                     yield statistics.median(worked), max(share, 0.0)

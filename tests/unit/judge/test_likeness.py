@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -260,14 +261,14 @@ def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_
         assert judge.verdict(alone[:count]).verdict == "inconclusive"
 
 
-def alone_at_rest(speed, lost, sessions, seconds):
-    """The verdict on the fourth of seven workloads that were recorded by turns, from rest each time, where it
-    is measured alone from rest: speed is by the work before a repetition.
+def by_turns(speed, sessions, seconds):
+    """The baselines of seven workloads that were recorded by turns, from rest each time, on a device of this
+    speed by the work before a repetition.
     """
     source = random.Random(7)
     names = tuple("abcde"[:sessions])
     worked = [tuple(seconds * (7 * place + turn) for place in range(5)) for turn in range(7)]
-    baselines = [
+    return [
         Baseline(
             f"w{turn}",
             {},
@@ -277,6 +278,11 @@ def alone_at_rest(speed, lost, sessions, seconds):
         )
         for turn, works in enumerate(worked)
     ]
+
+
+def alone_at_rest(speed, lost, sessions, seconds):
+    """The verdict on the fourth of them where it is measured alone from rest."""
+    baselines = by_turns(speed, sessions, seconds)
     judge = judge_at_rest(baselines[3], heat_of(baselines))
     alone = [
         Repetition(Output({IOPS: speed(work) * (1 - lost)}, {}), seconds, "", worked=work)
@@ -286,14 +292,22 @@ def alone_at_rest(speed, lost, sessions, seconds):
     return judge.verdict(alone[:count]).verdict
 
 
+def warms_up_late(work):
+    return 1000.0 * (1 - 0.1 * max(0.0, 1 - work / 20))
+
+
+def test_a_session_of_which_a_workload_does_not_tell_its_work_says_nothing_of_rest():
+    """It ended the run: one that was imported, say, or recorded by a version before."""
+    baselines = by_turns(warms_up_late, 3, 2.0)
+    told = {name: works for name, works in baselines[2].worked.items() if name != "a"}
+    untold = [*baselines[:2], replace(baselines[2], worked=told), *baselines[3:]]
+    assert heat_of(untold).slower_at_rest([0.0]) == pytest.approx(0.1, abs=0.02)
+
+
 @pytest.mark.parametrize("seconds", [2.0, 3.0])
 @pytest.mark.parametrize(("lost", "verdict"), [(0.0, "inconclusive"), (0.2, "regressed")])
 def test_a_workload_alone_at_rest_is_not_slower_for_what_others_warmed_up_before(seconds, lost, verdict):
     """Of seven workloads by turns each came slowly in its first repetition alone: `-k` was `regressed`."""
-
-    def warms_up_late(work):
-        return 1000.0 * (1 - 0.1 * max(0.0, 1 - work / 20))
-
     assert alone_at_rest(warms_up_late, lost, 3, seconds) == verdict
 
 

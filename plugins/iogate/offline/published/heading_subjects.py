@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from iogate.offline.published.headings import BLOCK, MEASURED, SAYS_WHAT
 
@@ -108,9 +108,9 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
         MEASURED,
         re.compile(
             r"\bcv\b|^\W*%|% of"
-            r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram|bus|fabric) (?:bw\b|bandwidth|throughput)"
-            r"|\b(?:memory|d?ram|schedul(?:ing|er)|interrupt|irq|wake-?up|poll|context switch) lat(?:ency)?\b"
-            r"|^(?:link|pcie|network|net|nics?|lan|wire|fabric|bus|memcpy)(?: (?:speed|rate))? ?[(\[]"
+            r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram) (?:bw\b|bandwidth|throughput)"
+            r"|^(?:memory|dram|schedul(?:ing|er)|interrupt|irq|wake-?up|context switch) lat(?:ency)?\b"
+            r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
         ),
     ),
 }
@@ -122,21 +122,21 @@ _APART = re.compile(
 """What is said, or of a part alone, and no other column is a measure of."""
 _SPREAD = re.compile(
     r"\bstd|stdev|deviation|variance|standard error|σ|sigma|\biqr\b|\bjitter\b|\bconfidence\b"
-    r"|(?:lat(?:ency)?|iops|bw|bandwidth|throughput) (?:±|\+/-|(?:sd|range|error|ci|spread|change|diff\w*"
-    r"|delta|overhead|penalty|increase)\b)|\b(?:added|extra|additional|sd of) \w*lat|δ"
+    r"|(?:lat(?:ency)?|iops|bw|bandwidth|throughput) (?:±|\+/-|(?:sd(?! card)|range|error|spread|change"
+    r"|diff\w*|delta|overhead|penalty|increase)\b)|\b(?:added|extra|additional|sd of) \w*lat|δ"
 )
 _BEHIND = r"(?: ?[(\[][^()\[\]]*[)\]])?"
 _OF_RUNS = re.compile(
-    r"(?:(?:the|sample|rel(?:ative)?\.?) )?(?:std\.? ?dev\w*\.?|st\.? ?dev\w*\.?|stdev\w*|σ|sigma|variance"
-    r"|standard (?:deviation|error)|std\.? ?err(?:or)?|iqr|9\d ?% ?ci|confidence(?: interval)?|difference"
-    rf"|delta|δ){_BEHIND}",
+    r"(?:(?:the|sample|rel(?:ative)?\.?) )?(?:st(?:an)?d(?:ard|\.)?[ _-]?(?:dev\w*|err(?:or)?)\.?|stdev\w*"
+    rf"|variance|coefficient of variation|9\d ?% ?ci|difference|δ){_BEHIND}",
     re.IGNORECASE,
 )
-_BESIDE_MEANS = re.compile(
-    rf"(?:sd|s\.d\.|std|sem?|deviation|cv|cov|rsd|range|spread|error|mad|±|\+/-|ci|diff|change){_BEHIND}",
+_BELOW_MEANS = re.compile(
+    rf"(?:sd|s\.d\.|std|sem?|σ|sigma|deviation|cv|cov|rsd|range|max ?[–-] ?min|spread|error|iqr|mad|jitter|±"
+    rf"|\+/-|ci|confidence(?: interval)?|diff|delta|change)(?: ?%)?{_BEHIND}",
     re.IGNORECASE,
 )
-_CENTRE = re.compile(r"(?:mean|avg\.?|average|median|x̄|μ|平均|mittel\w*|moyenne|media)\b", re.IGNORECASE)
+_CENTRE = re.compile(rf"(?:mean|avg\.?|average|median|x̄|μ|平均|mittelwert|moyenne){_BEHIND}", re.IGNORECASE)
 _NAMES_FIGURES = re.compile(
     r"(?:\b|(?<=[rw]))[kmgt]?i?(?:b|o|bits?|bytes?)s?(?: ?/ ?s| ?per s|ps\b|[ ·]s(?:ec)?\b)|\b[kmgt]i?bs\b"
     r"|\b\w+/s(?:ec)?\b|\bper s(?:ec(?:ond)?)?\b|\b(?:ops|tps|qps|tput|d[ée]bit|latence|m?await)\b|iops"
@@ -227,14 +227,15 @@ def is_spread(text: str) -> bool:
     return _SPREAD.search(text) is not None
 
 
-def spreads_in(labels: Iterable[str]) -> frozenset[str]:
-    """Return those of the names of rows that are of how much the others differ. `SD` may be a card, where no
-    row is of a mean.
+def spreads_in(names: Sequence[str]) -> frozenset[int]:
+    """Return which rows, by their names, are of how much the others differ. `SD` may be a card, and `delta` a
+    host, but below a row of the mean.
     """
-    names = {*labels}
-    means = any(map(_CENTRE.match, names))
+    centre = next((place for place, name in enumerate(names) if _CENTRE.fullmatch(name)), len(names))
     return frozenset(
-        name for name in names if _OF_RUNS.fullmatch(name) or (means and _BESIDE_MEANS.fullmatch(name))
+        place
+        for place, name in enumerate(names)
+        if _OF_RUNS.fullmatch(name) or (place > centre and _BELOW_MEANS.fullmatch(name))
     )
 
 

@@ -204,13 +204,13 @@ def order(row: Row, context: Context) -> FigureFindings:
             ]
             if len(series) < 2 or len({figure.part for figure in series}) < len(series):
                 continue  # several columns of one kind: not one series
-            if len({figure.place for figure in series}) > 1:
-                continue
             by_part = {figure.part: figure for figure in series}
             percentiles = sorted(
                 (part for part in by_part if part.startswith("p")), key=lambda p: float(p[1:])
             )
             alone = kind in ("bandwidth", "iops") and "min" not in by_part
+            if alone and len({figure.place for figure in series}) > 1:
+                continue  # a link's rate is above what its disk has at the most
             severity: Severity = "suspect" if alone else "invalid"
             for parts in (["min", "", "max"], ["min", *percentiles, "max"]):
                 known = [by_part[part] for part in parts if part in by_part]

@@ -213,17 +213,13 @@ def _with_index(raw: RawTable) -> RawTable:
 
 def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
     width = raw.width
-    names = [
-        [cell for cell, column in zip(cells, layout.columns, strict=False) if not column.kind]
-        for _, cells in raw.rows
-    ]
-    spreads = spreads_in(cell for cells in names for cell in cells)
+    spreads = spreads_in([cells[0] for _, cells in raw.rows])
     read = (
         [odd_row(line, " ".join(cells))]
         if is_odd(cells, width, layout.columns)
         else rows_of(line, cells, layout)
-        for (line, cells), named in zip(raw.rows, names, strict=True)
-        if spreads.isdisjoint(named)
+        for place, (line, cells) in enumerate(raw.rows)
+        if place not in spreads
     )
     return [rows for rows in read if rows]
 

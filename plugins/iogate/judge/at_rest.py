@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from iogate.judge.likeness import Beginnings
@@ -12,6 +13,7 @@ from iogate.model import Baseline, is_rate
 _CHANCE = 0.02  # where it costs only verdicts on changes of about as much
 _BORNE_OUT, _THROUGHOUT = 0.5, 0.6
 _SEVERAL = 3  # workloads: within one or two a device may not have time to get as it is later
+_ALIKE = 0.75
 _MOST = 0.99  # of a rate: what stood still has no speed
 
 
@@ -55,8 +57,22 @@ def shares_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Ite
 def slowly_begun(baselines: Sequence[Baseline], beginnings: Beginnings) -> Iterator[tuple[float, float]]:
     """Yield by which share repetitions of sessions that began at rest were slower than later ones of the same
     workload, each with the work before it. Those of all workloads: that they are no slower tells behind how
-    much work the device is as it is later.
+    much work the device is as it is later. Where those that come last begin as slowly as the first ones do,
+    it is how each begins, and nothing that work makes of the device.
     """
+    begun = sorted(filter(None, (list(shares) for shares in _slower_than_later(baselines, beginnings))))
+    third = max(1, len(begun) // 3)
+    first, last = (
+        statistics.fmean(shares[0][1] for shares in part or [[(0, 0)]])
+        for part in (begun[:third], begun[-third:])
+    )
+    if last < _ALIKE * first:
+        yield from itertools.chain.from_iterable(begun)
+
+
+def _slower_than_later(
+    baselines: Sequence[Baseline], beginnings: Beginnings
+) -> Iterator[Iterator[tuple[float, float]]]:
     for one in baselines:
         for name in filter(is_rate, one.metrics):
             rows = {
@@ -64,11 +80,18 @@ def slowly_begun(baselines: Sequence[Baseline], beginnings: Beginnings) -> Itera
             }
             places = min(map(len, rows.values()), default=0)
             usual = _later(rows.values(), places)
-            for place in range(places if usual else 0):
-                worked = [row[place] for each in rows if place < len(row := one.worked.get(each, ()))]
-                share = 1 - statistics.fmean(row[place] for row in rows.values()) / usual
-                if worked:
-                    yield statistics.median(worked), max(share, 0.0)
+            if usual:
+                yield _shares(one, rows, places, usual)
+
+
+def _shares(
+    baseline: Baseline, rows: Mapping[str, Sequence[float]], places: int, usual: float
+) -> Iterator[tuple[float, float]]:
+    for place in range(places):
+        worked = [row[place] for each in rows if place < len(row := baseline.worked.get(each, ()))]
+        share = 1 - statistics.fmean(row[place] for row in rows.values()) / usual
+        if worked:
+            yield statistics.median(worked), max(share, 0.0)
 
 
 def _later(rows: Iterable[Sequence[float]], places: int) -> float:

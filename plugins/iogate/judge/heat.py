@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from iogate.judge.along import NO_COURSE, Along, along
 from iogate.judge.at_rest import shares_at_rest, slowly_begun
 from iogate.judge.likeness import NOT_KNOWN, Beginnings
 from iogate.model import is_rate
@@ -40,7 +41,8 @@ class KnownHeat:
     comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
     of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
     wherever that was, and `at_rest` by which share repetitions were slower, or faster, of sessions that
-    began at rest, behind so many seconds of work.
+    began at rest, behind so many seconds of work; `along` is how the device goes
+    along the work of those, as far as all workloads together show it.
     """
 
     span: float = 0.0
@@ -50,6 +52,7 @@ class KnownHeat:
     beginnings: Beginnings = NOT_KNOWN
     fall: Fall = _NONE
     at_rest: tuple[tuple[float, float], ...] = ()
+    along: Along = NO_COURSE
 
     def slower_at_rest(self, worked: Sequence[float | None]) -> float:
         """Return by which share repetitions behind so much work are slower where the session began at rest
@@ -120,7 +123,7 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     fall, at_rest = _fall_within(baselines), tuple(shares_at_rest(baselines, beginnings))
     if not at_rest and any(course.begins_slowly for course in found):  # alone, one may do nothing but begin
         at_rest = tuple(slowly_begun(baselines, beginnings))
-    return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest)
+    return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest, along(baselines, beginnings))
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:

@@ -159,12 +159,23 @@ class OutOfPlace:
             return ""
         slow, where = self.heat.fall, self.heat.whose
         if not self.unlike.excuse:
-            slow, where = self.heat.known.slower_at_rest([item.worked for item in having]), _AT_REST
+            slow, where = self._slower_at_rest([item.worked for item in having]), _AT_REST
         lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
         values = [item.metrics[name] for item in having]
         if lost or (decision.verdict in PASSED and self._hides(name, values, slow, decide)):
             return f"{format_change(-slow)} was seen {where}, and {self.unlike.text}"
         return ""
+
+    def _slower_at_rest(self, worked: Sequence[float | None]) -> float:
+        """Return by which share the device is slower behind so much work than behind that of the baseline's
+        sessions that began at rest.
+        """
+        known = self.heat.known
+        begun = known.beginnings.begun
+        rested = [row for name, row in self.baseline.worked.items() if not begun.get(name, 1)]
+        usual = [work for row in rested for work in row[: len(worked)]]
+        along = known.along.slower([work for work in worked if work is not None], usual) if usual else 0.0
+        return max(known.slower_at_rest(worked), along, key=abs)
 
     def _hides(
         self, name: str, values: Sequence[float], slow: float, decide: Callable[[Sequence[float]], str]

@@ -261,18 +261,26 @@ def test_a_workload_alone_is_not_judged_by_what_came_behind_another_one_in_each_
         assert judge.verdict(alone[:count]).verdict == "inconclusive"
 
 
-def by_turns(speed, sessions, seconds):
-    """The baselines of seven workloads that were recorded by turns, from rest each time, on a device of this
-    speed by the work before a repetition.
+def by_turns(speed, sessions, seconds, *, apart=False):
+    """The baselines of seven workloads that were recorded by turns, or one after the other (`apart`), from
+    rest each time, on a device of this speed by the work before a repetition, and its place.
     """
     source = random.Random(7)
     names = tuple("abcde"[:sessions])
-    worked = [tuple(seconds * (7 * place + turn) for place in range(5)) for turn in range(7)]
+    worked = [
+        tuple(seconds * (5 * turn + place if apart else 7 * place + turn) for place in range(5))
+        for turn in range(7)
+    ]
     return [
         Baseline(
             f"w{turn}",
             {},
-            {IOPS: tuple(tuple(speed(work) * source.gauss(1, 0.003) for work in works) for _ in names)},
+            {
+                IOPS: tuple(
+                    tuple(speed(work, place) * source.gauss(1, 0.003) for place, work in enumerate(works))
+                    for _ in names
+                )
+            },
             sessions=names,
             worked=dict.fromkeys(names, works),
         )
@@ -280,20 +288,36 @@ def by_turns(speed, sessions, seconds):
     ]
 
 
-def alone_at_rest(speed, lost, sessions, seconds):
-    """The verdict on the fourth of them where it is measured alone from rest."""
-    baselines = by_turns(speed, sessions, seconds)
-    judge = judge_at_rest(baselines[3], heat_of(baselines))
+def alone_at_rest(speed, lost, sessions, seconds, *, apart=False):
+    """The verdict on the fifth of them where it is measured alone from rest."""
+    baselines = by_turns(speed, sessions, seconds, apart=apart)
+    judge = judge_at_rest(baselines[4], heat_of(baselines))
     alone = [
-        Repetition(Output({IOPS: speed(work) * (1 - lost)}, {}), seconds, "", worked=work)
-        for work in (seconds * place for place in range(12))
+        Repetition(Output({IOPS: speed(seconds * n, n) * (1 - lost)}, {}), seconds, "", worked=seconds * n)
+        for n in range(12)
     ]
     count = next((n for n in range(1, 13) if judge.look(alone[:n])), 12)
     return judge.verdict(alone[:count]).verdict
 
 
-def warms_up_late(work):
+def warms_up_late(work, place):
     return 1000.0 * (1 - 0.1 * max(0.0, 1 - work / 20))
+
+
+def warms_up_all_along(work, place):
+    return 1000.0 * (1 - 0.12 * max(0.0, 1 - work / 60))
+
+
+def throttles_all_along(work, place):
+    return 1000.0 * (1 - 0.2 * min(1.0, work / 60))
+
+
+def begins_each_slowly(work, place):
+    return 1000.0 if place else 920.0
+
+
+def wakes_up(work, place):
+    return 1000.0 if work else 900.0
 
 
 def test_a_session_of_which_a_workload_does_not_tell_its_work_says_nothing_of_rest():
@@ -312,9 +336,28 @@ def test_a_workload_alone_at_rest_is_not_slower_for_what_others_warmed_up_before
 
 
 @pytest.mark.parametrize("sessions", [3, 5])
-def test_one_slow_first_repetition_of_a_session_makes_no_loss_doubtful(sessions):
-    """A disk that wakes up: a workload alone that lost 10% of its baseline is `regressed` all the same."""
-    assert alone_at_rest(lambda work: 1000.0 if work else 900.0, 0.1, sessions, 2.0) == "regressed"
+@pytest.mark.parametrize(
+    ("speed", "lost", "verdict"),
+    [
+        (warms_up_all_along, 0.0, "inconclusive"),
+        (warms_up_all_along, 0.2, "regressed"),
+        (throttles_all_along, 0.0, "inconclusive"),
+        (throttles_all_along, 0.12, "inconclusive"),
+        (throttles_all_along, 0.3, "regressed"),
+    ],
+)
+def test_what_several_workloads_made_of_a_device_one_alone_at_rest_has_not(speed, lost, verdict, sessions):
+    """Each shows a part of it: alone the unchanged one was `regressed`, or `improved` with 12% lost."""
+    assert alone_at_rest(speed, lost, sessions, 2.0, apart=True) == verdict
+
+
+@pytest.mark.parametrize("sessions", [3, 5])
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("speed", [wakes_up, begins_each_slowly, lambda work, place: 1000.0])
+@pytest.mark.parametrize(("lost", "verdict"), [(0.0, "pass"), (0.1, "regressed")])
+def test_a_device_that_work_does_not_change_is_judged_alone_as_ever(speed, apart, lost, verdict, sessions):
+    """A disk that wakes up, runs that each begin slowly, and a quiet one."""
+    assert alone_at_rest(speed, lost, sessions, 2.0, apart=apart) == verdict
 
 
 def part_of(night, slower):

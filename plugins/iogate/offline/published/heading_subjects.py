@@ -109,7 +109,7 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
         re.compile(
             r"\bcv\b|^\W*%|% of"
             r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram) (?:bw\b|bandwidth|throughput)"
-            r"|^(?:memory|dram|schedul(?:ing|er)|interrupt|irq|wake-?up|context switch) lat(?:ency)?\b"
+            r"|^(?:memory|dram|schedul(?:ing|er)|wake-?up|context switch) lat(?:ency)?\b"
             r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
         ),
     ),
@@ -121,7 +121,7 @@ _APART = re.compile(
 )
 """What is said, or of a part alone, and no other column is a measure of."""
 _SPREAD = re.compile(
-    r"\bstd|stdev|deviation|variance|standard error|σ|sigma|\biqr\b|\bjitter\b|\bconfidence\b"
+    r"\bstd|stdev|deviation|variance|standard error|σ|\biqr\b|\bjitter\b|\bconfidence\b"
     r"|(?:lat(?:ency)?|iops|bw|bandwidth|throughput) (?:±|\+/-|(?:sd(?! card)|range|error|spread|change"
     r"|diff\w*|delta|overhead|penalty|increase)\b)|\b(?:added|extra|additional|sd of) \w*lat|δ"
 )

@@ -21,7 +21,7 @@ _MIXED = re.compile(
     r"(?<![^\W_])(?:rand)?rw(?![^\W_])|\bmix|\d{1,2} ?/ ?\d{1,2}(?!\d)|\boltp\b", re.IGNORECASE
 )
 _BITS = re.compile(r"[kKmMgGtT]i?b(?:/s|/sec|ps)|[KMGT]BPS")
-_FLUSH = re.compile(r"(?<!a)sync|flush|commit", re.IGNORECASE)
+_FLUSH = re.compile(r"(?<![a-z_])f?(?:data)?sync(?!hr)|flush|commit", re.IGNORECASE)
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NAMED = re.compile(r"[:=]\s*\d")
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)

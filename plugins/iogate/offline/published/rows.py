@@ -190,8 +190,10 @@ def below_sector(row: Row, context: Context) -> FigureFindings:
 def order(row: Row, context: Context) -> FigureFindings:
     """Check that min <= mean <= max, with percentiles in order and between them.
 
-    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit. `suspect` of rates
-    without a minimum: a maximum may be what the disk, or another depth, has at the most.
+    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit, or a percentile of
+    latencies is as many times the mean as no percentile can be: p99 is 100 times it at the most (Markov's
+    inequality). `suspect` of rates without a minimum: a maximum may be what the disk, or another depth, has
+    at the most.
 
     Look for figures of another run, or in another unit.
     """
@@ -215,6 +217,20 @@ def order(row: Row, context: Context) -> FigureFindings:
             for parts in (["min", "", "max"], ["min", *percentiles, "max"]):
                 known = [by_part[part] for part in parts if part in by_part]
                 yield from _falling(row, kind, known, severity)
+            if kind in LATENCY and (mean := by_part.get("")):
+                yield from _impossible(row, kind, mean, [by_part[part] for part in percentiles])
+
+
+def _impossible(row: Row, kind: str, mean: Quantity, percentiles: Iterable[Quantity]) -> FigureFindings:
+    """Find percentiles above what their mean allows."""
+    for shown in percentiles:
+        beyond = 1 - float(shown.part[1:]) / 100
+        most = (mean.value + mean.step) / beyond if beyond > 0 else math.inf
+        if shown.place == mean.place and shown.value > most * 1.03 + shown.step:
+            message = (
+                f"{kind} {shown.part} {shown.text} is more than {1 / beyond:.5g} times the mean {mean.text}"
+            )
+            yield finding_of(row, "order", "invalid", frozenset({kind}), message)
 
 
 def _falling(row: Row, kind: str, series: Sequence[Quantity], severity: Severity) -> FigureFindings:

@@ -13,7 +13,7 @@ from iogate.model import Baseline, is_rate
 _CHANCE = 0.02  # where it costs only verdicts on changes of about as much
 _BORNE_OUT, _THROUGHOUT = 0.5, 0.6
 _SEVERAL = 3  # workloads: within one or two a device may not have time to get as it is later
-_ALIKE = 0.75
+_ALIKE = 0.75  # of how slowly the first workloads of a session begin: the last ones, where each does so
 _MOST = 0.99  # of a rate: what stood still has no speed
 
 
@@ -61,10 +61,11 @@ def slowly_begun(baselines: Sequence[Baseline], beginnings: Beginnings) -> Itera
     it is how each begins, and nothing that work makes of the device.
     """
     begun = sorted(filter(None, (list(shares) for shares in _slower_than_later(baselines, beginnings))))
+    if not begun:
+        return
     third = max(1, len(begun) // 3)
     first, last = (
-        statistics.fmean(shares[0][1] for shares in part or [[(0, 0)]])
-        for part in (begun[:third], begun[-third:])
+        statistics.fmean(shares[0][1] for shares in part) for part in (begun[:third], begun[-third:])
     )
     if last < _ALIKE * first:
         yield from itertools.chain.from_iterable(begun)

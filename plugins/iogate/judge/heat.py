@@ -41,8 +41,8 @@ class KnownHeat:
     comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
     of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
     wherever that was, and `at_rest` by which share repetitions were slower, or faster, of sessions that
-    began at rest, behind so many seconds of work; `along` is how the device goes
-    along the work of those, as far as all workloads together show it.
+    began at rest, behind so many seconds of work; `along` is how the device goes along the work of those,
+    as far as all workloads together show it.
     """
 
     span: float = 0.0
@@ -127,9 +127,7 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:
-    """Yield the courses of rates, with their names and baselines, that are beyond a `chance` which they
-    share.
-    """
+    """Yield the courses of rates, with their names and baselines, that are beyond a `chance` they share."""
     from iogate.judge.gate import course_of
 
     rates = [

@@ -148,3 +148,13 @@ def test_what_is_empty_was_not_left_out(place, capsys, arguments, empty):
         f"{empty} is empty: give a value (is a variable not set?), or leave it out" in capsys.readouterr().err
     )
     assert not list(place.glob("baselines/board"))
+
+
+def test_a_folder_that_was_removed_is_told(tmp_path, monkeypatch, capsys):
+    """As a job's checkout is, below a shell that stays in it: it was a traceback."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["history"]) == 2
+    assert capsys.readouterr().err == "iogate: the current folder: No such file or directory\n"

@@ -190,10 +190,10 @@ def below_sector(row: Row, context: Context) -> FigureFindings:
 def order(row: Row, context: Context) -> FigureFindings:
     """Check that min <= mean <= max, with percentiles in order and between them.
 
-    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit, or a percentile of
-    latencies is as many times the mean as no percentile can be: p99 is 100 times it at the most (Markov's
-    inequality). `suspect` of rates without a minimum: a maximum may be what the disk, or another depth, has
-    at the most.
+    `invalid`: two neighbours are in the wrong order by more than 3% and the last digit. `suspect` of rates
+    without a minimum: a maximum may be what the disk, or another depth, has at the most; and where a
+    percentile of latencies is as many times the mean as none can be, which may be a median: p99 is 100 times
+    the mean at the most (Markov's inequality).
 
     Look for figures of another run, or in another unit.
     """
@@ -222,7 +222,7 @@ def order(row: Row, context: Context) -> FigureFindings:
 
 
 def _impossible(row: Row, kind: str, mean: Quantity, percentiles: Iterable[Quantity]) -> FigureFindings:
-    """Find percentiles above what their mean allows."""
+    """Find percentiles above what their mean allows, if it is one: a heading may leave that out."""
     for shown in percentiles:
         beyond = 1 - float(shown.part[1:]) / 100
         most = (mean.value + mean.step) / beyond if beyond > 0 else math.inf
@@ -230,7 +230,7 @@ def _impossible(row: Row, kind: str, mean: Quantity, percentiles: Iterable[Quant
             message = (
                 f"{kind} {shown.part} {shown.text} is more than {1 / beyond:.5g} times the mean {mean.text}"
             )
-            yield finding_of(row, "order", "invalid", frozenset({kind}), message)
+            yield finding_of(row, "order", "suspect", frozenset({kind}), message)
 
 
 def _falling(row: Row, kind: str, series: Sequence[Quantity], severity: Severity) -> FigureFindings:

@@ -10,7 +10,7 @@ where it grows with the square. In between is room for caches, and for a core th
 
 
 def growth(small, large, times=4):
-    """The processor time of `large` over that of `small`: the least of several, in turns."""
+    """The processor time of `large` over that of `small`: the least of several, in turns, until it is linear."""
     small()
     least = [float("inf"), float("inf")]
     gc.collect()
@@ -21,6 +21,8 @@ def growth(small, large, times=4):
                 started = time.process_time()
                 call()
                 least[index] = min(least[index], time.process_time() - started)
+            if least[1] < LINEAR * least[0]:
+                break
     finally:
         gc.enable()
     return least[1] / least[0]

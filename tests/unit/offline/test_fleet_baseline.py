@@ -25,9 +25,10 @@ PROFILE = "target: /data\nlink: 7.88 GB/s\nidentity: {disk: KXG60}\n"
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    (tmp_path / "baselines" / "local").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    path = tmp_path / "project"
+    (path / "baselines" / "local").mkdir(parents=True)
+    monkeypatch.chdir(path)
+    return path
 
 
 @pytest.fixture

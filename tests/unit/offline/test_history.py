@@ -7,6 +7,8 @@ import pytest
 from iogate.cli import main
 from iogate.judge.baseline import update
 from iogate.model import Environment, PairFacts
+from iogate.report.history.values import LeftOut
+from iogate.report.history.words import left_out_lines
 from iogate.report.results import RunRecord
 from kept_sessions import DEFINITION, keep, record, repetitions, session, session_name
 
@@ -229,3 +231,11 @@ class TestFoldersOfResults:
         file.write_bytes(file.read_bytes()[:500])
         assert main(["history", str(artifacts)]) == 1
         assert "results-lab.json" in capsys.readouterr().out
+
+
+def test_sessions_of_one_minute_that_are_left_out_are_counted_each():
+    left_out = [
+        LeftOut("of another machine", "mix", "2026-11-20 10:00", f"{n}/results.json") for n in range(3)
+    ]
+    (line,) = left_out_lines(left_out)
+    assert "mix (2026-11-20 10:00, 3 sessions)" in line

@@ -109,7 +109,8 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
         re.compile(
             r"\bcv\b|^\W*%|% of"
             r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram) (?:bw\b|bandwidth|throughput)"
-            r"|^(?:memory|dram|schedul(?:ing|er)|wake-?up|context switch) lat(?:ency)?\b"
+            r"|^(?:memory|dram|cpu|(?:l[123] )?cache|pcie|network|schedul(?:ing|er)|wake-?up|context switch)"
+            r" lat(?:ency)?\b"
             r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
         ),
     ),
@@ -122,21 +123,26 @@ _APART = re.compile(
 """What is said, or of a part alone, and no other column is a measure of."""
 _SPREAD = re.compile(
     r"\bstd|stdev|deviation|variance|standard error|σ|\biqr\b|\bjitter\b|\bconfidence\b"
-    r"|(?:lat(?:ency)?|iops|bw|bandwidth|throughput) (?:±|\+/-|(?:sd(?! card)|range|error|spread|change"
-    r"|diff\w*|delta|overhead|penalty|increase)\b)|\b(?:added|extra|additional|sd of) \w*lat|δ"
+    r"|(?:lat(?:ency)?|iops|bw|bandwidth|throughput)(?: (?:±|\+/-)|(?: ?[(\[][^()\[\]]*[)\]])? (?:sd(?! card)"
+    r"|range|error|spread|change|diff\w*|delta|overhead|penalty|increase|reduction|ratio|margin|p-?value)\b)"
+    r"|\b(?:added|extra|additional|sd of) \w*lat|δ"
 )
 _BEHIND = r"(?: ?[(\[][^()\[\]]*[)\]])?"
 _OF_RUNS = re.compile(
-    r"(?:(?:the|sample|rel(?:ative)?\.?) )?(?:st(?:an)?d(?:ard|\.)?[ _-]?(?:dev\w*|err(?:or)?)\.?|stdev\w*"
-    rf"|variance|coefficient of variation|9\d ?% ?ci|difference|δ){_BEHIND}",
+    r"(?:(?:the|sample|rel(?:ative)?\.?) )?(?:st(?:an)?d(?:ard|\.)?[ _-]?(?:dev(?:iations?)?|err(?:or)?)\.?"
+    r"|stdev\w*|variance|coefficient of variation|9\d ?% ?ci|diff(?:erence|\.)?|δ|ratio|speed-?up|p-?value"
+    rf"|(?:(?!vs\b)\S+ ){{1,3}}(?:vs\.?|versus)(?: \S+){{1,3}}){_BEHIND}",
     re.IGNORECASE,
 )
 _BELOW_MEANS = re.compile(
     rf"(?:sd|s\.d\.|std|sem?|σ|sigma|deviation|cv|cov|rsd|range|max ?[–-] ?min|spread|error|iqr|mad|jitter|±"
-    rf"|\+/-|ci|confidence(?: interval)?|diff|delta|change)(?: ?%)?{_BEHIND}",
+    rf"|\+/-|ci|confidence(?: interval)?|delta|change|margin)(?: ?%)?{_BEHIND}",
     re.IGNORECASE,
 )
-_CENTRE = re.compile(rf"(?:mean|avg\.?|average|median|x̄|μ|平均|mittelwert|moyenne){_BEHIND}", re.IGNORECASE)
+_CENTRE = re.compile(
+    rf"(?:mean|avg\.?|average|median|x̄|μ|平均|mittelwert|moyenne)(?: of \d+(?: runs)?)?{_BEHIND}",
+    re.IGNORECASE,
+)
 _NAMES_FIGURES = re.compile(
     r"(?:\b|(?<=[rw]))[kmgt]?i?(?:b|o|bits?|bytes?)s?(?: ?/ ?s| ?per s|ps\b|[ ·]s(?:ec)?\b)|\b[kmgt]i?bs\b"
     r"|\b\w+/s(?:ec)?\b|\bper s(?:ec(?:ond)?)?\b|\b(?:ops|tps|qps|tput|d[ée]bit|latence|m?await)\b|iops"
@@ -228,8 +234,8 @@ def is_spread(text: str) -> bool:
 
 
 def spreads_in(names: Sequence[str]) -> frozenset[int]:
-    """Return which rows, by their names, are of how much the others differ. `SD` may be a card, and `delta` a
-    host, but below a row of the mean.
+    """Return which rows, or columns, by their names, are of how much the others differ. `SD` may be a card,
+    and `delta` a host, but behind a mean.
     """
     centre = next((place for place, name in enumerate(names) if _CENTRE.fullmatch(name)), len(names))
     return frozenset(

@@ -250,20 +250,28 @@ def _latency_factor(ratio: float) -> tuple[float, str, str] | None:
 def tiny_latency(row: Row, context: Context) -> FigureFindings:
     """Find latencies shorter than a way through the kernel to a device and back.
 
-    `invalid` below 1 µs, `suspect` below 3 µs: a way to memory.
+    `invalid` below 1 µs, `suspect` below 3 µs, and of a percentile from the median on below 1 µs: a way to
+    memory.
 
     Take the row for one of the page cache, or of a buffer in the process.
     """
     for shown in row.figures:
-        if shown.kind == "lat" and not shown.part and 0 < shown.value < 3000:
+        if shown.value and shown.kind in ("lat", "clat") and shown.value < _shortest(shown):
             yield finding_of(
                 row,
                 "tiny_latency",
-                "invalid" if shown.value < 1000 else "suspect",
+                "invalid" if shown.value < 1000 and not shown.part else "suspect",
                 LATENCY,
                 f"{shown.text} is {format_quantity(shown.value, 'ns')}: a way to memory, not to a device",
             )
             return
+
+
+def _shortest(shown: Quantity) -> float:
+    """Return how many ns a mean of a device, or a percentile from the median on, takes at least."""
+    if not shown.part:
+        return 3000.0 if shown.kind == "lat" else 0.0
+    return 1000.0 if shown.part.startswith("p") and float(shown.part[1:]) >= 50 else 0.0
 
 
 def latency_sum(row: Row, context: Context) -> FigureFindings:

@@ -93,8 +93,6 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
                 stated["shared"] = True
             elif column.unit == "disks":
                 stated["disks"] = max(1, int(cell))
-        if column.kind in ("time", "lat") and _FLUSH.search(column.header):
-            stated["flushes"] = True
         label = _LABELLED.fullmatch(cell)
         if label:
             stated["jobs"] = int(label[2][:9])
@@ -102,11 +100,23 @@ def _said(cells: Sequence[str], columns: Sequence[Column]) -> _Said:
             stated["mixed"] = True
         if column.kind not in MEASURED and 0 < len(cell) <= 24 and cell != "=>":
             labels.append(cell)
+    if _times_flushes(columns):
+        stated["flushes"] = True
     if "depth" not in stated:
         stated = {**parallel_of_test(cells, columns), **stated}
     is_test = any(column.kind in ("block", "depth") for column in columns)
     own_block = may_have_own_block(cells, columns)
     return _Said(", ".join(labels[:_MOST_LABELS]), block_of_test(cells, columns), stated, is_test, own_block)
+
+
+def _times_flushes(columns: Sequence[Column]) -> bool:
+    """Return whether a column is of the time that flushes took, and not of the I/Os themselves: there is
+    another one of these, and no rate bears such a name, as of `sync writes`.
+    """
+    times = [column for column in columns if column.kind in ("time", "lat")]
+    flushes = [column for column in times if _FLUSH.search(column.header)]
+    rates = (column.header for column in columns if column.kind in ("iops", "bandwidth"))
+    return 0 < len(flushes) < len(times) and not any(map(_FLUSH.search, rates))
 
 
 def _row(

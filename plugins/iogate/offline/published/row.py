@@ -8,6 +8,9 @@ from functools import cached_property
 
 from iogate.offline.published.cells import Quantity
 
+SECTOR = 512
+"""Bytes: the least that a disk transfers."""
+
 
 @dataclass(frozen=True)
 class Row:

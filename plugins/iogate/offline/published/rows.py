@@ -23,13 +23,12 @@ from iogate.offline.published.latencies import (
     tiny_latency,
 )
 from iogate.offline.published.reading import may_be_bits
-from iogate.offline.published.row import Row
+from iogate.offline.published.row import SECTOR, Row
 from iogate.units import format_duration, format_quantity, size_text
 
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
-_SECTOR = 512
 _SAMPLED = 0.035
 """By how much a mean that was sampled may differ from what was done; KiB and kB do by 0.024."""
 
@@ -177,13 +176,13 @@ def below_sector(row: Row, context: Context) -> FigureFindings:
 
     Take the row for one of buffers in memory.
     """
-    if row.block and row.block < _SECTOR:
+    if row.block and row.block < SECTOR:
         yield finding_of(
             row,
             "below_sector",
             "suspect",
             ALL,
-            f"blocks of {row.block} B are less than a sector ({_SECTOR} B): buffers in memory serve them",
+            f"blocks of {row.block} B are less than a sector ({SECTOR} B): buffers in memory serve them",
         )
 
 
@@ -235,7 +234,8 @@ def _impossible(row: Row, kind: str, mean: Quantity, percentiles: Iterable[Quant
 
 def _falling(row: Row, kind: str, series: Sequence[Quantity], severity: Severity) -> FigureFindings:
     for lower, higher in pairwise(series):
-        if lower.value > higher.value * 1.03 + higher.step:
+        elsewhere = lower.place and higher.place and lower.place != higher.place
+        if not elsewhere and lower.value > higher.value * 1.03 + higher.step:
             names = lower.part or "mean", higher.part or "mean"
             yield finding_of(
                 row,

@@ -28,7 +28,7 @@ from iogate.offline.published.lines import plain
 from iogate.offline.published.raw import raw_tables
 from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 from iogate.offline.published.reading import Layout, is_odd, odd_row, rows_of
-from iogate.offline.published.row import Row
+from iogate.offline.published.row import SECTOR, Row
 from iogate.offline.published.subjects import (
     unambiguous,
 )
@@ -36,7 +36,9 @@ from iogate.offline.published.turned import turned
 
 _OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, says its documentation
 _IN_IOPS = re.compile(r"[(\[] ?iops ?[)\]]|\biops\W*$", re.IGNORECASE)
+_IN_BYTES = re.compile(r"\b(?:[bB]ytes?|B)\b")
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
+_ABOUT = 0.1  # as far as a bandwidth may be from IOPS x block size that is said so
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 
 
@@ -171,7 +173,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     figures = [cell for cells in by_column for cell in cells]
     pointed = raw.form is SEMICOLONS and may_be_pointed_thousands(figures) and not has_decimal_points(figures)
     commas = has_decimal_commas(figures) or (pointed and any(map(are_pointed_thousands, by_column)))
-    layout = Layout(unambiguous(columns), block_of_title(raw.title), commas)
+    layout = _sized(raw, Layout(unambiguous(columns), block_of_title(raw.title), commas))
     found = _read(raw, layout)
     if any(map(_is_impossible, found)) and not has_decimal_points(figures):
         found = _read(raw, replace(layout, commas=True))
@@ -211,9 +213,47 @@ def _with_index(raw: RawTable) -> RawTable:
     return replace(raw, header=[["", *cells] for cells in raw.header])
 
 
+def _sized(raw: RawTable, layout: Layout) -> Layout:
+    """Return a layout in which it is known of what block sizes without a unit are, of which one is below a
+    sector: of KiB, unless bandwidths are as many times the IOPS as they say in bytes. `Block` may count what
+    is no size: then bandwidths say that it is one.
+    """
+    for index, column in enumerate(layout.columns):
+        cells = [cell for cell in _below(raw, index) if cell] if column.kind == "block" else []
+        bare = not (column.unit or _IN_BYTES.search(column.header)) and all(map(str.isdecimal, cells))
+        if bare and any(int(cell[:10]) < SECTOR for cell in cells):
+            in_bytes, in_kib = layout, _with(layout, index, replace(column, unit="K"))
+            if _fit(raw, in_bytes):
+                return in_bytes
+            counts = column.header.lower() == "block" and not _fit(raw, in_kib)
+            return _with(layout, index, replace(column, kind="")) if counts else in_kib
+    return layout
+
+
+def _with(layout: Layout, index: int, column: Column) -> Layout:
+    columns = [*layout.columns]
+    columns[index] = column
+    return replace(layout, columns=columns)
+
+
+def _fit(raw: RawTable, layout: Layout) -> bool:
+    """Return whether most bandwidths are IOPS x block size."""
+    pairs = [
+        pair
+        for rows in _read(raw, layout)
+        for row in rows
+        for direction in row.directions
+        for pair in row.pairs(direction)
+    ]
+    fitting = sum(abs(shown.value / expected - 1) <= _ABOUT for _, shown, expected in pairs)
+    return 2 * fitting > len(pairs)
+
+
 def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
     width = raw.width
-    spreads = spreads_in([cells[0] for _, cells in raw.rows])
+    labels = [index for index, column in enumerate(layout.columns) if not (column.kind or column.direction)]
+    named = ([cells[index] if index < len(cells) else "" for _, cells in raw.rows] for index in labels)
+    spreads = frozenset[int]().union(*map(spreads_in, named))
     read = (
         [odd_row(line, " ".join(cells))]
         if is_odd(cells, width, layout.columns)

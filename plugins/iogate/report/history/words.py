@@ -157,14 +157,15 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> Iterator[str]:
 
 def _which(items: Sequence[LeftOut]) -> str:
     """Return which workloads and sessions these are, or which files."""
-    dates = sorted({item.date for item in items if item.date})
+    dates = sorted(date for date, _ in {(item.date, item.file) for item in items if item.date})
     names = list(dict.fromkeys(item.workload for item in items if item.workload))
     files = list(dict.fromkeys(item.file for item in items))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     what = ", ".join(names[:_NAMED]) + more if names else ", ".join(files[:_NAMED])
     if not dates:
         return what
-    period = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}, {len(dates)} sessions"
+    period = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    period += f", {len(dates)} sessions" if len(dates) > 1 else ""
     return " ".join(filter(None, [what, f"({period})"]))
 
 

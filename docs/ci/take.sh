@@ -46,8 +46,8 @@ prefix=$prefix awk -F '\t' -v into="$folder" '
 function is_data(name) { # names that git quotes are none
     if (substr(name, 1, length(prefix)) != prefix) return 0
     name = substr(name, length(prefix) + 1)
-    if (name !~ /^[A-Za-z0-9_+.\/-]+$/ || name ~ /(^|\/)device[.]yaml$/) return 0
-    if (name ~ /^suites\/(.*\/)?(test[^\/]*|.*[.]tavern)[.]ya?ml$/) return 0 # pytest-workflow, pytest-tavern run those
+    if (name !~ /^[A-Za-z0-9_+.\/-]+$/ || tolower(name) ~ /(^|\/)device[.]yaml$/) return 0
+    if (tolower(name) ~ /^suites\/(.*\/)?(test[^\/]*|.*[.]tavern)[.]ya?ml$/) return 0 # pytest-workflow, pytest-tavern run those
     if (name ~ /\/(suites|baselines|[.]|[.][.]|[.]git)\//) return 0 # of another project, or nowhere
     return name ~ /^suites\/.*[.](ya?ml|fio|job)$/ || name ~ /^baselines\/.+\/.*[.]yaml$/
 }

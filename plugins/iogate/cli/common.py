@@ -33,9 +33,14 @@ def epilog(*examples: str, statuses: str = "0 done, 2 refused, or wrong use") ->
 
 def say(text: str) -> None:
     """Print; if the reader has gone, the exit status still says what it would have. Raises IogateError if it
-    cannot be written, as to a full disk.
+    cannot be written, as to a full disk. What a terminal's encoding lacks becomes `?`.
     """
-    _write(lambda: print(text, flush=True))
+    _write(lambda: print(_in_its_encoding(text), flush=True))
+
+
+def _in_its_encoding(text: str) -> str:
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 def put(data: bytes) -> None:

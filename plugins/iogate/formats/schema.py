@@ -57,18 +57,21 @@ Value = TypeVar("Value")
 
 def check(shape: type[SchemaType], data: Any) -> SchemaType:
     """Return `data` in this shape. Raises InputErrors of OptionError, each with its path within `data`."""
-    try:
-        return shape.model_validate(data)
-    except ValidationError as error:
-        raise _problems(shape, error) from None
+    return _checked(shape.model_validate, shape, data)
 
 
 def check_value(shape: TypeAdapter[Value], data: Any) -> Value:
     """Return `data` in the shape of any type. Raises InputErrors as `check` does."""
+    return _checked(shape.validate_python, BaseModel, data)
+
+
+def _checked(validate: Callable[[Any], Value], shape: type[BaseModel], data: Any) -> Value:
     try:
-        return shape.validate_python(data)
+        return validate(data)
     except ValidationError as error:
-        raise _problems(BaseModel, error) from None
+        raise _problems(shape, error) from None
+    except UnicodeEncodeError:  # of what is told of it: JSON may have such a key
+        raise InputErrors([OptionError("a text has half of a character, as \\ud800", ())]) from None
 
 
 def check_document(shape: type[SchemaType], document: Document) -> SchemaType:

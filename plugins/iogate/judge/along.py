@@ -16,8 +16,10 @@ from typing import NamedTuple
 from iogate.judge.likeness import Beginnings
 from iogate.model import Baseline, is_rate
 
-_BEYOND = 2.6  # standard deviations: 1% of devices without such a course
+_CHANCE = 0.01  # of devices without such a course
 _HOT = 0.01
+_MOST = 1.0  # a factor of 2.7
+_ALIKE = 0.6  # of the rises within the first workloads of a session: those within the last ones
 _FEWEST = 3  # sessions, as of a course, and repetitions, of which the first tells nothing
 
 
@@ -34,6 +36,11 @@ class _Slope(NamedTuple):
     @property
     def value(self) -> float:
         return statistics.fmean(self.rises) / self.seconds
+
+    @property
+    def noise(self) -> float:
+        """The variance of that, by what sessions differ by."""
+        return statistics.variance(self.rises) / len(self.rises) / self.seconds**2
 
 
 @dataclass(frozen=True)
@@ -69,26 +76,40 @@ NO_COURSE = Along()
 def along(baselines: Sequence[Baseline], beginnings: Beginnings) -> Along:
     """Return how a device goes along the work of the sessions of its baselines that began at rest.
 
-    Each workload shows how it went meanwhile; of those by turns it is their mean, and what is between two
-    goes on as before. The first repetition of each is left out, which is how a run begins. The sum has to be
-    beyond what repetitions differ by from session to session (a sum of independent means, their noise
-    pooled).
+    Each workload shows how it went meanwhile; of those by turns it is their mean, and of work between two
+    nobody knows. The first repetition of each is left out, which is how a run begins, and so are all where
+    each rises anew. The sum has to be beyond what repetitions differ by from session to session (a sum of
+    independent means of unlike noise: Welch, Biometrika 34, 1947, 28-35), and no more than a device changes.
     """
-    slopes = [slope for one in baselines for slope in _slopes(one, beginnings)]
-    degrees = sum(len(slope.rises) - 1 for slope in slopes)
-    if not degrees:
+    from iogate.judge.gate.distributions import variance_ratio_bound
+
+    slopes = sorted(slope for one in baselines for slope in _slopes(one, beginnings))
+    if not slopes:
         return NO_COURSE
-    squares = sum((rise - statistics.fmean(each.rises)) ** 2 for each in slopes for rise in each.rises)
     spans, shares = _parts(slopes)
     total = math.fsum(seconds * slope for _, seconds, slope in spans)
-    noise = math.fsum(
-        (shares[each.ends] - shares[each.begins]) ** 2 / each.seconds**2 / len(each.rises) for each in slopes
-    )
-    if abs(total) < max(_HOT, _BEYOND * math.sqrt(noise * squares / degrees)):
+    if not _HOT <= abs(total) <= _MOST or _rise_anew(slopes):
         return NO_COURSE
+    noises = [each.noise * (shares[each.ends] - shares[each.begins]) ** 2 for each in slopes]
+    noise = math.fsum(noises)
+    if noise:
+        parts = ((own / noise) ** 2 / (len(each.rises) - 1) for own, each in zip(noises, slopes, strict=True))
+        if total**2 < noise * variance_ratio_bound(1, 1 / math.fsum(parts), 1 - _CHANCE):
+            return NO_COURSE
     rises = [seconds * slope for _, seconds, slope in spans]
     left = [total - done for done in itertools.accumulate(rises, initial=0.0)]
     return Along((*(begins for begins, _, _ in spans), spans[-1][0] + spans[-1][1]), tuple(left))
+
+
+def _rise_anew(slopes: Sequence[_Slope]) -> bool:
+    """Return whether workloads, one behind the other, rise as much at the end of a session as at its
+    beginning: that is how each run begins, as what warms a device up has done so by then.
+    """
+    third = max(1, len(slopes) // 3)
+    first, last = slopes[:third], slopes[-third:]
+    rise, then = (statistics.fmean(statistics.fmean(each.rises) for each in part) for part in (first, last))
+    apart = max(each.ends for each in first) <= min(each.begins for each in last)
+    return apart and 0 < _ALIKE * rise <= then
 
 
 def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
@@ -122,11 +143,11 @@ def _parts(slopes: Sequence[_Slope]) -> tuple[list[tuple[float, float, float]], 
         begins[each.begins].append(each.value)
         ends[each.ends].append(each.value)
     spans, shares = [], {}
-    total, count, slope, share = 0.0, 0, 0.0, 0.0
+    total, count, share = 0.0, 0, 0.0
     for work, behind in itertools.pairwise(sorted({*begins, *ends})):
         total += math.fsum(begins[work]) - math.fsum(ends[work])
         count += len(begins[work]) - len(ends[work])
-        slope = total / count if count else slope
+        slope = total / count if count else 0.0
         spans.append((work, behind - work, slope))
         shares[work] = share
         share += (behind - work) / max(count, 1)

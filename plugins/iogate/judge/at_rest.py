@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -63,9 +64,9 @@ def slowly_begun(baselines: Sequence[Baseline], beginnings: Beginnings) -> Itera
     begun = sorted(filter(None, (list(shares) for shares in _slower_than_later(baselines, beginnings))))
     if not begun:
         return
-    third = max(1, len(begun) // 3)
+    third = math.ceil(len(begun) / 3)
     first, last = (
-        statistics.fmean(shares[0][1] for shares in part) for part in (begun[:third], begun[-third:])
+        statistics.median(shares[0][1] for shares in part) for part in (begun[:third], begun[-third:])
     )
     if last < _ALIKE * first:
         yield from itertools.chain.from_iterable(begun)

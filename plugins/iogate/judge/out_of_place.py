@@ -4,6 +4,7 @@ one in its place, or became another one where the baseline knows nothing.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Course, Decision, Step
 
 _AT_REST = "of sessions that began at rest"
+_FURTHER, _FURTHEST = 2.0, 3.0  # times what places differ by: beyond the second nobody can tell
 _ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 
 
@@ -66,7 +68,9 @@ class OutOfPlace:
         """Return whether a verdict would be the same, whatever places differ by. A pass, if it stands for
         values worse by that; behind less work only where work makes nothing slower, as what warms up: it may
         have been hotter as it was recorded than within any session. A regression behind `more` work, where
-        work makes nothing slower; behind less, if it stands for values better by that.
+        work makes nothing slower, or it stands for values better by what so much more may make of that: what
+        ends by size comes behind more work for the loss itself. Behind less, if it stands for values better
+        by that.
         """
         lower = metric(name).direction == "lower"
         spans, falls = [0.0], [0.0]
@@ -83,9 +87,19 @@ class OutOfPlace:
         if verdict in PASSED:
             return (more or not gets_slower) and decide([value * worse for value in values]) in PASSED
         if verdict == "regressed":
-            stands = decide([value * better for value in values]) == "regressed"
-            return not gets_slower if more else stands
+            further = self._further if more else 1.0
+            stands = further <= _FURTHEST and decide([value * better**further for value in values])
+            return stands == "regressed" or (more and not gets_slower)
         return False
+
+    @property
+    def _further(self) -> float:
+        """How many times what places differ by a device may be slower for the work that these came behind:
+        twice at least, as nobody knows how it goes on.
+        """
+        if not self.unlike or not self.unlike.usual:
+            return math.inf
+        return max(_FURTHER, self.unlike.worked / self.unlike.usual)
 
     def _is_how_it_begins(self, name: str, course: Course) -> bool:
         """Return whether a metric goes so for how each session begins, and not for what work makes of the

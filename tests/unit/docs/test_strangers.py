@@ -31,6 +31,7 @@ PROGRAMS = {
     "pyproject.toml": "theirs",
     "baselines/lab/device.yaml": "theirs",
     "baselines/new/device.yaml": "theirs",
+    "baselines/new/Device.yaml": "theirs",
     "suites/__init__.py": "theirs",
     "suites/conftest.py": "theirs",
     "suites/a.yaml.d/conftest.py": "theirs",

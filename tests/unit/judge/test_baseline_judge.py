@@ -311,7 +311,7 @@ def test_nor_can_what_has_no_course_of_its_own_where_others_make_the_device_hot(
 
 
 AFTER = dict.fromkeys("abc", (60.0, 62.0, 64.0, 66.0, 68.0))
-MORE, LESS = (BEHIND, 60), (AFTER, 0)
+MORE, TWICE, THRICE, LESS = (BEHIND, 60), (AFTER, 120), (AFTER, 190), (AFTER, 0)
 
 
 @pytest.mark.parametrize(
@@ -323,6 +323,11 @@ MORE, LESS = (BEHIND, 60), (AFTER, 0)
         (MORE, KnownHeat(0.2, 0.2, 0.002), 0.0, "inconclusive"),  # a loss of 15% may lie below it
         (MORE, KnownHeat(0.2, 0.2, 0.2), 0.0, "inconclusive"),
         (MORE, KnownHeat(0.2, 0.2, 0.2), -0.2, "inconclusive"),
+        (MORE, KnownHeat(0.2, 0.2, 0.2), -0.5, "inconclusive"),
+        (TWICE, KnownHeat(0.15, 0.15, 0.15), 0.0, "inconclusive"),
+        (TWICE, KnownHeat(0.15, 0.15, 0.15), -0.2, "inconclusive"),
+        (TWICE, KnownHeat(0.15, 0.15, 0.15), -0.5, "regressed"),  # for which it ends later
+        (THRICE, KnownHeat(0.15, 0.15, 0.15), -0.5, "inconclusive"),
         (LESS, KnownHeat(0.03, 0.03, 0.002), 0.0, "pass"),
         (LESS, KnownHeat(0.03, 0.03, 0.002), -0.15, "regressed"),
         (LESS, KnownHeat(0.03, 0.03, 0.03), 0.0, "inconclusive"),  # it may have been hotter then

@@ -360,6 +360,61 @@ def test_a_device_that_work_does_not_change_is_judged_alone_as_ever(speed, apart
     assert alone_at_rest(speed, lost, sessions, 2.0, apart=apart) == verdict
 
 
+def climbs_anew(work, place):
+    return 1000.0 * (0.97, 0.985, 0.99, 0.995, 1.0)[min(place, 4)]
+
+
+@pytest.mark.parametrize(("lost", "verdict"), [(0.0, "pass"), (0.12, "regressed")])
+def test_how_each_run_begins_is_not_added_up_over_all_workloads(lost, verdict):
+    """Runs that take three repetitions until they are as fast as ever: 30% lost was `inconclusive`."""
+    assert alone_at_rest(climbs_anew, lost, 3, 2.0, apart=True) == verdict
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_of_work_that_nobody_saw_nothing_is_known(seed):
+    """A workload before a fill of ten minutes, and one behind: what chance made of the first was carried on."""
+    source = random.Random(seed)
+    rows = [tuple(tuple(1000 * source.gauss(1, 0.01) for _ in range(5)) for _ in range(3)) for _ in range(6)]
+    begins = [0.0, 10.0, 20.0, 630.0, 640.0, 650.0]
+    worked = [dict.fromkeys("abc", tuple(begin + 2.0 * place for place in range(5))) for begin in begins]
+    baselines = [
+        Baseline(f"w{number}", {}, {IOPS: row}, sessions=tuple("abc"), worked=own)
+        for number, (row, own) in enumerate(zip(rows, worked, strict=True))
+    ]
+    assert abs(heat_of(baselines).along.slower([31.0], [629.0])) < 1e-9
+
+
+def test_a_noisy_workload_alone_makes_no_course():
+    """Beside quiet ones by turns it did in a fifth to two fifths of devices on which nothing changes."""
+    found = 0
+    for seed in range(200):
+        source = random.Random(seed)
+        noises = [(0.05, [2.0 * place for place in range(5)])]
+        noises += [(0.005, [10.0 + 14.0 * place + 2.0 * turn for place in range(5)]) for turn in range(7)]
+        baselines = [
+            Baseline(
+                f"w{number}",
+                {},
+                {IOPS: tuple(tuple(1000 * source.gauss(1, noise) for _ in range(5)) for _ in range(3))},
+                sessions=tuple("abc"),
+                worked=dict.fromkeys("abc", tuple(works)),
+            )
+            for number, (noise, works) in enumerate(noises)
+        ]
+        found += bool(heat_of(baselines).along.works)
+    assert found <= 8  # 1% of them; beyond that in one draw of 2,000
+
+
+def test_a_noisy_workload_at_the_end_takes_no_excuse_away():
+    """Its first repetitions were slow by chance: all others, alone and at rest, were `regressed`."""
+    baselines = by_turns(warms_up_late, 3, 2.0)
+    last = recorded(lambda place, work: 1000.0 * (1 if place else 0.8), (70.0,) * 3)
+    last = replace(
+        last, workload="noisy", sessions=tuple("abc"), worked=dict.fromkeys("abc", (70.0, 72.0, 74.0))
+    )
+    assert heat_of([*baselines, last]).slower_at_rest([0.0]) == pytest.approx(0.1, abs=0.02)
+
+
 def part_of(night, slower):
     """Baselines of two workloads, one behind the other, of six sessions at rest; of the last only the second
     was kept, so much slower: as the first regressed.

@@ -261,6 +261,14 @@ class TestDamage:
         assert "not results of iogate: workloads.0" in message
         assert said in message
 
+    def test_half_of_a_character_is_refused(self, file):
+        """As the name of a metric it was a traceback."""
+        document = json.loads(file.read_text())
+        record = document["workloads"][0]
+        record["metrics"]["\ud800"] = record["metrics"]["read.bandwidth"]
+        message = self.refused(file, json.dumps(document))
+        assert "half of a character" in message
+
     def test_the_place_is_line_and_column(self, file):
         text = file.read_text().replace('"verdict":"pass"', '"verdict":"fine"', 1)
         line = next(number for number, row in enumerate(text.splitlines(), 1) if '"fine"' in row)

@@ -14,7 +14,6 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import NamedTuple
 
 from iogate.judge.gate.distributions import variance_ratio_bound
@@ -44,12 +43,14 @@ class Course:
     @property
     def falls(self) -> float:
         """How much slower a place is than one before it at the most, relative: of what warms up nothing."""
-        return max((math.expm1(a - b) for a, b in combinations(self.steps, 2)), default=0.0)
+        pairs = zip(itertools.accumulate(self.steps, max), self.steps, strict=True)
+        return math.expm1(max((fastest - step for fastest, step in pairs), default=0.0))
 
     @property
     def rises(self) -> float:
         """How much faster a place is than one before it at the most, relative."""
-        return max((math.expm1(b - a) for a, b in combinations(self.steps, 2)), default=0.0)
+        pairs = zip(itertools.accumulate(self.steps, min), self.steps, strict=True)
+        return math.expm1(max((step - slowest for slowest, step in pairs), default=0.0))
 
     @property
     def begins_slowly(self) -> bool:

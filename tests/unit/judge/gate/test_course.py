@@ -1,11 +1,16 @@
 """How speed goes within the sessions of a baseline."""
 
+import itertools
+import math
 import random
 import statistics
 
 import pytest
 
-from iogate.judge.gate import course_of, level
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iogate.judge.gate import Course, course_of, level
 
 WARMING = (0.75, 0.92, 0.97, 0.99, 1.0)
 
@@ -92,3 +97,13 @@ def test_without_it_the_noise_of_repetitions_is_left():
         for row, levelled in zip(sessions, level_ones, strict=True):
             assert statistics.geometric_mean(levelled) == pytest.approx(statistics.geometric_mean(row))
     assert statistics.fmean(left) == pytest.approx(0.01**2, rel=0.1)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=9))
+def test_falls_and_rises_are_the_largest_of_all_pairs_of_places(steps):
+    course = Course(tuple(steps))
+    pairs = [math.expm1(behind - before) for before, behind in itertools.combinations(steps, 2)]
+    assert course.rises == pytest.approx(max(0.0, *pairs))
+    assert course.falls == pytest.approx(
+        max(0.0, *(math.expm1(b - a) for b, a in itertools.combinations(steps, 2)))
+    )

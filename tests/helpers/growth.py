@@ -10,7 +10,7 @@ where it grows with the square. In between is room for caches, and for a core th
 
 
 def growth(small, large, times=4):
-    """The processor time of `large` over that of `small`: the least of several, in turns, if it is not linear."""
+    """The processor time of `large` over that of `small`: the least of several, if it is not linear."""
     small()
     least = [float("inf"), float("inf")]
     gc.collect()

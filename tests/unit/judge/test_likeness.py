@@ -372,7 +372,7 @@ def test_how_each_run_begins_is_not_added_up_over_all_workloads(lost, verdict):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_of_work_that_nobody_saw_nothing_is_known(seed):
-    """A workload before a fill of ten minutes, and one behind: what chance made of the first was carried on."""
+    """Workloads before a fill of ten minutes, and behind: what chance made of the first was carried on."""
     source = random.Random(seed)
     rows = [tuple(tuple(1000 * source.gauss(1, 0.01) for _ in range(5)) for _ in range(3)) for _ in range(6)]
     begins = [0.0, 10.0, 20.0, 630.0, 640.0, 650.0]

@@ -260,6 +260,7 @@ def test_control_c_twice(project):
         os.killpg(process.pid, signal.SIGINT)
     result = project.finish(process)
     refused(project, result, "Interrupted: by Ctrl-C; 0 of 1 workload decided", status=2)
+    assert "--io-resume" not in result.text  # there is nothing to go on with
 
 
 def test_control_c_while_pytest_ends(project):

@@ -359,7 +359,8 @@ class PytestRun:
         folder = coverage.shown(self.settings.results / self._session.id, self.settings.root)
         coming = max(waiting, self.python_tests.left)
         count = plural(len(self._session.trials) + coming, "workload")
-        return f"{text}; {decided} of {count} decided, kept in {folder}; --io-resume goes on"
+        how = "; --io-resume goes on" if decided else ""
+        return f"{text}; {decided} of {count} decided, kept in {folder}{how}"
 
     def finish(self) -> None:
         """End the session: clean the target, keep what was begun, write baselines. Raises IogateError."""

@@ -25,7 +25,8 @@ _FLUSH = re.compile(r"(?<![a-z_])f?(?:data)?sync(?!hr)|flush|commit", re.IGNOREC
 _OF_BOTH = re.compile(r"total|all|mix|overall|combined|sum", re.IGNORECASE)
 _NAMED = re.compile(r"[:=]\s*\d")
 _NO_FIGURE = re.compile(r"n/?a\b|none\b|[-–—]+(?:\s|$)", re.IGNORECASE)
-_NEAR = 0.1  # as far as a bandwidth may be from IOPS x block size
+NEAR = 0.1
+"""As far as a bandwidth may be from IOPS x block size that is said so."""
 _LONGEST_NAME = 60  # characters of a row that nobody can read
 _MOST_LABELS = 24  # cells of a row that its findings begin with
 
@@ -175,7 +176,7 @@ def _of_all(measured: Sequence[Column]) -> str:
 def _with_bits(row: Row) -> Row:
     """Return a row whose `Mb/s` are bits where its IOPS and block size say so; people write that of both."""
     pairs = (pair for direction in row.directions for pair in row.pairs(direction) if may_be_bits(pair[1]))
-    bits = [abs(shown.value / 8 / expected - 1) <= _NEAR for _, shown, expected in pairs]
+    bits = [abs(shown.value / 8 / expected - 1) <= NEAR for _, shown, expected in pairs]
     if not bits or not all(bits):
         return row
     figures = (

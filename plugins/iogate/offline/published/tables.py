@@ -27,7 +27,7 @@ from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
 from iogate.offline.published.raw import raw_tables
 from iogate.offline.published.raw_table import MOST_CELLS, RawTable
-from iogate.offline.published.reading import Layout, is_odd, odd_row, rows_of
+from iogate.offline.published.reading import NEAR, Layout, is_odd, odd_row, rows_of
 from iogate.offline.published.row import SECTOR, Row
 from iogate.offline.published.subjects import (
     unambiguous,
@@ -38,7 +38,6 @@ _OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, s
 _IN_IOPS = re.compile(r"[(\[] ?iops ?[)\]]|\biops\W*$", re.IGNORECASE)
 _IN_BYTES = re.compile(r"\b(?:[bB]ytes?|B)\b")
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
-_ABOUT = 0.1  # as far as a bandwidth may be from IOPS x block size that is said so
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 
 
@@ -245,7 +244,7 @@ def _fit(raw: RawTable, layout: Layout) -> bool:
         for direction in row.directions
         for pair in row.pairs(direction)
     ]
-    fitting = sum(abs(shown.value / expected - 1) <= _ABOUT for _, shown, expected in pairs)
+    fitting = sum(abs(shown.value / expected - 1) <= NEAR for _, shown, expected in pairs)
     return 2 * fitting > len(pairs)
 
 

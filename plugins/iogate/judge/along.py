@@ -20,6 +20,7 @@ _CHANCE = 0.01  # of devices without such a course
 _HOT = 0.01
 _MOST = 1.0  # a factor of 2.7
 _ALIKE = 0.6  # of the rises within the first workloads of a session: those within the last ones
+_SHORTEST = 0.01  # seconds, to which it is stored
 _FEWEST = 3  # sessions, as of a course, and repetitions, of which the first tells nothing
 
 
@@ -128,7 +129,7 @@ def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
     first, second, *_, last = (
         statistics.median(worked[place] for _, worked in rows) for place in range(places)
     )
-    if first < second < last:
+    if first < second and last - second >= _SHORTEST:
         rises = [math.log(row[places - 1] / row[1]) for row, _ in rows]
         yield _Slope(first, last + (last - second) / (places - 2), last - second, rises)
 

@@ -384,6 +384,12 @@ def test_of_work_that_nobody_saw_nothing_is_known(seed):
     assert abs(heat_of(baselines).along.slower([31.0], [629.0])) < 1e-9
 
 
+@pytest.mark.parametrize("seconds", [5e-324, 1e-170, 1e-9])
+def test_work_of_no_time_makes_no_course(seconds):
+    """As a baseline may say that somebody made up: it was a traceback."""
+    assert not heat_of(by_turns(warms_up_late, 3, seconds, apart=True)).along.works
+
+
 def test_a_noisy_workload_alone_makes_no_course():
     """Beside quiet ones by turns it did in a fifth to two fifths of devices on which nothing changes."""
     found = 0

@@ -2035,3 +2035,12 @@ Sequential   1 MiB (Q=  8, T= 1):   508.897 MB/s [    497.0 IOPS] < 13840.05 us>
     def test_what_a_command_moves_is_more_than_its_size(self, size):
         command = f"fio --name=x --rw=read --bs=1M {size}"
         assert not only(f"{command}\n\n" + table("| A | 3500 |", head="| Disk | BW (MB/s) |")).findings
+
+
+def test_rows_of_how_much_others_differ_are_told():
+    """What stands in a column of notes is none of them."""
+    head = "| Test | bs | IOPS | MB/s | Note |"
+    measured = "| 4k read | 4k | 20000 | 81.9 | xfs vs ext4 |"
+    piece = only(table(measured, "| std dev | 4k | 300 | 1.2 | - |", head=head))
+    assert piece.rows == 1 and piece.kinds == {"bandwidth", "iops"}
+    assert [(one.check, one.severity) for one in piece.findings] == [("unreadable", "note")]

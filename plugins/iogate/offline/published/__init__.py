@@ -105,7 +105,8 @@ def _table_piece(
     findings = [finding for row in table.rows for finding in rows.findings(row, context)]
     of_line: dict[int, frozenset[str]] = {}
     unheld: dict[int, frozenset[str]] = {}
-    for row in table.rows:  # several of them are in one line where HTML has no line breaks
+    measured = (row for row in table.rows if not row.aside)
+    for row in measured:  # several of them are in one line where HTML has no line breaks
         kinds = frozenset(figure.kind for figure in row.figures)
         of_line[row.line] = of_line.get(row.line, frozenset()) | kinds
         unheld[row.line] = unheld.get(row.line, frozenset()) | kinds - held_kinds(row, context)

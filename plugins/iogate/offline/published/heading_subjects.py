@@ -130,8 +130,12 @@ _SPREAD = re.compile(
 _BEHIND = r"(?: ?[(\[][^()\[\]]*[)\]])?"
 _OF_RUNS = re.compile(
     r"(?:(?:the|sample|rel(?:ative)?\.?) )?(?:st(?:an)?d(?:ard|\.)?[ _-]?(?:dev(?:iations?)?|err(?:or)?)\.?"
-    r"|stdev\w*|variance|coefficient of variation|9\d ?% ?ci|diff(?:erence|\.)?|δ|ratio|speed-?up|p-?value"
-    rf"|(?:(?!vs\b)\S+ ){{1,3}}(?:vs\.?|versus)(?: \S+){{1,3}}){_BEHIND}",
+    rf"|stdev\w*|variance|coefficient of variation|9\d ?% ?ci|δ){_BEHIND}",
+    re.IGNORECASE,
+)
+_OF_TWO = re.compile(
+    r"(?:diff(?:erence|\.)?|ratio|speed-?up|p-?value|(?:(?!vs\b)\S+ ){1,3}(?:vs\.?|versus)(?: \S+){1,3})"
+    rf"{_BEHIND}",
     re.IGNORECASE,
 )
 _BELOW_MEANS = re.compile(
@@ -234,8 +238,8 @@ def is_spread(text: str) -> bool:
 
 
 def spreads_in(names: Sequence[str]) -> frozenset[int]:
-    """Return which rows, or columns, by their names, are of how much the others differ. `SD` may be a card,
-    and `delta` a host, but behind a mean.
+    """Return which rows, or columns, are of how much runs differ, by a word of each. `SD` may be a card, and
+    `delta` a host, but behind a mean.
     """
     centre = next((place for place, name in enumerate(names) if _CENTRE.fullmatch(name)), len(names))
     return frozenset(
@@ -243,6 +247,13 @@ def spreads_in(names: Sequence[str]) -> frozenset[int]:
         for place, name in enumerate(names)
         if _OF_RUNS.fullmatch(name) or (place > centre and _BELOW_MEANS.fullmatch(name))
     )
+
+
+def compared_in(names: Sequence[str]) -> frozenset[int]:
+    """Return which rows, or columns, by their names, are of how much the others differ: of runs, or of two of
+    them.
+    """
+    return spreads_in(names) | {place for place, name in enumerate(names) if _OF_TWO.fullmatch(name)}
 
 
 def names_a_figure(text: str, in_units: bool) -> bool:

@@ -59,6 +59,11 @@ def odd_row(number: int, text: str) -> Row:
     return Row(number, text.strip()[:_LONGEST_NAME], odd=True)
 
 
+def aside_row(number: int, cells: Sequence[str]) -> Row:
+    """Return a row of line `number` that is of how much others differ."""
+    return Row(number, cells[0][:_LONGEST_NAME], aside=True)
+
+
 def is_odd(cells: Sequence[str], width: int, columns: Sequence[Column]) -> bool:
     """Return whether it is not known which cells of a row are below which headings: it has figures beyond
     them, or fewer cells than there are headings that are understood.

@@ -317,8 +317,8 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
     headings, apart from these, or called as another one, columns of figures whose headings are not
     understood, and outputs with figures missing.
 
-    `suspect`: what could not be read was not audited. `note` of a whole column; an output of iozone that is
-    cut is noted by this name, too.
+    `suspect`: what could not be read was not audited. `note` of a whole column, and of rows that are of how
+    much others differ; an output of iozone that is cut is noted by this name, too.
 
     Look at the place that it names.
     """
@@ -328,6 +328,9 @@ def unreadable(row: Row, context: Context) -> FigureFindings:
     for heading in row.unknown:
         message = f"{heading!r} is not understood: this column was not audited"
         yield FigureFinding(row.line, "unreadable", "note", frozenset({"column"}), message)
+    if row.aside:
+        message = "a row of how much others differ: it was not audited"
+        yield finding_of(row, "unreadable", "note", frozenset({"row"}), message)
     if row.odd:
         why = (
             "this row has more or fewer cells than there are headings, something else is between it and "

@@ -21,13 +21,13 @@ from iogate.offline.published.cells import (
 from iogate.offline.published.columns import Column, column_of
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
-from iogate.offline.published.heading_subjects import spreads_in
+from iogate.offline.published.heading_subjects import compared_in, spreads_in
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
 from iogate.offline.published.raw import raw_tables
 from iogate.offline.published.raw_table import MOST_CELLS, RawTable
-from iogate.offline.published.reading import NEAR, Layout, is_odd, odd_row, rows_of
+from iogate.offline.published.reading import NEAR, Layout, aside_row, is_odd, odd_row, rows_of
 from iogate.offline.published.row import SECTOR, Row
 from iogate.offline.published.subjects import (
     unambiguous,
@@ -181,6 +181,7 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
         return None
     unknown = tuple(_unknown(raw, columns))
     rows = (*(replace(row, unknown=unknown) for row in rows[:1]), *rows[1:])
+    rows += tuple(aside_row(*raw.rows[place]) for place in sorted(_spreads(raw, layout)))
     return Table(raw.line, raw.title, tuple(columns), rows, len(found), pointed and not commas)
 
 
@@ -250,9 +251,7 @@ def _fit(raw: RawTable, layout: Layout) -> bool:
 
 def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
     width = raw.width
-    labels = [index for index, column in enumerate(layout.columns) if not (column.kind or column.direction)]
-    named = ([cells[index] if index < len(cells) else "" for _, cells in raw.rows] for index in labels)
-    spreads = frozenset[int]().union(*map(spreads_in, named))
+    spreads = _spreads(raw, layout)
     read = (
         [odd_row(line, " ".join(cells))]
         if is_odd(cells, width, layout.columns)
@@ -261,6 +260,13 @@ def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
         if place not in spreads
     )
     return [rows for rows in read if rows]
+
+
+def _spreads(raw: RawTable, layout: Layout) -> frozenset[int]:
+    """Return which rows are of how much the others differ."""
+    labels = [index for index, column in enumerate(layout.columns) if not (column.kind or column.direction)]
+    named = ([cells[index] if index < len(cells) else "" for _, cells in raw.rows] for index in labels)
+    return compared_in([cells[0] for _, cells in raw.rows]).union(*map(spreads_in, named))
 
 
 def _is_impossible(rows: Sequence[Row]) -> bool:

@@ -21,12 +21,14 @@ from iogate.errors import InputError, Position
 from iogate.formats.reading import read_at_once
 from iogate.units import printable
 
-_MAXIMUM_NODES = 200_000
+_MAXIMUM_NODES = 400_000
 _MAXIMUM_BYTES = 16 * 2**20
 _MAXIMUM_DEPTH = 40
 _MAXIMUM_REPEATED = 4 * 2**20  # characters that aliases repeat
 _SHALLOW = 4000  # levels that PyYAML stands: before 6.0.4 it overflows the stack beyond 20,000
-_TOO_MUCH = "too much: nested or repeated by aliases beyond reason"
+_TOO_MUCH = (
+    f"too much: more than {_MAXIMUM_NODES:,} values, nested too deep, or repeated by aliases beyond reason"
+)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,39}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _CONSTANTS: Mapping[str, Any] = {"": None, "~": None} | {

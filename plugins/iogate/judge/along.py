@@ -19,6 +19,7 @@ from iogate.model import Baseline, is_rate
 _CHANCE = 0.01  # of devices without such a course
 _HOT = 0.01
 _MOST = 1.0  # a factor of 2.7
+_STEEPER = 2.0  # than later ones: the first rises of runs that begin slowly
 _ALIKE = 0.6  # of the rises within the first workloads of a session: those within the last ones
 _SHORTEST = 0.01  # seconds, to which it is stored
 _FEWEST = 3  # sessions, as of a course, and repetitions, of which the first tells nothing
@@ -26,13 +27,15 @@ _FEWEST = 3  # sessions, as of a course, and repetitions, of which the first tel
 
 class _Slope(NamedTuple):
     """By how much a rate rose a second, as a logarithm, within the workload that `begins` and `ends` behind
-    so many seconds of work; over so many `seconds` it was seen. `rises` are those of each session.
+    so many seconds of work; over so many `seconds` it was seen. `rises` are those of each session, `begun` is
+    how much it rose a second before.
     """
 
     begins: float
     ends: float
     seconds: float
     rises: Sequence[float]
+    begun: float
 
     @property
     def value(self) -> float:
@@ -104,13 +107,15 @@ def along(baselines: Sequence[Baseline], beginnings: Beginnings) -> Along:
 
 def _rise_anew(slopes: Sequence[_Slope]) -> bool:
     """Return whether workloads, one behind the other, rise as much at the end of a session as at its
-    beginning: that is how each run begins, as what warms a device up has done so by then.
+    beginning, and each most at its own: that is how each run begins. What warms a device up has done so by
+    then, or goes on evenly.
     """
     third = max(1, len(slopes) // 3)
     first, last = slopes[:third], slopes[-third:]
     rise, then = (statistics.fmean(statistics.fmean(each.rises) for each in part) for part in (first, last))
     apart = max(each.ends for each in first) <= min(each.begins for each in last)
-    return apart and 0 < _ALIKE * rise <= then
+    begun, later = (statistics.fmean(getattr(each, name) for each in slopes) for name in ("begun", "value"))
+    return apart and 0 < _ALIKE * rise <= then and begun > _STEEPER * later
 
 
 def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
@@ -131,7 +136,8 @@ def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
     )
     if first < second and last - second >= _SHORTEST:
         rises = [math.log(row[places - 1] / row[1]) for row, _ in rows]
-        yield _Slope(first, last + (last - second) / (places - 2), last - second, rises)
+        begun = statistics.fmean(math.log(row[1] / row[0]) for row, _ in rows) / (second - first)
+        yield _Slope(first, last + (last - second) / (places - 2), last - second, rises, begun)
 
 
 def _parts(slopes: Sequence[_Slope]) -> tuple[list[tuple[float, float, float]], Mapping[float, float]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -171,9 +171,11 @@ class OutOfPlace:
         """
         if not self.unlike:
             return ""
-        slow, where = self.heat.fall, self.heat.whose
+        slow, where, worked = self.heat.fall, self.heat.whose, [item.worked for item in having]
         if not self.unlike.excuse:
-            slow, where = self._slower_at_rest([item.worked for item in having]), _AT_REST
+            slow, where = self._slower_at_rest(worked), _AT_REST
+        elif (along := self._slower_along(worked, self.baseline.worked.values())) > slow:
+            slow, where = along, _AT_REST
         lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
         values = [item.metrics[name] for item in having]
         if lost or (decision.verdict in PASSED and self._hides(name, values, slow, decide)):
@@ -187,9 +189,15 @@ class OutOfPlace:
         known = self.heat.known
         begun = known.beginnings.begun
         rested = [row for name, row in self.baseline.worked.items() if not begun.get(name, 1)]
-        usual = [work for row in rested for work in row[: len(worked)]]
-        along = known.along.slower([work for work in worked if work is not None], usual) if usual else 0.0
-        return max(known.slower_at_rest(worked), along, key=abs)
+        return max(known.slower_at_rest(worked), self._slower_along(worked, rested), key=abs)
+
+    def _slower_along(self, worked: Sequence[float | None], rows: Iterable[Sequence[float]]) -> float:
+        """Return by which share the device is slower behind so much work than behind that of these sessions,
+        as far as all workloads together show it.
+        """
+        usual = [work for row in rows for work in row[: len(worked)]]
+        now = [work for work in worked if work is not None]
+        return self.heat.known.along.slower(now, usual) if usual else 0.0
 
     def _hides(
         self, name: str, values: Sequence[float], slow: float, decide: Callable[[Sequence[float]], str]

@@ -75,7 +75,7 @@ def test_mistakes_are_told_with_their_place(text, place, words):
 @pytest.mark.parametrize("text", ["[" * 200_000, "{a: " * 100_000 + "}" * 100_000, "- " * 100_000 + "1"])
 def test_nesting_cannot_overflow_the_stack(text):
     """libyaml from 0.2.6 on, which PyYAML 6.0.4 brings, has a limit of its own, and other words for it."""
-    with pytest.raises(InputError, match=r"too much: nested|exceeded maximum nesting depth") as caught:
+    with pytest.raises(InputError, match=r"too much: more than|exceeded maximum nesting depth") as caught:
         loads(text, "deep.yaml")
     assert caught.value.position.line == 1
 
@@ -85,11 +85,11 @@ def test_many_short_lists_are_not_nested():
 
 
 def test_too_many_values_are_refused_before_all_are_read():
-    for text in (f"a: [{'1,' * 600_000}]", "a:\n" + "  - x\n" * 500_000):
-        with pytest.raises(InputError, match="too much: nested") as caught:
+    for text in (f"a: [{'1,' * 1_200_000}]", "a:\n" + "  - x\n" * 1_000_000):
+        with pytest.raises(InputError, match="too much: more than 400,000 values") as caught:
             loads(text, "long.yaml")
         place = caught.value.position
-        assert place.line < 450_000 and place.column < 900_000
+        assert place.line < 900_000 and place.column < 1_800_000
     with pytest.raises(InputError, match="larger than 16 MiB"):
         loads(" " * (16 * 2**20 + 1), "large.yaml")
 

@@ -308,6 +308,14 @@ def warms_up_all_along(work, place):
     return 1000.0 * (1 - 0.12 * max(0.0, 1 - work / 60))
 
 
+def warms_up_evenly(work, place):
+    return 1000.0 * (1 - 0.12 * max(0.0, 1 - work / 70))
+
+
+def slows_evenly(work, place):
+    return 1000.0 * (1 - 0.08 * min(1.0, work / 70))
+
+
 def throttles_all_along(work, place):
     return 1000.0 * (1 - 0.2 * min(1.0, work / 60))
 
@@ -341,6 +349,8 @@ def test_a_workload_alone_at_rest_is_not_slower_for_what_others_warmed_up_before
     [
         (warms_up_all_along, 0.0, "inconclusive"),
         (warms_up_all_along, 0.2, "regressed"),
+        (warms_up_evenly, 0.0, "inconclusive"),
+        (warms_up_evenly, 0.2, "regressed"),
         (throttles_all_along, 0.0, "inconclusive"),
         (throttles_all_along, 0.12, "inconclusive"),
         (throttles_all_along, 0.3, "regressed"),
@@ -358,6 +368,19 @@ def test_what_several_workloads_made_of_a_device_one_alone_at_rest_has_not(speed
 def test_a_device_that_work_does_not_change_is_judged_alone_as_ever(speed, apart, lost, verdict, sessions):
     """A disk that wakes up, runs that each begin slowly, and a quiet one."""
     assert alone_at_rest(speed, lost, sessions, 2.0, apart=apart) == verdict
+
+
+@pytest.mark.parametrize(("lost", "verdict"), [(0.0, "inconclusive"), (0.25, "regressed")])
+def test_soon_behind_another_session_a_device_is_as_slow_as_along_those_of_its_baseline(lost, verdict):
+    """Each workload shows a seventh of it: the second one, behind 40 s of work, was `regressed`, unchanged."""
+    baselines = by_turns(slows_evenly, 3, 2.0, apart=True)
+    judge = judge_at_rest(baselines[1], heat_of(baselines))
+    repetitions = [
+        Repetition(Output({IOPS: slows_evenly(work, 0) * (1 - lost)}, {}), 2.0, "", worked=work)
+        for work in (40.0 + 2.0 * n for n in range(12))
+    ]
+    count = next((n for n in range(1, 13) if judge.look(repetitions[:n])), 12)
+    assert judge.verdict(repetitions[:count]).verdict == verdict
 
 
 def climbs_anew(work, place):

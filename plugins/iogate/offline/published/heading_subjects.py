@@ -133,11 +133,14 @@ _OF_RUNS = re.compile(
     rf"|stdev\w*|variance|coefficient of variation|9\d ?% ?ci|δ){_BEHIND}",
     re.IGNORECASE,
 )
-_OF_TWO = re.compile(
-    r"(?:diff(?:erence|\.)?|ratio|speed-?up|p-?value|(?:(?!vs\b)\S+ ){1,3}(?:vs\.?|versus)(?: \S+){1,3})"
-    rf"{_BEHIND}",
+_OF_TWO = re.compile(rf"(?:diff(?:erence|\.)?|ratio|speed-?up|p-?value){_BEHIND}", re.IGNORECASE)
+_OF_CHANGES = re.compile(
+    r"%|^(?:improvement|loss|increase|decrease|gain|factor|normali[sz]ed|relative|weight|tolerance|overhead|p"
+    r"|after ?/ ?before|new ?/ ?old|b ?/ ?a)\b",
     re.IGNORECASE,
 )
+_DEVICES = re.compile(r"emmc|nvme|ssd|hdd|usb|ufs|card|disk|drive", re.IGNORECASE)
+_VERSUS = re.compile(r" (?:vs\.?|versus) ", re.IGNORECASE)
 _BELOW_MEANS = re.compile(
     rf"(?:sd|s\.d\.|std|sem?|σ|sigma|deviation|cv|cov|rsd|range|max ?[–-] ?min|spread|error|iqr|mad|jitter|±"
     rf"|\+/-|ci|confidence(?: interval)?|delta|change|margin)(?: ?%)?{_BEHIND}",
@@ -251,9 +254,25 @@ def spreads_in(names: Sequence[str]) -> frozenset[int]:
 
 def compared_in(names: Sequence[str]) -> frozenset[int]:
     """Return which rows, or columns, by their names, are of how much the others differ: of runs, or of two of
-    them.
+    them, as `xfs vs ext4` below both.
     """
-    return spreads_in(names) | {place for place, name in enumerate(names) if _OF_TWO.fullmatch(name)}
+    others = {name.lower() for name in names}
+    pairs = {place: _VERSUS.split(name.lower()) for place, name in enumerate(names)}
+    versus = {place for place, two in pairs.items() if len(two) == 2 and others.issuperset(two)}
+    return spreads_in(names) | versus | {n for n, name in enumerate(names) if _OF_TWO.fullmatch(name)}
+
+
+def changes_in(headings: Sequence[str]) -> frozenset[int]:
+    """Return which columns are of how much others differ, in a table whose rows say what figures are: no
+    system, or run, is called so. `SD` may be a card beside other devices.
+    """
+    cards = any(map(_DEVICES.search, headings))
+    return compared_in(headings) | {
+        place
+        for place, heading in enumerate(headings)
+        if _OF_CHANGES.search(heading)
+        or (place > 1 and _BELOW_MEANS.fullmatch(heading) and not (cards and heading.lower() == "sd"))
+    }
 
 
 def names_a_figure(text: str, in_units: bool) -> bool:

@@ -255,7 +255,7 @@ def tiny_latency(row: Row, context: Context) -> FigureFindings:
 
     Take the row for one of the page cache, or of a buffer in the process.
     """
-    for shown in row.figures:
+    for shown in sorted(row.figures, key=lambda figure: figure.part != ""):
         if shown.value and shown.kind in ("lat", "clat") and shown.value < _shortest(shown):
             yield finding_of(
                 row,

@@ -21,7 +21,7 @@ from iogate.offline.published.cells import (
 from iogate.offline.published.columns import Column, column_of
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
-from iogate.offline.published.heading_subjects import compared_in, spreads_in
+from iogate.offline.published.heading_subjects import changes_in, compared_in, spreads_in
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
@@ -37,6 +37,7 @@ from iogate.offline.published.turned import turned
 _OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, says its documentation
 _IN_IOPS = re.compile(r"[(\[] ?iops ?[)\]]|\biops\W*$", re.IGNORECASE)
 _IN_BYTES = re.compile(r"\b(?:[bB]ytes?|B)\b")
+_WORDS = 64  # bytes: what caches of processors take at the least
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 
@@ -95,6 +96,7 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
         return parts
     other, alike = turned(raw)
     table = _table(other, legend) if other.rows else None
+    table = _with_unknown(table, _left(raw)) if table else None
     unread = any(row.unread for part in parts for row in part.rows)
     more = table and (_names_metrics(table) or (_has_pairs(table) and not any(map(_has_pairs, parts))))
     if parts and not (table and (unread or more)):
@@ -105,6 +107,18 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
     if unknown := _bearing_rates(raw):
         return [Table(raw.line, raw.title, (), (Row(raw.rows[0][0], "", unknown=unknown),), len(raw.rows))]
     return []
+
+
+def _left(raw: RawTable) -> Iterator[str]:
+    """Yield the headings of columns that are of how much others differ, where rows say what figures are."""
+    for index in sorted(changes_in(raw.header[0])):
+        if index and any(map(is_figure, _below(raw, index))):
+            yield raw.header[0][index]
+
+
+def _with_unknown(table: Table, headings: Iterable[str]) -> Table:
+    first, *others = table.rows
+    return replace(table, rows=(replace(first, unknown=(*first.unknown, *headings)), *others))
 
 
 def _names_metrics(table: Table) -> bool:
@@ -179,10 +193,9 @@ def _table(raw: RawTable, legend: Mapping[str, str]) -> Table | None:
     rows = tuple(row for rows in found for row in rows)
     if (raw.rows and not rows) or _is_list(raw):
         return None
-    unknown = tuple(_unknown(raw, columns))
-    rows = (*(replace(row, unknown=unknown) for row in rows[:1]), *rows[1:])
-    rows += tuple(aside_row(*raw.rows[place]) for place in sorted(_spreads(raw, layout)))
-    return Table(raw.line, raw.title, tuple(columns), rows, len(found), pointed and not commas)
+    aside = (aside_row(*raw.rows[place]) for place in sorted(_spreads(raw, layout)))
+    table = Table(raw.line, raw.title, tuple(columns), (*rows, *aside), len(found), pointed and not commas)
+    return _with_unknown(table, _unknown(raw, columns)) if rows else table
 
 
 def _is_list(raw: RawTable) -> bool:
@@ -215,17 +228,21 @@ def _with_index(raw: RawTable) -> RawTable:
 
 def _sized(raw: RawTable, layout: Layout) -> Layout:
     """Return a layout in which it is known of what block sizes without a unit are, of which one is below a
-    sector: of KiB, unless bandwidths are as many times the IOPS as they say in bytes. `Block` may count what
-    is no size: then bandwidths say that it is one.
+    sector: of KiB, or MiB, if bandwidths are as many times the IOPS, and of KiB, where there are none, if one
+    is too small for memory, too. `Block` may count what is no size: then bandwidths say that it is one.
     """
     for index, column in enumerate(layout.columns):
-        cells = [cell for cell in _below(raw, index) if cell] if column.kind == "block" else []
-        bare = not (column.unit or _IN_BYTES.search(column.header)) and all(map(str.isdecimal, cells))
-        if bare and any(int(cell[:10]) < SECTOR for cell in cells):
-            in_bytes, in_kib = layout, _with(layout, index, replace(column, unit="K"))
-            if _fit(raw, in_bytes):
-                return in_bytes
-            counts = column.header.lower() == "block" and not _fit(raw, in_kib)
+        sized = column.kind == "block" and not (column.unit or _IN_BYTES.search(column.header))
+        bare = [int(cell[:10]) for cell in _below(raw, index) if cell.isdecimal()] if sized else []
+        least = min(bare, default=SECTOR)
+        if least < SECTOR:
+            in_kib, in_mib = (_with(layout, index, replace(column, unit=unit)) for unit in "KM")
+            fits, fits_so = _fit(raw, layout), _fit(raw, in_kib)
+            if fits or (fits is None and least >= _WORDS):
+                return layout
+            if fits is not None and not fits_so and _fit(raw, in_mib):
+                return in_mib
+            counts = column.header.lower() == "block" and not fits_so
             return _with(layout, index, replace(column, kind="")) if counts else in_kib
     return layout
 
@@ -236,8 +253,8 @@ def _with(layout: Layout, index: int, column: Column) -> Layout:
     return replace(layout, columns=columns)
 
 
-def _fit(raw: RawTable, layout: Layout) -> bool:
-    """Return whether most bandwidths are IOPS x block size."""
+def _fit(raw: RawTable, layout: Layout) -> bool | None:
+    """Return whether most bandwidths are IOPS x block size; None if there are none."""
     pairs = [
         pair
         for rows in _read(raw, layout)
@@ -246,7 +263,7 @@ def _fit(raw: RawTable, layout: Layout) -> bool:
         for pair in row.pairs(direction)
     ]
     fitting = sum(abs(shown.value / expected - 1) <= NEAR for _, shown, expected in pairs)
-    return 2 * fitting > len(pairs)
+    return 2 * fitting > len(pairs) if pairs else None
 
 
 def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:

@@ -9,7 +9,7 @@ from iogate.offline.published.beside_headings import unit_of
 from iogate.offline.published.cells import bears_figure
 from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
-from iogate.offline.published.heading_subjects import compared_in
+from iogate.offline.published.heading_subjects import changes_in
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.raw_headings import heads_rows, is_group
 from iogate.offline.published.raw_table import MOST_CELLS, RawTable
@@ -31,7 +31,7 @@ def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
     named = list(_named(raw, unit))
     names = [name for _, name, _ in named]
     measured = [(line, cells) for line, name, cells in named if column_of(name, {}).kind in MEASURED]
-    others = {0, unit} | compared_in(heading)
+    others = {0, unit} | changes_in(heading)
     columns = [index for index in range(raw.width) if index not in others and _has_figures(measured, index)]
     if len(measured) < (1 if heads_rows(heading) else _LEAST) or not columns:
         return empty, []

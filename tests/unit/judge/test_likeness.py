@@ -313,7 +313,7 @@ def warms_up_evenly(work, place):
 
 
 def slows_evenly(work, place):
-    return 1000.0 * (1 - 0.12 * min(1.0, work / 70))
+    return 1000.0 * (1 - 0.08 * min(1.0, work / 70))
 
 
 def throttles_all_along(work, place):
@@ -372,12 +372,12 @@ def test_a_device_that_work_does_not_change_is_judged_alone_as_ever(speed, apart
 
 @pytest.mark.parametrize(("lost", "verdict"), [(0.0, "inconclusive"), (0.25, "regressed")])
 def test_soon_behind_another_session_a_device_is_as_slow_as_along_those_of_its_baseline(lost, verdict):
-    """Each workload shows a seventh of it: the second one, behind 46 s of work, was `regressed`."""
+    """Each workload shows a seventh of it: the second one, behind 58 s of work, was `regressed`."""
     baselines = by_turns(slows_evenly, 3, 2.0, apart=True)
     judge = judge_at_rest(baselines[1], heat_of(baselines))
     repetitions = [
         Repetition(Output({IOPS: slows_evenly(work, 0) * (1 - lost)}, {}), 2.0, "", worked=work)
-        for work in (46.0 + 2.0 * n for n in range(12))
+        for work in (58.0 + 2.0 * n for n in range(12))
     ]
     count = next((n for n in range(1, 13) if judge.look(repetitions[:n])), 12)
     assert judge.verdict(repetitions[:count]).verdict == verdict

@@ -19,23 +19,19 @@ from iogate.model import Baseline, is_rate
 _CHANCE = 0.01  # of devices without such a course
 _HOT = 0.01
 _MOST = 1.0  # a factor of 2.7
-_STEEPER = 2.0  # than later ones: the first rises of runs that begin slowly
-_ALIKE = 0.6  # of the rises within the first workloads of a session: those within the last ones
 _SHORTEST = 0.01  # seconds, to which it is stored
 _FEWEST = 3  # sessions, as of a course, and repetitions, of which the first tells nothing
 
 
 class _Slope(NamedTuple):
     """By how much a rate rose a second, as a logarithm, within the workload that `begins` and `ends` behind
-    so many seconds of work; over so many `seconds` it was seen. `rises` are those of each session, `begun` is
-    how much it rose a second before.
+    so many seconds of work; over so many `seconds` it was seen. `rises` are those of each session.
     """
 
     begins: float
     ends: float
     seconds: float
     rises: Sequence[float]
-    begun: float
 
     @property
     def value(self) -> float:
@@ -81,18 +77,19 @@ def along(baselines: Sequence[Baseline], beginnings: Beginnings) -> Along:
     """Return how a device goes along the work of the sessions of its baselines that began at rest.
 
     Each workload shows how it went meanwhile; of those by turns it is their mean, and of work between two
-    nobody knows. The first repetition of each is left out, which is how a run begins, and so are all where
-    each rises anew. The sum has to be beyond what repetitions differ by from session to session (a sum of
-    independent means of unlike noise: Welch, Biometrika 34, 1947, 28-35), and no more than a device changes.
+    nobody knows. The first repetition of each is left out, which is how a run begins; where runs go on so for
+    several, nobody can tell that from what work makes of the device. The sum has to be beyond what
+    repetitions differ by from session to session (a sum of independent means of unlike noise: Welch,
+    Biometrika 34, 1947, 28-35), and no more than a device changes.
     """
     from iogate.judge.gate.distributions import variance_ratio_bound
 
-    slopes = sorted(slope for one in baselines for slope in _slopes(one, beginnings))
+    slopes = [slope for one in baselines for slope in _slopes(one, beginnings)]
     if not slopes:
         return NO_COURSE
     spans, shares = _parts(slopes)
     total = math.fsum(seconds * slope for _, seconds, slope in spans)
-    if not _HOT <= abs(total) <= _MOST or _rise_anew(slopes):
+    if not _HOT <= abs(total) <= _MOST:
         return NO_COURSE
     noises = [each.noise * (shares[each.ends] - shares[each.begins]) ** 2 for each in slopes]
     noise = math.fsum(noises)
@@ -103,19 +100,6 @@ def along(baselines: Sequence[Baseline], beginnings: Beginnings) -> Along:
     rises = [seconds * slope for _, seconds, slope in spans]
     left = [total - done for done in itertools.accumulate(rises, initial=0.0)]
     return Along((*(begins for begins, _, _ in spans), spans[-1][0] + spans[-1][1]), tuple(left))
-
-
-def _rise_anew(slopes: Sequence[_Slope]) -> bool:
-    """Return whether workloads, one behind the other, rise as much at the end of a session as at its
-    beginning, and each most at its own: that is how each run begins. What warms a device up has done so by
-    then, or goes on evenly.
-    """
-    third = max(1, len(slopes) // 3)
-    first, last = slopes[:third], slopes[-third:]
-    rise, then = (statistics.fmean(statistics.fmean(each.rises) for each in part) for part in (first, last))
-    apart = max(each.ends for each in first) <= min(each.begins for each in last)
-    begun, later = (statistics.fmean(getattr(each, name) for each in slopes) for name in ("begun", "value"))
-    return apart and 0 < _ALIKE * rise <= then and begun > _STEEPER * later
 
 
 def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
@@ -134,10 +118,9 @@ def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
     first, second, *_, last = (
         statistics.median(worked[place] for _, worked in rows) for place in range(places)
     )
-    if first < second and last - second >= _SHORTEST:
+    if min(second - first, last - second) >= _SHORTEST:
         rises = [math.log(row[places - 1] / row[1]) for row, _ in rows]
-        begun = statistics.fmean(math.log(row[1] / row[0]) for row, _ in rows) / (second - first)
-        yield _Slope(first, last + (last - second) / (places - 2), last - second, rises, begun)
+        yield _Slope(first, last + (last - second) / (places - 2), last - second, rises)
 
 
 def _parts(slopes: Sequence[_Slope]) -> tuple[list[tuple[float, float, float]], Mapping[float, float]]:

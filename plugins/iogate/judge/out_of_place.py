@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Course, Decision, Step
 
 _AT_REST = "of sessions that began at rest"
+_ALONG = "in all, added up along the workloads of sessions that began at rest"
 _FURTHER, _FURTHEST = 2.0, 3.0  # times what places differ by: beyond the second nobody can tell
 _ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
 
@@ -171,30 +172,24 @@ class OutOfPlace:
         """
         if not self.unlike:
             return ""
-        slow, where, worked = self.heat.fall, self.heat.whose, [item.worked for item in having]
-        if not self.unlike.excuse:
-            slow, where = self._slower_at_rest(worked), _AT_REST
-        elif (along := self._slower_along(worked, self.baseline.worked.values())) > slow:
-            slow, where = along, _AT_REST
-        lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
+        more, worked = bool(self.unlike.excuse), [item.worked for item in having]
+        seen = (
+            (self.heat.fall, self.heat.whose) if more else (self.heat.known.slower_at_rest(worked), _AT_REST),
+            (self._slower_along(worked, rested=not more), _ALONG),
+        )
         values = [item.metrics[name] for item in having]
-        if lost or (decision.verdict in PASSED and self._hides(name, values, slow, decide)):
-            return f"{format_change(-slow)} was seen {where}, and {self.unlike.text}"
+        for slow, where in seen:
+            lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
+            if lost or (decision.verdict in PASSED and self._hides(name, values, slow, decide)):
+                return f"{format_change(-slow)} was seen {where}, and {self.unlike.text}"
         return ""
 
-    def _slower_at_rest(self, worked: Sequence[float | None]) -> float:
+    def _slower_along(self, worked: Sequence[float | None], *, rested: bool) -> float:
         """Return by which share the device is slower behind so much work than behind that of the baseline's
-        sessions that began at rest.
+        sessions, or of those that began at rest, as far as all workloads together show it.
         """
-        known = self.heat.known
-        begun = known.beginnings.begun
-        rested = [row for name, row in self.baseline.worked.items() if not begun.get(name, 1)]
-        return max(known.slower_at_rest(worked), self._slower_along(worked, rested), key=abs)
-
-    def _slower_along(self, worked: Sequence[float | None], rows: Iterable[Sequence[float]]) -> float:
-        """Return by which share the device is slower behind so much work than behind that of these sessions,
-        as far as all workloads together show it.
-        """
+        begun = self.heat.known.beginnings.begun
+        rows = [row for name, row in self.baseline.worked.items() if not (rested and begun.get(name, 1))]
         usual = [work for row in rows for work in row[: len(worked)]]
         now = [work for work in worked if work is not None]
         return self.heat.known.along.slower(now, usual) if usual else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ _PIECE = re.compile(
 )
 _BRACKETED = re.compile(r"(?<=[(\[])[^()\[\]]+(?=[)\]])")
 _DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|\d+,\d{4,}|(?:0|\d{4,}),\d+")
+_SIGNED = re.compile(r"[-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)")
 _COMMA_FIGURE = re.compile(rf"(?:{_DECIMAL_COMMA.pattern}|\d{{1,3}}(?:\.\d{{3}})+,\d+) ?[A-Za-zµμ/]*")
 _POINT_FIGURE = re.compile(r"(?:\d+\.\d{1,2}|\d+\.\d{4,}|(?:0|\d{4,})\.\d+) ?[A-Za-zµμ/]*")
 _POINTED_FIGURE = re.compile(r"\d{1,3}(?:\.\d{3})+ ?[A-Za-zµμ/]*")
@@ -251,6 +253,14 @@ def _number(text: str, *, commas: bool) -> tuple[float, float, bool] | None:
     if not _PLAIN.fullmatch(text) or len(text) > 30:
         return None
     return float(text), 10.0 ** -len(text.partition(".")[2]), comma
+
+
+def plain_number(cell: str) -> float | None:
+    """Return the number of a cell; infinite if it bears a unit, None if there is none."""
+    found = _SIGNED.fullmatch(cell.strip("%x×* "))
+    if not found:
+        return math.inf if any(map(str.isdigit, cell)) else None
+    return float(found[0].replace(",", ""))
 
 
 def size_of(text: str) -> int | None:

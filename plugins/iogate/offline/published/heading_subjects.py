@@ -133,13 +133,10 @@ _OF_RUNS = re.compile(
     rf"|stdev\w*|variance|coefficient of variation|9\d ?% ?ci|δ){_BEHIND}",
     re.IGNORECASE,
 )
-_OF_TWO = re.compile(rf"(?:diff(?:erence|\.)?|ratio|speed-?up|p-?value){_BEHIND}", re.IGNORECASE)
-_OF_CHANGES = re.compile(
-    r"%|^(?:improvement|loss|increase|decrease|gain|factor|normali[sz]ed|relative|weight|tolerance|overhead|p"
-    r"|after ?/ ?before|new ?/ ?old|b ?/ ?a)\b",
+_OF_TWO = re.compile(
+    rf"(?:(?:the|abs\.?|rel\.?|relative) )?(?:diff(?:erence|\.)?|ratio|speed-?up|p-?value){_BEHIND}",
     re.IGNORECASE,
 )
-_DEVICES = re.compile(r"emmc|nvme|ssd|hdd|usb|ufs|card|disk|drive", re.IGNORECASE)
 _VERSUS = re.compile(r" (?:vs\.?|versus) ", re.IGNORECASE)
 _BELOW_MEANS = re.compile(
     rf"(?:sd|s\.d\.|std|sem?|σ|sigma|deviation|cv|cov|rsd|range|max ?[–-] ?min|spread|error|iqr|mad|jitter|±"
@@ -240,38 +237,24 @@ def is_spread(text: str) -> bool:
     return _SPREAD.search(text) is not None
 
 
-def spreads_in(names: Sequence[str]) -> frozenset[int]:
-    """Return which rows, or columns, are of how much runs differ, by a word of each. `SD` may be a card, and
-    `delta` a host, but behind a mean.
+def compared_in(names: Sequence[str]) -> frozenset[int]:
+    """Return which rows, by a word of each, are of how much the others differ: of runs, or of two of them, as
+    `xfs vs ext4` below both. `SD` may be a card, and `delta` a host, but behind a mean.
     """
     centre = next((place for place, name in enumerate(names) if _CENTRE.fullmatch(name)), len(names))
-    return frozenset(
+    sides = {place: _VERSUS.split(name.lower()) for place, name in enumerate(names) if _VERSUS.search(name)}
+    words = [frozenset(_WORD.findall(name.lower())) for place, name in enumerate(names) if place not in sides]
+    versus = (
+        place
+        for place, two in sides.items()
+        if all(any(other.issuperset(_WORD.findall(side)) for other in words) for side in two)
+    )
+    return frozenset(versus) | {
         place
         for place, name in enumerate(names)
-        if _OF_RUNS.fullmatch(name) or (place > centre and _BELOW_MEANS.fullmatch(name))
-    )
-
-
-def compared_in(names: Sequence[str]) -> frozenset[int]:
-    """Return which rows, or columns, by their names, are of how much the others differ: of runs, or of two of
-    them, as `xfs vs ext4` below both.
-    """
-    others = {name.lower() for name in names}
-    pairs = {place: _VERSUS.split(name.lower()) for place, name in enumerate(names)}
-    versus = {place for place, two in pairs.items() if len(two) == 2 and others.issuperset(two)}
-    return spreads_in(names) | versus | {n for n, name in enumerate(names) if _OF_TWO.fullmatch(name)}
-
-
-def changes_in(headings: Sequence[str]) -> frozenset[int]:
-    """Return which columns are of how much others differ, in a table whose rows say what figures are: no
-    system, or run, is called so. `SD` may be a card beside other devices.
-    """
-    cards = any(map(_DEVICES.search, headings))
-    return compared_in(headings) | {
-        place
-        for place, heading in enumerate(headings)
-        if _OF_CHANGES.search(heading)
-        or (place > 1 and _BELOW_MEANS.fullmatch(heading) and not (cards and heading.lower() == "sd"))
+        if _OF_RUNS.fullmatch(name)
+        or _OF_TWO.fullmatch(name)
+        or (place > centre and _BELOW_MEANS.fullmatch(name))
     }
 
 

@@ -15,6 +15,9 @@ from iogate.offline.published.row import Row
 from iogate.offline.published.thousands import meant
 from iogate.units import format_quantity
 
+_NOTHING = 1e-4
+"""I/Os in flight, of a run that does nothing else in so much of its time; in another unit there are more."""
+
 
 def little_law(row: Row, context: Context) -> FigureFindings:
     """Check that rate x latency = I/Os in flight, which the row's depth x jobs bounds.
@@ -255,7 +258,9 @@ def tiny_latency(row: Row, context: Context) -> FigureFindings:
 
     Take the row for one of the page cache, or of a buffer in the process.
     """
-    for shown in sorted(row.figures, key=lambda figure: figure.part != ""):
+    if (flying := in_flight(row)) is not None and flying < _NOTHING:
+        return  # a ratio, a rank: no run does so little
+    for shown in sorted(row.figures, key=lambda figure: (figure.part != "", figure.value)):
         if shown.value and shown.kind in ("lat", "clat") and shown.value < _shortest(shown):
             yield finding_of(
                 row,

@@ -21,7 +21,7 @@ from iogate.offline.published.cells import (
 from iogate.offline.published.columns import Column, column_of
 from iogate.offline.published.double_cells import taken_apart
 from iogate.offline.published.forms import LONGEST_CELL, SEMICOLONS, TABS
-from iogate.offline.published.heading_subjects import changes_in, compared_in, spreads_in
+from iogate.offline.published.heading_subjects import compared_in
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.left_out import left_out
 from iogate.offline.published.lines import plain
@@ -32,12 +32,13 @@ from iogate.offline.published.row import SECTOR, Row
 from iogate.offline.published.subjects import (
     unambiguous,
 )
-from iogate.offline.published.turned import turned
+from iogate.offline.published.turned import derived_in, turned
 
 _OF_DISKSPD = frozenset({"I/O per s", "AvgLat"})  # whose latencies are in ms, says its documentation
 _IN_IOPS = re.compile(r"[(\[] ?iops ?[)\]]|\biops\W*$", re.IGNORECASE)
 _IN_BYTES = re.compile(r"\b(?:[bB]ytes?|B)\b")
-_WORDS = 64  # bytes: what caches of processors take at the least
+_WORDS, _PAGE = 64, 4096  # bytes: what caches of processors take at the least, and file systems
+_IN_MIB = re.compile(r"\bMi?B\b(?! ?/)")
 _LOOKED_AT = 16  # rows, for the unit of a column that has none in its heading
 _IMPOSSIBLE = 1e11  # B/s: no disk, and few memories
 
@@ -110,10 +111,9 @@ def _parts(raw: RawTable, legend: Mapping[str, str]) -> list[Table]:
 
 
 def _left(raw: RawTable) -> Iterator[str]:
-    """Yield the headings of columns that are of how much others differ, where rows say what figures are."""
-    for index in sorted(changes_in(raw.header[0])):
-        if index and any(map(is_figure, _below(raw, index))):
-            yield raw.header[0][index]
+    """Yield the headings of columns that are made of the others, where rows say what figures are."""
+    for index in sorted(derived_in(raw)):
+        yield raw.header[0][index] if index < len(raw.header[0]) else ""
 
 
 def _with_unknown(table: Table, headings: Iterable[str]) -> Table:
@@ -228,22 +228,22 @@ def _with_index(raw: RawTable) -> RawTable:
 
 def _sized(raw: RawTable, layout: Layout) -> Layout:
     """Return a layout in which it is known of what block sizes without a unit are, of which one is below a
-    sector: of KiB, or MiB, if bandwidths are as many times the IOPS, and of KiB, where there are none, if one
-    is too small for memory, too. `Block` may count what is no size: then bandwidths say that it is one.
+    sector: of KiB, unless bandwidths are as many times the IOPS as they say in bytes, or, where there are
+    none, others have pages of them; of MiB, if the title says so, and of nobody knows what, if only
+    bandwidths do, which may be in another unit. `Block` may count what is no size, too.
     """
     for index, column in enumerate(layout.columns):
         sized = column.kind == "block" and not (column.unit or _IN_BYTES.search(column.header))
         bare = [int(cell[:10]) for cell in _below(raw, index) if cell.isdecimal()] if sized else []
         least = min(bare, default=SECTOR)
         if least < SECTOR:
-            in_kib, in_mib = (_with(layout, index, replace(column, unit=unit)) for unit in "KM")
-            fits, fits_so = _fit(raw, layout), _fit(raw, in_kib)
-            if fits or (fits is None and least >= _WORDS):
+            unit = "M" if _IN_MIB.search(raw.title) else "K"
+            larger, in_mib = (_with(layout, index, replace(column, unit=one)) for one in (unit, "M"))
+            fits = _fit(raw, layout)
+            if fits or (fits is None and least >= _WORDS and max(bare) >= _PAGE):
                 return layout
-            if fits is not None and not fits_so and _fit(raw, in_mib):
-                return in_mib
-            counts = column.header.lower() == "block" and not fits_so
-            return _with(layout, index, replace(column, kind="")) if counts else in_kib
+            unknown = (column.header.lower() == "block" or _fit(raw, in_mib)) and not _fit(raw, larger)
+            return _with(layout, index, replace(column, kind="")) if unknown else larger
     return layout
 
 
@@ -281,9 +281,9 @@ def _read(raw: RawTable, layout: Layout) -> list[list[Row]]:
 
 def _spreads(raw: RawTable, layout: Layout) -> frozenset[int]:
     """Return which rows are of how much the others differ."""
-    labels = [index for index, column in enumerate(layout.columns) if not (column.kind or column.direction)]
+    labels = {0, *(index for index, one in enumerate(layout.columns) if not (one.kind or one.direction))}
     named = ([cells[index] if index < len(cells) else "" for _, cells in raw.rows] for index in labels)
-    return compared_in([cells[0] for _, cells in raw.rows]).union(*map(spreads_in, named))
+    return frozenset[int]().union(*map(compared_in, named))
 
 
 def _is_impossible(rows: Sequence[Row]) -> bool:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from iogate.offline.published.beside_headings import unit_of
-from iogate.offline.published.cells import bears_figure
+from iogate.offline.published.cells import LATENCIES, bears_figure, plain_number
 from iogate.offline.published.columns import column_of
 from iogate.offline.published.forms import LONGEST_CELL
-from iogate.offline.published.heading_subjects import changes_in
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.raw_headings import heads_rows, is_group
 from iogate.offline.published.raw_table import MOST_CELLS, RawTable
 
 _UNITS = frozenset({"unit", "units"})
+_SMALLER, _TINY = 0.25, 0.02
 _LEAST = 2  # rows that say what figures are, where no heading says that they do: one may by chance
 
 
@@ -31,7 +32,7 @@ def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
     named = list(_named(raw, unit))
     names = [name for _, name, _ in named]
     measured = [(line, cells) for line, name, cells in named if column_of(name, {}).kind in MEASURED]
-    others = {0, unit} | changes_in(heading)
+    others = {0, unit} | derived_in(raw)
     columns = [index for index in range(raw.width) if index not in others and _has_figures(measured, index)]
     if len(measured) < (1 if heads_rows(heading) else _LEAST) or not columns:
         return empty, []
@@ -40,6 +41,30 @@ def turned(raw: RawTable) -> tuple[RawTable, list[int]]:
     rows = [(raw.rows[0][0], [heading[index], *(cells[index] for *_, cells in named)]) for index in columns]
     of_columns = heading[0] if column_of(heading[0], {}).kind else ""  # else it says what rows are
     return replace(raw, header=[[of_columns, *names]], rows=rows), []
+
+
+def derived_in(raw: RawTable) -> frozenset[int]:
+    """Return which columns are made of the others, where rows say what figures are: shares, differences,
+    deviations, ranks. All that they have is far smaller than what the first one has, rates and latencies:
+    what does less takes longer.
+    """
+    rows = [
+        (column_of(name, {}).kind in LATENCIES, [plain_number(cell) for cell in cells])
+        for _, name, cells in _named(raw, 0)
+        if column_of(name, {}).kind in MEASURED
+    ]
+    found: dict[int, list[tuple[bool, float]]] = {}
+    for takes, numbers in rows:
+        known = [(index, number) for index, number in enumerate(numbers) if index and number is not None]
+        for index, number in known[1:]:
+            if 0 < known[0][1] < math.inf:
+                found.setdefault(index, []).append((takes, number / known[0][1]))
+    return frozenset(
+        index
+        for index, shares in found.items()
+        if max(share for _, share in shares)
+        < (_SMALLER if len({takes for takes, _ in shares}) > 1 else _TINY)
+    )
 
 
 def _named(raw: RawTable, unit: int) -> Iterator[tuple[int, str, Sequence[str]]]:

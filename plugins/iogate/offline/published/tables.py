@@ -229,21 +229,22 @@ def _with_index(raw: RawTable) -> RawTable:
 def _sized(raw: RawTable, layout: Layout) -> Layout:
     """Return a layout in which it is known of what block sizes without a unit are, of which one is below a
     sector: of KiB, unless bandwidths are as many times the IOPS as they say in bytes, or, where there are
-    none, others have pages of them; of MiB, if the title says so, and of nobody knows what, if only
-    bandwidths do, which may be in another unit. `Block` may count what is no size, too.
+    none, others have pages of them; of MiB, if the title and bandwidths say so, and of nobody knows what, if
+    only bandwidths do, which may be in another unit. `Block` may count what is no size, too.
     """
     for index, column in enumerate(layout.columns):
         sized = column.kind == "block" and not (column.unit or _IN_BYTES.search(column.header))
         bare = [int(cell[:10]) for cell in _below(raw, index) if cell.isdecimal()] if sized else []
         least = min(bare, default=SECTOR)
         if least < SECTOR:
-            unit = "M" if _IN_MIB.search(raw.title) else "K"
-            larger, in_mib = (_with(layout, index, replace(column, unit=one)) for one in (unit, "M"))
-            fits = _fit(raw, layout)
+            in_kib, in_mib = (_with(layout, index, replace(column, unit=unit)) for unit in "KM")
+            fits, fits_mib = _fit(raw, layout), _fit(raw, in_mib)
             if fits or (fits is None and least >= _WORDS and max(bare) >= _PAGE):
                 return layout
-            unknown = (column.header.lower() == "block" or _fit(raw, in_mib)) and not _fit(raw, larger)
-            return _with(layout, index, replace(column, kind="")) if unknown else larger
+            if fits_mib and _IN_MIB.search(raw.title):
+                return in_mib
+            unknown = (column.header.lower() == "block" or fits_mib) and not _fit(raw, in_kib)
+            return _with(layout, index, replace(column, kind="")) if unknown else in_kib
     return layout
 
 

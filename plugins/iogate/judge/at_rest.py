@@ -6,12 +6,15 @@ import itertools
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from iogate.judge.likeness import Beginnings
 from iogate.model import Baseline, is_rate
 
-_CHANCE = 0.02  # where it costs only verdicts on changes of about as much
+if TYPE_CHECKING:
+    from iogate.judge.gate import SpreadWithin
+
+_CHANCE, _SMALL_CHANCE = 0.02, 0.005  # where it costs only verdicts on changes of about as much
 _BORNE_OUT, _THROUGHOUT = 0.5, 0.6
 _SEVERAL = 3  # workloads: within one or two a device may not have time to get as it is later
 _ALIKE = 0.75  # of how slowly the first workloads of a session begin: the last ones, where each does so
@@ -21,11 +24,12 @@ _MOST = 0.99  # of a rate: what stood still has no speed
 class _AtRest(NamedTuple):
     """A rate of sessions that began at rest beside those in a row: by which share its repetitions were slower
     (negative: faster), each with the work before it, the mean of the first ones, and whether that is beyond
-    what chance makes of one rate.
+    what chance makes of one rate: by its `own` sessions alone, or by how those of all rates differ.
     """
 
     shares: Sequence[tuple[float, float]]
     first: float
+    own: bool
     surely: bool
 
     @property
@@ -40,18 +44,20 @@ def shares_at_rest(baselines: Sequence[Baseline], beginnings: Beginnings) -> Ite
     beyond what the first ones of these differ by: it takes one such session, which shows no course.
 
     Of many workloads chance makes one another one now and then: what the device made of it, it made half of
-    at least of one next to it. The first of a session needs none, as devices wake up. And what work makes of
-    a device comes and goes within a session: one that was as much faster in each third was so throughout.
+    at least of one next to it. The first of a session needs none, as devices wake up, if its own sessions
+    differ by less: it may be noisier than others. And what work makes of a device comes and goes within a
+    session: one that was as much faster in each third was so throughout.
     """
-    rates = [rate for one in baselines for rate in _beside_rested(one, beginnings)]
+    known = _between(baselines, beginnings)
+    rates = [rate for one in baselines for rate in _beside_rested(one, beginnings, known)]
     works = sorted({rate.work for rate in rates})
     if len(works) >= _SEVERAL and _were_throughout(sorted(share for rate in rates for share in rate.shares)):
         return
-    for rate in filter(lambda rate: rate.surely, rates):
+    for rate in filter(lambda rate: rate.own or rate.surely, rates):
         place = works.index(rate.work)
         near = (*works[max(place - 1, 0) : place], *works[place + 1 : place + 2])
         beside = (other.first for other in rates if other.work in near)
-        if not place or any(other / rate.first >= _BORNE_OUT for other in beside):
+        if (rate.own and not place) or any(other / rate.first >= _BORNE_OUT for other in beside):
             yield from rate.shares
 
 
@@ -109,9 +115,21 @@ def _were_throughout(shares: Sequence[tuple[float, float]]) -> bool:
     return most != 0 and least / most >= _THROUGHOUT
 
 
-def _beside_rested(baseline: Baseline, beginnings: Beginnings) -> Iterator[_AtRest]:
+def _between(baselines: Sequence[Baseline], beginnings: Beginnings) -> SpreadWithin:
+    """Return how much sessions in a row differ in the first repetition of a workload's first rate."""
+    from iogate.judge.gate import spread_within
+
+    rows = []
+    for one in baselines:
+        for name in itertools.islice(filter(is_rate, one.metrics), 1):
+            behind = [row for each, row in one.by_session(name).items() if beginnings.begun.get(each)]
+            rows.append([row[0] for row in behind if row and row[0] > 0])
+    return spread_within(rows)
+
+
+def _beside_rested(baseline: Baseline, beginnings: Beginnings, known: SpreadWithin) -> Iterator[_AtRest]:
     """Yield the rates of a baseline that has sessions that began at rest, and others in a row."""
-    from iogate.judge.gate import step_of
+    from iogate.judge.gate import NOTHING_KNOWN, step_of
 
     for name in filter(is_rate, baseline.metrics):
         rows = {
@@ -133,6 +151,9 @@ def _beside_rested(baseline: Baseline, beginnings: Beginnings) -> Iterator[_AtRe
         ]
         firsts = [rows[session][0] for session in (*rested, *behind)]
         if shares and usual[0]:
-            step = step_of(firsts, [len(rested)], before=1, behind=1, chance=_CHANCE)
             first = 1 - statistics.fmean(firsts[: len(rested)]) / usual[0]
-            yield _AtRest(shares, first, step is not None and first != 0)
+            own, surely = (
+                first != 0 and step_of(firsts, [len(rested)], before=1, behind=1, chance=chance, known=spread)
+                for chance, spread in ((_CHANCE, NOTHING_KNOWN), (_SMALL_CHANCE, known))
+            )
+            yield _AtRest(shares, first, bool(own), bool(surely))

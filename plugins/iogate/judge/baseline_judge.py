@@ -19,7 +19,7 @@ from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.heat import Heat
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
-from iogate.judge.likeness import UnlikeWork, unlike_work
+from iogate.judge.likeness import MOST_OF_THEM, UnlikeWork, unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
 from iogate.judge.out_of_place import OutOfPlace
@@ -77,6 +77,7 @@ class BaselineJudge:
         self.heat = heat or Heat()
         self._of_model = of_model
         self._unlike: UnlikeWork | None = None
+        self._unlike_most: UnlikeWork | None = None
         self._alike_within = True
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
@@ -181,6 +182,7 @@ class BaselineJudge:
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
         self._unlike = self._unlike or unlike_work(self.baseline, repetitions)
+        self._unlike_most = self._unlike_most or unlike_work(self.baseline, repetitions, MOST_OF_THEM)
         within = self.heat.known.beginnings.within(self.baseline)
         self._alike_within = self._alike_within and not unlike_work(within, repetitions)
         for name in self.gating:
@@ -321,7 +323,13 @@ class BaselineJudge:
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
         places = OutOfPlace(
-            self.workload, self.baseline, self._places, self.heat, self._unlike, self._alike_within
+            self.workload,
+            self.baseline,
+            self._places,
+            self.heat,
+            self._unlike,
+            self._unlike_most,
+            self._alike_within,
         )
         decide = partial(self._without, name)
         displaced = places.displaced(name, values, decision, decide)

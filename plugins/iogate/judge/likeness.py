@@ -25,8 +25,10 @@ _STEP = 0.01  # seconds, to which it is stored
 _AT_ONCE = 0.75  # of the work of a session, from which the device had hardly rested
 _BACK = 0.5  # of the way to where it had begun
 _CHANCE = 0.05
-_FEWEST = 1 / 3
-"""The part of the sessions that came behind as much or more, and of those as little or less: of three one."""
+_FEWEST, MOST_OF_THEM = 1 / 3, 1 / 2
+"""The part of the sessions that came behind as much or more, and of those as little or less: of three one, or
+two where it is known what the others were.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,11 @@ class UnlikeWork:
         return f"repetition {self.number} came behind {now} of measuring, and behind {then} in the baseline"
 
 
-def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> UnlikeWork | None:
+def unlike_work(
+    baseline: Baseline, repetitions: Sequence[Repetition], fewest: float = _FEWEST
+) -> UnlikeWork | None:
     """Return which of a session's repetitions came behind more, or less, work than those of the baseline's
-    sessions; None: none, as far as is known.
+    sessions, but for a part of `fewest`; None: none, as far as is known.
     """
     for index, repetition in enumerate(repetitions):
         known = [row[index] for row in baseline.worked.values() if index < len(row)]
@@ -74,7 +78,7 @@ def unlike_work(baseline: Baseline, repetitions: Sequence[Repetition]) -> Unlike
         slack = max(repetition.work, _SLACK * max(known), spread) + _STEP
         less = sum(worked <= repetition.worked + slack for worked in known)
         more = sum(worked >= repetition.worked - slack for worked in known)
-        if min(less, more) < _FEWEST * len(known):
+        if min(less, more) < fewest * len(known):
             return UnlikeWork(index + 1, repetition.worked, statistics.median(known))
     return None
 

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 _AT_REST = "of sessions that began at rest"
 _ALONG = "in all, added up along the workloads of sessions that began at rest"
 _FURTHER, _FURTHEST = 2.0, 3.0  # times what places differ by: beyond the second nobody can tell
-_ABOUT, _NEAR = 1.15, 0.01  # as far as a loss may be beyond what explains it
+_ABOUT, _NEAR = 1.15, 0.01  # as far as a change may be beyond what explains it
 
 
 @dataclass(frozen=True)
 class OutOfPlace:
     """The places of one workload's repetitions, beside those of its `baseline`: `unlike` is the work that
-    they came behind, if it is another one than there, `alike_within` whether it is the same within sessions,
-    and `heat` what other work may make of the device.
+    they came behind, if it is another one than there, `unlike_most` if it is another one than in most of its
+    sessions, `alike_within` whether it is the same within sessions, and `heat` what other work may make of
+    the device.
     """
 
     workload: Workload
@@ -37,6 +38,7 @@ class OutOfPlace:
     places: Places
     heat: Heat
     unlike: UnlikeWork | None
+    unlike_most: UnlikeWork | None = None
     alike_within: bool = False
 
     def displaced(
@@ -170,9 +172,9 @@ class OutOfPlace:
         """Return what was seen of the device behind as much work, or as little, if that may have made this
         verdict; empty: nothing.
         """
-        if not self.unlike:
+        if not self.unlike_most:
             return ""
-        more, worked = bool(self.unlike.excuse), [item.worked for item in having]
+        more, worked = bool(self.unlike_most.excuse), [item.worked for item in having]
         seen = (
             (self.heat.fall, self.heat.whose) if more else (self.heat.known.slower_at_rest(worked), _AT_REST),
             (self._slower_along(worked, rested=not more), _ALONG),
@@ -180,8 +182,9 @@ class OutOfPlace:
         values = [item.metrics[name] for item in having]
         for slow, where in seen:
             lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
-            if lost or (decision.verdict in PASSED and self._hides(name, values, slow, decide)):
-                return f"{format_change(-slow)} was seen {where}, and {self.unlike.text}"
+            faster = slow * _ABOUT if where == _ALONG else slow  # the first repetitions are not in that
+            if lost or (decision.verdict in PASSED and self._hides(name, values, faster, decide)):
+                return f"{format_change(-slow)} was seen {where}, and {self.unlike_most.text}"
         return ""
 
     def _slower_along(self, worked: Sequence[float | None], *, rested: bool) -> float:

@@ -426,7 +426,7 @@ def test_a_noisy_workload_alone_makes_no_course():
             for number, (noise, works) in enumerate(noises)
         ]
         found += bool(heat_of(baselines).along.works)
-    assert found <= 8  # 1% of them; beyond that in one draw of 2,000
+    assert found <= 36  # 10% of them; beyond that in one draw of 5,000
 
 
 def test_a_noisy_workload_at_the_end_takes_no_excuse_away():
@@ -437,6 +437,38 @@ def test_a_noisy_workload_at_the_end_takes_no_excuse_away():
         last, workload="noisy", sessions=tuple("abc"), worked=dict.fromkeys("abc", (70.0, 72.0, 74.0))
     )
     assert heat_of([*baselines, last]).slower_at_rest([0.0]) == pytest.approx(0.1, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("noise", "lost", "verdict"),
+    [(0.003, 0.0, "improved"), (0.003, 0.12, "inconclusive"), (0.015, 0.12, "inconclusive")],
+)
+def test_a_device_recorded_hot_in_most_sessions_hides_no_loss_at_rest(noise, lost, verdict, seed):
+    """A board that throttles behind 14 s, recorded three times in a row: its fourth workload alone came behind
+    as little work as in one of the three, so that it was 10% faster than these with 12% lost. What one
+    workload shows of three sessions is little, at some noise; all together do.
+    """
+    source = random.Random(seed)
+    names, begun = tuple("abc"), (0.0, 80.0, 160.0)
+    baselines = []
+    for turn in range(8):
+        worked = {
+            each: tuple(before + 2.0 * (8 * place + turn) for place in range(5))
+            for each, before in zip(names, begun, strict=True)
+        }
+        rows = tuple(
+            tuple((1000.0 if work < 14 else 800.0) * source.gauss(1, noise) for work in worked[each])
+            for each in names
+        )
+        baselines.append(Baseline(f"w{turn}", {}, {IOPS: rows}, sessions=names, worked=worked))
+    judge = judge_at_rest(baselines[3], heat_of(baselines))
+    alone = [
+        Repetition(Output({IOPS: (1000.0 if n < 7 else 800.0) * (1 - lost)}, {}), 2.0, "", worked=2.0 * n)
+        for n in range(12)
+    ]
+    count = next((n for n in range(1, 13) if judge.look(alone[:n])), 12)
+    assert judge.verdict(alone[:count]).verdict == verdict
 
 
 def part_of(night, slower):

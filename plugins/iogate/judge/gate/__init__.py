@@ -10,7 +10,16 @@ docs/gate.md explains the procedure.
 from iogate.judge.borrowed import Borrowed
 from iogate.judge.gate.borrowing import as_assumed, borrow
 from iogate.judge.gate.case import Decision, DecisionVerdict
-from iogate.judge.gate.course import Course, SpreadWithin, Step, course_of, level, spread_within, step_of
+from iogate.judge.gate.course import (
+    NOTHING_KNOWN,
+    Course,
+    SpreadWithin,
+    Step,
+    course_of,
+    level,
+    spread_within,
+    step_of,
+)
 from iogate.judge.gate.decision import decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
@@ -19,6 +28,7 @@ from iogate.judge.gate.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "MOST_EFFORT",
+    "NOTHING_KNOWN",
     "SMALLEST_TOLERANCE",
     "Borrowed",
     "Course",

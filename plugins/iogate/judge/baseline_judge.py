@@ -84,7 +84,7 @@ class BaselineJudge:
 
     @property
     def _count(self) -> Count:
-        hot, behind_more = self.heat.known.span > 0, bool(self._unlike and self._unlike.excuse)
+        hot, behind_more = self.heat.known.hot, bool(self._unlike and self._unlike.excuse)
         return Count(self.workload, self.gate_options, self._places, self._efforts, hot, behind_more)
 
     @property
@@ -181,10 +181,11 @@ class BaselineJudge:
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
-        self._unlike = self._unlike or unlike_work(self.baseline, repetitions)
-        self._unlike_most = self._unlike_most or unlike_work(self.baseline, repetitions, MOST_OF_THEM)
+        unlike = partial(unlike_work, repetitions=repetitions, rests=self.workload.rests)
+        self._unlike = self._unlike or unlike(self.baseline)
+        self._unlike_most = self._unlike_most or unlike(self.baseline, fewest=MOST_OF_THEM)
         within = self.heat.known.beginnings.within(self.baseline)
-        self._alike_within = self._alike_within and not unlike_work(within, repetitions)
+        self._alike_within = self._alike_within and not unlike(within)
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from iogate.judge.along import NO_COURSE, Along, along
 from iogate.judge.at_rest import shares_at_rest, slowly_begun
+from iogate.judge.fall import NO_FALL, Fall, fall_within
 from iogate.judge.likeness import NOT_KNOWN, Beginnings
 from iogate.model import is_rate
 
@@ -20,17 +21,6 @@ _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that 
 _SMALL_CHANCE = 0.005  # where it costs verdicts
 _LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
-_SEVERAL = 2  # sessions: in one something else may have disturbed it
-
-
-class Fall(NamedTuple):
-    """That a rate fell by a share of itself within a session, behind so many seconds of work."""
-
-    share: float = 0.0
-    since: float = 0.0
-
-
-_NONE = Fall()
 
 
 @dataclass(frozen=True)
@@ -50,9 +40,22 @@ class KnownHeat:
     falls: float = 0.0
     carried: float = 0.0
     beginnings: Beginnings = NOT_KNOWN
-    fall: Fall = _NONE
+    fall: Fall = NO_FALL
     at_rest: tuple[tuple[float, float], ...] = ()
     along: Along = NO_COURSE
+
+    @property
+    def hot(self) -> bool:
+        """Whether what comes behind a workload may depend on how often that is measured."""
+        return self.span > 0 or self.fall.share > 0
+
+    def slower_before_a_fall(self, worked: Sequence[float | None], usual: Sequence[float]) -> float:
+        """Return by which share repetitions behind so much work may be slower (negative: faster) than those
+        behind the `usual`, as rates have fallen behind as much as that, and not behind as little as here.
+        """
+        before = any(work < self.fall.since for work in worked if work is not None)
+        behind = any(work >= self.fall.first for work in usual)
+        return -self.fall.share / (1 - self.fall.share) if before and behind else 0.0
 
     def slower_at_rest(self, worked: Sequence[float | None]) -> float:
         """Return by which share repetitions behind so much work are slower where the session began at rest
@@ -78,7 +81,7 @@ class Heat:
 
     known: KnownHeat = KnownHeat()
     rested: bool = False
-    seen: Fall = _NONE
+    seen: Fall = NO_FALL
     steady: float = 0.0
 
     @property
@@ -120,7 +123,7 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    fall, at_rest = _fall_within(baselines), tuple(shares_at_rest(baselines, beginnings))
+    fall, at_rest = fall_within(baselines), tuple(shares_at_rest(baselines, beginnings))
     if not at_rest and any(course.begins_slowly for course in found):  # alone, one may do nothing but begin
         at_rest = tuple(slowly_begun(baselines, beginnings))
     return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest, along(baselines, beginnings))
@@ -140,27 +143,3 @@ def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Bas
             course = course_of(rows, statistics.median_low(map(len, rows)), chance / directions)
             if course and course.span >= _HOT:
                 yield one, name, course
-
-
-def _fall_within(baselines: Sequence[Baseline]) -> Fall:
-    """Return the largest fall of rates that two sessions have, each anywhere: a device that began one of them
-    hot, as it had laid out data, shows no course.
-    """
-    from iogate.judge.gate import step_of
-
-    rows = [
-        (session, row, one.worked.get(session, ()))
-        for one in baselines
-        for name in one.metrics
-        if is_rate(name)
-        for session, row in one.by_session(name).items()
-    ]
-    falls: dict[str, Fall] = {}
-    for session, row, worked in rows:
-        found = step_of(row, range(len(row)), chance=_SMALL_CHANCE / len(rows))
-        if found and -found.change >= max(_HOT, falls.get(session, _NONE).share):
-            falls[session] = Fall(-found.change, worked[found.place] if found.place < len(worked) else 0.0)
-    shares = sorted(fall.share for fall in falls.values())
-    if len(shares) < _SEVERAL:
-        return _NONE
-    return Fall(shares[-_SEVERAL], max(fall.since for fall in falls.values()))

@@ -22,6 +22,7 @@ _SPREADS = 3
 """How many times their median deviation sessions may differ: what ends by size takes now more, now less."""
 _MOST = 0.1  # of the work, however much sessions differ: from one that measured little to one that did much
 _STEP = 0.01  # seconds, to which it is stored
+_TO_REST = 2.0  # times as much work, or as little: how long it takes to come to rest differs by session
 _AT_ONCE = 0.75  # of the work of a session, from which the device had hardly rested
 _BACK = 0.5  # of the way to where it had begun
 _CHANCE = 0.05
@@ -47,8 +48,7 @@ class UnlikeWork:
         return (
             f"{self._fact}: these cannot be held against each other (measure the same workloads in the same "
             "order, on a device that has rested as long; or record all together, three times, rested each "
-            "time for three times its work: --update-baselines, then =append; or wait for a device at rest: "
-            "steady_state)"
+            "time for three times its work: --update-baselines, then =append)"
         )
 
     @property
@@ -65,19 +65,25 @@ class UnlikeWork:
 
 
 def unlike_work(
-    baseline: Baseline, repetitions: Sequence[Repetition], fewest: float = _FEWEST
+    baseline: Baseline,
+    repetitions: Sequence[Repetition],
+    fewest: float = _FEWEST,
+    *,
+    rests: bool = False,
 ) -> UnlikeWork | None:
     """Return which of a session's repetitions came behind more, or less, work than those of the baseline's
-    sessions, but for a part of `fewest`; None: none, as far as is known.
+    sessions, but for a part of `fewest`; None: none, as far as is known. Where the device `rests` before,
+    it is as much more, or less, that it may not have come to the same rest.
     """
+    times = _TO_REST if rests else 1.0
     for index, repetition in enumerate(repetitions):
         known = [row[index] for row in baseline.worked.values() if index < len(row)]
         if repetition.worked is None or not known:
             continue
         spread = min(_SPREADS * _deviation(known), _MOST * max(known))
         slack = max(repetition.work, _SLACK * max(known), spread) + _STEP
-        less = sum(worked <= repetition.worked + slack for worked in known)
-        more = sum(worked >= repetition.worked - slack for worked in known)
+        less = sum(worked <= times * repetition.worked + slack for worked in known)
+        more = sum(times * worked >= repetition.worked - slack for worked in known)
         if min(less, more) < fewest * len(known):
             return UnlikeWork(index + 1, repetition.worked, statistics.median(known))
     return None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from iogate.judge.gate import Course, Decision, Step
 
 _AT_REST = "of sessions that began at rest"
+_WITHIN = "behind less work, before rates fell within sessions of the baselines"
 _ALONG = "in all, added up along the workloads of sessions that began at rest"
 _FURTHER, _FURTHEST = 2.0, 3.0  # times what places differ by: beyond the second nobody can tell
 _ABOUT, _NEAR = 1.15, 0.01  # as far as a change may be beyond what explains it
@@ -126,10 +127,8 @@ class OutOfPlace:
         return self.heat.known.carried if self._rested else self.heat.known.surely
 
     def _finds_heat(self, name: str) -> bool:
-        """Return whether what other workloads make of the device matters to a metric: not where the device is
-        brought to rest before.
-        """
-        return not self.workload.rests and self.places.matters(name, self._heat)
+        """Return whether what other workloads make of the device matters to a metric."""
+        return self.places.matters(name, self._heat)
 
     def beyond(
         self,
@@ -175,10 +174,13 @@ class OutOfPlace:
         if not self.unlike_most:
             return ""
         more, worked = bool(self.unlike_most.excuse), [item.worked for item in having]
-        seen = (
-            (self.heat.fall, self.heat.whose) if more else (self.heat.known.slower_at_rest(worked), _AT_REST),
-            (self._slower_along(worked, rested=not more), _ALONG),
-        )
+        known = self.heat.known
+        seen = [(self._slower_along(worked, rested=not more), _ALONG)]
+        if more:
+            seen.append((self.heat.fall, self.heat.whose))
+        else:
+            seen.append((known.slower_at_rest(worked), _AT_REST))
+            seen.append((known.slower_before_a_fall(worked, self._usual(worked)), _WITHIN))
         values = [item.metrics[name] for item in having]
         for slow, where in seen:
             lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
@@ -191,23 +193,28 @@ class OutOfPlace:
         """Return by which share the device is slower behind so much work than behind that of the baseline's
         sessions, or of those that began at rest, as far as all workloads together show it.
         """
-        begun = self.heat.known.beginnings.begun
-        rows = [row for name, row in self.baseline.worked.items() if not (rested and begun.get(name, 1))]
-        usual = [work for row in rows for work in row[: len(worked)]]
+        usual = self._usual(worked, rested=rested)
         now = [work for work in worked if work is not None]
         return self.heat.known.along.slower(now, usual) if usual else 0.0
+
+    def _usual(self, worked: Sequence[float | None], *, rested: bool = False) -> list[float]:
+        """Return behind how much work as many repetitions of the baseline's sessions came, or of those that
+        began at rest.
+        """
+        begun = self.heat.known.beginnings.begun
+        rows = [row for name, row in self.baseline.worked.items() if not (rested and begun.get(name, 1))]
+        return [work for row in rows for work in row[: len(worked)]]
 
     def _hides(
         self, name: str, values: Sequence[float], slow: float, decide: Callable[[Sequence[float]], str]
     ) -> bool:
         """Return whether a pass of these values may be due to a device that is faster (`slow` below 0)."""
         worse = 1 / (1 - slow) if metric(name).direction == "higher" else 1 - slow
-        matters = slow < 0 and not self.workload.rests and self.places.matters(name, -slow)
+        matters = slow < 0 and self.places.matters(name, -slow)
         return matters and decide([value * worse for value in values]) not in PASSED
 
     def _explains(self, name: str, decision: Decision, fall: float) -> bool:
         """Return whether a metric has lost about as much as rates are seen to fall by, or less."""
-        fall = 0.0 if self.workload.rests else fall
         most = fall if metric(name).direction == "higher" else fall / (1 - fall)
         return fall > 0 and abs(decision.change or 0.0) <= _ABOUT * most + _NEAR
 

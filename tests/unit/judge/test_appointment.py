@@ -57,7 +57,7 @@ def test_what_has_no_course_is_measured_as_often_where_another_workload_has_one(
     for session in range(3):
         name = f"2026-01-0{session + 1}T00:00:00Z-aaaa"
         store(folder, A, values=[1000.0 + session, 1001.0, 999.0, 1000.0, 1002.0], session=name)
-        if session == 2:
+        if session == 1:  # what one session shows may have been something else
             assert judges(folder).appoint(A, (READ,)).minimum == 2
         store(folder, other, values=[1000.0 + session, 998.0, 805.0, 800.0, 801.0], session=name)
     judge = judges(folder).appoint(A, (READ,))

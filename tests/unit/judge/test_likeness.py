@@ -445,7 +445,7 @@ def test_a_noisy_workload_at_the_end_takes_no_excuse_away():
     [(0.003, 0.0, "improved"), (0.003, 0.12, "inconclusive"), (0.015, 0.12, "inconclusive")],
 )
 def test_a_device_recorded_hot_in_most_sessions_hides_no_loss_at_rest(noise, lost, verdict, seed):
-    """A board that throttles behind 14 s, recorded three times in a row: its fourth workload alone came behind
+    """A board that throttles behind 14 s, recorded three times in a row: its fourth workload alone was behind
     as little work as in one of the three, so that it was 10% faster than these with 12% lost. What one
     workload shows of three sessions is little, at some noise; all together do.
     """
@@ -503,3 +503,31 @@ def test_a_session_in_a_row_began_behind_the_one_before():
     assert [*Beginnings.of([first]).begun.values()] == [*IN_A_ROW]
     both = [first, recorded(gets_hot, tuple(work + 10.0 for work in IN_A_ROW))]  # twice as long
     assert [*Beginnings.of(both).begun.values()] == [*IN_A_ROW]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("lost", "verdict"), [(0.0, "improved"), (0.12, "inconclusive"), (0.35, "regressed")]
+)
+def test_a_device_that_fell_behind_now_less_work_and_now_more_hides_no_loss_before(lost, verdict, seed):
+    """A board that throttles sooner in a warm room shows no course; the last workload was always slow, and
+    alone, 12% lost, it was 10% faster.
+    """
+    source = random.Random(seed)
+    names, onsets = tuple("abc"), (26.0, 34.0, 42.0)
+    baselines = []
+    for turn in range(8):
+        worked = tuple(2.0 * (5 * turn + place) for place in range(5))
+        rows = tuple(
+            tuple((1000.0 if work < onset else 800.0) * source.gauss(1, 0.005) for work in worked)
+            for onset in onsets
+        )
+        baselines.append(
+            Baseline(f"w{turn}", {}, {IOPS: rows}, sessions=names, worked=dict.fromkeys(names, worked))
+        )
+    judge = judge_at_rest(baselines[7], heat_of(baselines))
+    alone = [
+        Repetition(Output({IOPS: 1000.0 * (1 - lost) + n}, {}), 2.0, "", worked=2.0 * n) for n in range(12)
+    ]
+    count = next((n for n in range(1, 13) if judge.look(alone[:n])), 12)
+    assert judge.verdict(alone[:count]).verdict == verdict

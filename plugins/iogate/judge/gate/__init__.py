@@ -24,10 +24,12 @@ from iogate.judge.gate.decision import decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
 from iogate.judge.gate.length import RepetitionLength, allowed_variance, repetition_length
 from iogate.judge.gate.looks import SMALLEST_TOLERANCE
+from iogate.judge.gate.noise import NOISE_FLOOR
 from iogate.judge.gate.sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "MOST_EFFORT",
+    "NOISE_FLOOR",
     "NOTHING_KNOWN",
     "SMALLEST_TOLERANCE",
     "Borrowed",

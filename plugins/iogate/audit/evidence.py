@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -136,19 +136,18 @@ class Evidence:
 
     def given(self, *names: str) -> bool:
         """Return whether any option of these names, or beginning with one that ends in `*`, is set."""
-        return any(
-            any(option.startswith(name[:-1]) for option in self._set)
-            if name[-1] == "*"
-            else name in self._set
-            for name in names
-        )
+        return _has(self._set, names)
+
+    def given_to_any(self, *names: str) -> bool:
+        """Return the same of options that are set for some of several jobs alone, or unlike."""
+        jobs = (self.options.get("jobs") or {}).values()
+        own = frozenset().union(*(_set_in(_flat(job)) for job in jobs))
+        return _has(self._set | self.output.unlike | own, names)
 
     @cached_property
     def _set(self) -> frozenset[str]:
         """The options that are given and not off."""
-        return frozenset(
-            option for option, value in self.options.items() if value not in (None, 0, "0", False)
-        )
+        return _set_in(self.options)
 
     @property
     def seeks_depth(self) -> bool:
@@ -218,6 +217,18 @@ class Evidence:
             self.metric(direction, kind, "max") for direction in self.traffic for kind in ("lat", "latency")
         ]
         return max((value for value in values if value is not None), default=0.0) / 1e9
+
+
+def _set_in(options: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(option for option, value in options.items() if value not in (None, 0, "0", False))
+
+
+def _has(given: Iterable[str], names: Sequence[str]) -> bool:
+    return any(
+        option.startswith(name[:-1]) if name[-1] == "*" else option == name
+        for name in names
+        for option in given
+    )
 
 
 def _flat(job: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -56,7 +56,8 @@ class Output:
     that say different things of the same. `space` is the bytes of the files that the engine made itself,
     `histograms` are latencies by direction and kind (`read.clat`) where the engine counts them. `synchronous`
     names the ioengine that had one I/O in flight per job, where the options name none.
-    `latency_step` is the step in ns in which the engine prints latencies (0: fine enough).
+    `latency_step` is the step in ns in which the engine prints latencies (0: fine enough). `unlike` are the
+    names of options that some of several jobs state, and not all alike.
     """
 
     metrics: Mapping[str, float]
@@ -72,6 +73,7 @@ class Output:
     contradictions: tuple[str, ...] = ()
     space: int = 0
     synchronous: str = ""
+    unlike: frozenset[str] = frozenset()
     latency_step: float = 0.0
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 

@@ -1542,6 +1542,7 @@ class TestTablesOfOthers:
         [
             "jobname,bs,read.iops,read.bw_bytes,read.bw_mean\na,4k,100000.5,409602048,389000.5",
             "IOPS,bs,BW\n500k,4k,1953MiB/s (2000MB/s)",
+            "rw,bs,iodepth,numjobs,iops_mean,bw_mean_KiB/s\nrandread,4M,4,8,16.379167,74022.295833",
         ],
     )
     def test_a_mean_of_samples_and_a_rounded_rate_are_no_more_than_doubtful(self, text):

@@ -58,13 +58,13 @@ def little_law(evidence: Evidence) -> Findings:
     """Check that rate x latency = I/Os in flight, which iodepth x jobs bounds.
 
     `invalid` if more than 1.1 times that number were in flight (somewhat more in a short run with long
-    latencies): rate and latency do not belong together. `suspect` if fewer than a third of it were: the queue
-    depth was ignored, or the processor could not fill the queue. The second is not asked of workloads with a
-    limited rate or pauses, that sync, whose time goes by in the syncs, of buffered writes whose time includes
-    their flush, nor of fewer I/Os than ten times the depth. Of several clients it is asked one by one: the
-    rates of all are those of the time when all ran, and their latencies are not. The first is not asked where
-    reads may verify what was written before: in fio's text, which does not state `verify`, where a job that
-    writes has read as well, or its directions ran for different times.
+    latencies): rate and latency do not belong together. `suspect` if fewer than a third of it were: the
+    queue depth was ignored, or the processor could not fill the queue. The second is not asked of workloads
+    with a limited rate or pauses, be it of one of their jobs, that sync, whose time goes by in the syncs, of
+    buffered writes whose time includes their flush, nor of fewer I/Os than ten times the depth. Of several
+    clients it is asked one by one: the rates of all are those of the time when all ran, and their latencies
+    are not. The first is not asked where reads may verify what was written before: in fio's text, which does
+    not state `verify`, where a job that writes has read as well, or its directions ran for different times.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.
@@ -85,7 +85,7 @@ def little_law(evidence: Evidence) -> Findings:
             f"more than possible: {figures}",
             "rate and latency do not belong together: is the latency's unit right, are all jobs counted?",
         )
-    throttled = evidence.given(
+    throttled = evidence.given_to_any(
         "rate*", "thinktime", "iodepth_low", "iodepth_batch*", "latency_target", "flow"
     )
     flushes = evidence.given("end_fsync") and not evidence.needs.direct  # for long, with nothing in flight

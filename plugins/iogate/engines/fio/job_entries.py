@@ -80,6 +80,15 @@ def _stated(report: FioReport, jobs: Sequence[Job]) -> dict[str, Any]:
     }
 
 
+def unlike_options(report: FioReport, jobs: Sequence[Job]) -> frozenset[str]:
+    """Return the names of the options that some jobs state, and not all alike."""
+    found = stated_by_each(report, jobs)
+    names = {key for one in found for key in one}
+    return frozenset(
+        one_line(key) for key in names if any(one.get(key) != found[0].get(key) for one in found)
+    )
+
+
 def any_states(report: FioReport, jobs: Sequence[Job], key: str) -> bool:
     """Return whether any job states an option, be it another value than the other jobs do."""
     return any(key in one for one in stated_by_each(report, jobs))

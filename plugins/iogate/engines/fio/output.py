@@ -19,6 +19,7 @@ from iogate.engines.fio.job_entries import (
     jobs_of,
     shared_options,
     stated_by_each,
+    unlike_options,
     untimed_syncs,
     without_sum,
 )
@@ -157,6 +158,7 @@ def _output(
         synchronous=_DEFAULT_IOENGINE if options and not any_states(report, jobs, "ioengine") else "",
         remarks=remarks(report.said, completed.stderr if completed else ""),
         histograms=histograms,
+        unlike=unlike_options(report, jobs),
     )
 
 

@@ -27,6 +27,7 @@ COLUMNS = (
     "stride_read", "fwrite", "frewrite", "fread", "freread",
 )  # fmt: skip
 """The tests as metrics name them, in the order of the table."""
+_AGAIN = ("rewrite", "reread", "frewrite", "freread")
 _SLACK = 2
 _DIGITS = 9
 _LONGEST = 18
@@ -68,11 +69,14 @@ def read(text: str, *, name: str) -> IozoneTable:
     unit = _iozone_text.unit_of(text[: header.start()], name)
     scale = KIB if unit == "kB/sec" else 1
     columns = _columns(header[0].rstrip(), Position(name, first - 1))
+    switches = _iozone_text.switches(text)
     rows = tuple(
         TableRow(
             line, sizes[0] * KIB, sizes[1] * KIB, {test: float(value) * scale for test, value in figures}
         )
-        for line, sizes, figures in _rows(text[header.end() + 1 :], first, columns, name)
+        for line, sizes, figures in _rows(
+            text[header.end() + 1 :], first, columns, name, retests=switches.get("retest", False)
+        )
     )
     if not rows:
         raise OutputError("iozone's table is empty", position=Position(name, first - 1))
@@ -87,7 +91,7 @@ def read(text: str, *, name: str) -> IozoneTable:
         unit=unit,
         rows=rows,
         complete=is_complete(text),
-        switches=_iozone_text.switches(text),
+        switches=switches,
         remarks=_iozone_text.remarks(text),
     )
 
@@ -109,7 +113,7 @@ def _columns(header: str, position: Position) -> dict[int, str]:
 
 
 def _rows(
-    text: str, first: int, columns: Mapping[int, str], name: str
+    text: str, first: int, columns: Mapping[int, str], name: str, *, retests: bool
 ) -> Iterator[tuple[int, tuple[int, int], list[tuple[str, int]]]]:
     lines = text.split("\n")
     before: list[int] = []
@@ -130,7 +134,16 @@ def _rows(
         sizes = found.pop("file"), found.pop("record")
         if not all(sizes):
             raise OutputError("a row of iozone's table with a size of 0", position=where)
-        yield number, sizes, [(test, value) for test, value in found.items() if value]  # -+n prints zeros
+        yield number, sizes, _measured(found, where, retests=retests)
+
+
+def _measured(found: Mapping[str, int], where: Position, *, retests: bool) -> list[tuple[str, int]]:
+    """Return the tests with their figures, but for those that `-+n` left out, which are zeros."""
+    stood = [test for test, value in found.items() if not value and (retests or test not in _AGAIN)]
+    if stood:
+        message = f"{stood[0]} is 0 kB/s in iozone's table, where it was not left out (-+n)"
+        raise OutputError(message, position=where)
+    return [(test, value) for test, value in found.items() if value]
 
 
 def _column(figure: re.Match[str], columns: Mapping[int, str], where: Position) -> str:

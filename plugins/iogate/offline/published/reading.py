@@ -17,6 +17,7 @@ from iogate.offline.published.row import Row
 from iogate.offline.published.subjects import block_in, by_subject, flying_in, has_vague_latency, subject_of
 
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
+_MEAN = re.compile(r"(?<![a-z])mean(?![a-z])", re.IGNORECASE)
 _MIXED = re.compile(
     r"(?<![^\W_])(?:rand)?rw(?![^\W_])|\bmix|\d{1,2} ?/ ?\d{1,2}(?!\d)|\boltp\b", re.IGNORECASE
 )
@@ -151,6 +152,7 @@ def _row(
         unread=tuple(unread),
         apart=len(named) > 1,
         vague=has_vague_latency(measured),
+        sampled=any(column.kind == "iops" and _MEAN.search(column.header) for column in measured),
         **{"block": block_in(measured) or said.block or of_title, **flying_in(measured), **said.stated},
     )
     return _with_bits(row)

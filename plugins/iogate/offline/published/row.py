@@ -24,7 +24,7 @@ class Row:
     It `flushes` if it tells how long that took: there was no I/O in flight then.
     Directions with columns of their own are `apart`: they may be those of one run, or of a run each.
     `unknown` are headings of the table, told with its first row, that name figures and are not understood.
-    A row is `aside` if it is of how much others differ.
+    A row is `aside` if it is of how much others differ. Its IOPS are `sampled` if they are called a mean.
     An `odd` row has more or fewer cells than there are headings, something else is between it and them, or it
     says itself what its figures are, as another one does; none of its figures can be read.
     """
@@ -47,6 +47,7 @@ class Row:
     mixed: bool = False
     flushes: bool = False
     aside: bool = False
+    sampled: bool = False
 
     def first(self, kind: str, part: str = "", direction: str | None = None) -> Quantity | None:
         """Return the first figure of a kind and part, of one direction if given."""

@@ -29,6 +29,7 @@ from iogate.units import format_duration, format_quantity, size_text
 _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024e3 * 1024}
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
+_MOST_JOBS = 64
 _SAMPLED = 0.035
 """By how much a mean that was sampled may differ from what was done; KiB and kB do by 0.024."""
 
@@ -44,7 +45,9 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
 
     `invalid` if another unit would fit, or if it is more than 10% off; `suspect` if it is more than 1% off,
     and what rounding explains, if it ends in zeros behind two digits (`2100`), or if it fits where the IOPS
-    are thousands, or millions, and are not said to be.
+    are thousands, or millions, and are not said to be. `suspect` as well if the IOPS are called a mean, and
+    are too few by less than one for each job, up to 64 where it is not said how many: fio (3.33) cuts each
+    sample of each job down to a whole number.
 
     Take IOPS x block size: the unit of IOPS is rarely wrong.
     """
@@ -69,15 +72,20 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             fits = []
         many, _ = meant_in[direction]
         fits = [] if many and (proven or many == thousands.NO_THOUSANDS) else fits
+        cut = row.sampled and 0 < error * rate.value <= (row.jobs or _MOST_JOBS)
+        fits = [] if cut else fits
         rounded = abs(error) <= allowed + _rounded(shown)
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""
         meant += "; or it is rounded to two digits" if fits and rounded else ""
         meant += f"; it fits if the IOPS are {many}" if many else ""
+        meant += "; or the IOPS are a mean of samples that were cut down to whole numbers" if cut else ""
         yield finding_of(
             row,
             "bandwidth_unit",
-            "invalid" if (fits and not rounded) or (abs(error) > 0.1 and not many) else "suspect",
-            frozenset({"iops"} if proven and many else BOTH_RATES if many and not fits else {"bandwidth"}),
+            "invalid" if (fits and not rounded) or (abs(error) > 0.1 and not (many or cut)) else "suspect",
+            frozenset(
+                {"iops"} if proven and many else BOTH_RATES if (many and not fits) or cut else {"bandwidth"}
+            ),
             f"{shown.text} is {abs(error):.1%} {'above' if error > 0 else 'below'} {rate.text} IOPS x "
             f"{size_text(row.block or 0)} = {format_quantity(expected, 'B/s')}{meant}",
         )

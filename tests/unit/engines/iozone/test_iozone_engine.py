@@ -249,6 +249,18 @@ class TestAutomaticMode:
         assert "rewrite.bandwidth" not in metrics and "freread.bandwidth" not in metrics
         assert metrics["fread.bandwidth"] > 0
 
+    @pytest.mark.parametrize("figure", ["2333199", "13305116"])
+    def test_a_zero_of_a_test_that_was_run_is_no_figure(self, figure):
+        """It was left out without a word, and the other figures stood."""
+        text = text_of("auto_no_retest").replace(figure, "0".rjust(len(figure)))
+        with pytest.raises(OutputError, match=r"is 0 kB/s in iozone's table"):
+            parse(text)
+
+    def test_nor_is_that_of_a_retest_that_was_not_left_out(self):
+        text = text_of("auto_no_retest").replace("No retest option selected", "")
+        with pytest.raises(OutputError, match="rewrite is 0 kB/s"):
+            parse(text)
+
     def test_microseconds_per_operation(self):
         metrics = parse(text_of("auto_latency")).metrics
         assert metrics["write.latency.mean"] == 11_000

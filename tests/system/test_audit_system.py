@@ -142,6 +142,21 @@ def test_a_loop_device_is_counted_and_its_cache_is_told(tmp_path, folder, option
     assert invalid(found) == set()
 
 
+def test_what_a_loop_device_lies_on_is_told_layer_by_layer(tmp_path, folder):
+    """One with direct I/O on a file in a file system of a cached one, and one on a file in memory."""
+    need("mkfs.ext4")
+    with Loops(tmp_path) as loops:
+        cached, point = loops.formatted("ext4", 256 * MIB)
+        inner = loops.attach(written(point / "inner.img"), "--direct-io=on")
+        found = findings(inner, folder)
+        assert cached.name in found["loop_cache"][1] and "no_device" not in found
+        loops.into_memory()
+        if loops.folder == tmp_path:
+            pytest.skip("memory takes no direct I/O here")
+        found = findings(loops.attach(written(loops.folder / "disk.img"), "--direct-io=on"), folder)
+        assert found["no_device"][0] == "suspect" and "on a file in tmpfs" in found["no_device"][1]
+
+
 def test_a_file_system_on_a_loop_device_is_counted(tmp_path, folder):
     need("mkfs.ext4")
     with Loops(tmp_path) as loops:

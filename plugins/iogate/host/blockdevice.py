@@ -12,7 +12,7 @@ from pathlib import Path
 
 from iogate.host import sysfs
 from iogate.host.backing_file import BackingFile, backing_file
-from iogate.host.mounts import block_number
+from iogate.host.mounts import block_number, number_text
 
 SYS = Path("/sys")
 _SECTOR = 512  # of /sys, whatever the device's own is
@@ -134,11 +134,27 @@ class BlockDevice:
         """Return the whole disks that it lies on in the end, through partitions, device mapper, md and
         loop.
         """
-        reached = _closure([self], lambda device: device._carriers())
-        return [device for device in reached if not device._carriers()]
+        reached = _closure([self], lambda device: device.carriers())
+        return [device for device in reached if not device.carriers()]
 
-    def _carriers(self) -> list[BlockDevice]:
-        """Return what carries it."""
+    @property
+    def file_system_below(self) -> str | None:
+        """The `major:minor` of the file system on which the file of a loop device lies, as stat(2) has it;
+        None if it is not on a file, or nobody knows.
+        """
+        if not self.backing_file or self.loop_target:
+            return None
+        if below := self._below:
+            return number_text(below.identity[0])
+        try:
+            return number_text(os.stat(self.backing_file).st_dev)
+        except OSError:
+            return None
+
+    def carriers(self) -> list[BlockDevice]:
+        """Return the block devices that carry it, as its partition's disk does, and those that it is made
+        of.
+        """
         if self.slaves:
             return self.slaves
         if self.is_partition and self.whole != self:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import MeasurementError
-from iogate.host.environment import differences, identity_changes
+from iogate.host.environment import differences, machine_changes
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.heat import Heat
@@ -157,10 +157,10 @@ class BaselineJudge:
         all machines of that.
         """
         known = self.baseline.environment.identity
-        mismatch = identity_changes(known, environment.identity)
+        mismatch = machine_changes(known, environment.identity)
         if not mismatch:
             return
-        unlike = identity_changes(known, environment.identity, self._of_model or {})
+        unlike = machine_changes(known, environment.identity, self._of_model or {})
         if unlike or self._of_model is None:
             raise MeasurementError(
                 f"the baseline is of another machine: {'; '.join(mismatch)}",

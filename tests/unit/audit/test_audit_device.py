@@ -66,7 +66,7 @@ each_check = pytest.mark.parametrize(
 
 @each_check
 def test_io_that_goes_elsewhere_is_not_held_against_the_target(check):
-    idle = reading(10.0, disk(5000, 700, cached=True, write_cache="write back"))
+    idle = reading(10.0, disk(5000, 700, cached="loop7", write_cache="write back"))
     subject = run(written=GIB // 2, after=idle)
     assert said(check, replace(subject, needs=replace(subject.needs, target=False))) == []
 
@@ -127,8 +127,15 @@ class TestPageCache:
         assert severities(device.not_counted, subject) == ["note"]
 
     def test_a_loop_device_over_the_page_cache_is_suspect(self):
-        after = reading(10.0, disk(5000 + GIB, cached=True))
+        after = reading(10.0, disk(5000 + GIB, cached="loop7"))
         assert severities(device.loop_cache, run(after=after)) == ["suspect"]
+
+    @pytest.mark.parametrize("memory", ["zram0", "loop7 on a file in tmpfs"])
+    def test_a_device_that_is_memory_is_suspect(self, memory):
+        ((severity, message),) = said(
+            device.no_device, run(after=reading(10.0, disk(5000 + GIB, memory=memory)))
+        )
+        assert severity == "suspect" and memory in message
 
     @pytest.mark.parametrize(
         ("share", "expected"), [(0.001, ["suspect"]), (0.06, ["invalid"]), (1.0, ["invalid"])]

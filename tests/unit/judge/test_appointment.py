@@ -215,6 +215,25 @@ def test_what_one_session_knows_of_the_machine_holds_for_the_next(folder):
         judge.check(Environment(identity={**known, "disk_serial": "B2"}))
 
 
+@pytest.mark.parametrize("known", [{"disk": "WD SN850"}, {"disk_capacity": "1.0 TB"}])
+def test_a_target_on_no_known_disk_is_not_the_disk_of_the_baseline(folder, known):
+    """As where a volume was not mounted: an overlay passed against an NVMe disk, and was appended."""
+    store(folder, A, environment=Environment(identity={**LAB_7.identity, **known}))
+    own, appending = judges(folder), judges(folder, update="append")
+    for judge in (own.appoint(A, (READ,)), appending.appoint(A, (READ,))):
+        judge.check(Environment(identity={**LAB_7.identity, **known, "disk_serial": "1"}))
+        with pytest.raises(MeasurementError, match="nothing is known of a disk here"):
+            judge.check(LAB_7)
+
+
+def test_a_baseline_that_knows_no_disk_says_nothing_of_one(folder):
+    """One that was recorded on the network, say; and a serial number may be read by root alone."""
+    store(folder, A, environment=Environment(identity={**LAB_7.identity, "disk_serial": "1"}))
+    judges(folder).appoint(A, (READ,)).check(LAB_7)
+    judges(folder).appoint(A, (READ,)).check(Environment(identity={**LAB_7.identity, "disk": "WD SN850"}))
+    judges(folder).appoint(A, (READ,)).check(Environment())
+
+
 def test_any_machine_of_the_model_is_held_against_a_good_one_where_that_is_said(folder):
     known = {**LAB_7.identity, "serial": "1"}
     store(folder, A, environment=Environment(identity=known))

@@ -26,9 +26,10 @@ _AT_MOST = 1.1  # of what a second of the series says, which takes up to a tenth
 
 
 def no_device(evidence: Evidence) -> Findings:
-    """Find file systems without a device of their own (tmpfs, overlay, network).
+    """Find file systems without a device of their own (tmpfs, overlay, network), and devices that are memory.
 
-    `suspect` on a file system in memory (tmpfs, ramfs), or an overlay whose upper layer is in memory or
+    `suspect` on a file system in memory (tmpfs, ramfs), a block device that is memory (zram, brd) or lies on
+    such a file system, as a loop device may, or an overlay whose upper layer is in memory or
     cannot be seen: these are not figures of storage, or nobody knows. `invalid` there if direct I/O is
     claimed of which all disks of the machine together moved less than 90%. `note` on others: nothing shows
     what came from caches.
@@ -56,6 +57,8 @@ def no_device(evidence: Evidence) -> Findings:
 def _memory(evidence: Evidence) -> str:
     """Return how the target is memory, or may be; empty if it is not."""
     reading, kind, over = evidence.after, evidence.file_system, ""
+    if reading is not None and reading.disk is not None and reading.disk.memory:
+        return f"the target is {reading.disk.memory}: these are the numbers of memory, not of storage"
     if kind in LAYERED and reading is not None and reading.disk is None:
         if reading.held is None:
             return f"the target is an {kind} whose upper layer cannot be seen from here: it may be in memory"
@@ -286,7 +289,7 @@ def _limit(evidence: Evidence) -> tuple[float | None, str]:
 
 
 def loop_cache(evidence: Evidence) -> Findings:
-    """Find a loop device over the page cache of its backing file.
+    """Find a loop device over the page cache of its backing file, be it below others.
 
     `suspect`: I/O that is direct to the loop device is buffered below it.
 
@@ -296,7 +299,7 @@ def loop_cache(evidence: Evidence) -> Findings:
     if disk and disk.cached and evidence.needs.direct and evidence.needs.target:
         yield finding(
             "suspect",
-            f"{disk.name} goes through the page cache of its backing file, direct or not",
+            f"{disk.cached} goes through the page cache of its backing file, direct or not",
             "losetup --direct-io=on",
         )
 

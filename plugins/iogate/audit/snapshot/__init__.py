@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iogate.audit.snapshot.health import Health, controller_of, health_of
+from iogate.audit.snapshot.layers import MEMORY, layers
 from iogate.audit.snapshot.link import Link, link_of
 from iogate.audit.snapshot.system import System, system
 from iogate.host import sysfs
@@ -18,7 +19,6 @@ from iogate.host.blockdevice import btrfs_members
 from iogate.host.fiemap import unwritten_bytes
 from iogate.host.mounts import Mount, backing, block_number, mount_of
 
-_IN_MEMORY = re.compile(r"z?ram\d+")  # block devices that are memory
 _SECTOR = 512  # the unit of /sys/block/*/stat whatever the device's own sector: Documentation/block/stat.rst
 
 
@@ -40,8 +40,9 @@ class Disk:
 
     `target` are the counters of the target itself (a partition's, perhaps), `whole` those of the whole disk,
     which is the one below of a volume that lies on one. `lumped` says that the kernel counts the partition's
-    I/O on the whole disk alone. `counted` is False where the kernel keeps no counters. `cached` says that it
-    is a loop device which goes through the page cache of its backing file. An I/O of up to `unsplit` bytes is
+    I/O on the whole disk alone. `counted` is False where the kernel keeps no counters. `cached` is the
+    loop device, this one or below it, which goes through the page cache of its backing file, `memory` what of
+    it is memory. An I/O of up to `unsplit` bytes is
     one for the disk, too, wherever its pages lie (0: not known).
     """
 
@@ -50,7 +51,8 @@ class Disk:
     whole: Counters
     lumped: bool = False
     counted: bool = True
-    cached: bool = False
+    cached: str = ""
+    memory: str = ""
     unsplit: int = 0
     rotational: bool = False
     scheduler: str = ""
@@ -163,10 +165,12 @@ def _disk(number: str, root: Path) -> Disk | None:
         return None
     whole = _whole(_folder(number, root))
     queue, member = whole / "queue", _only_member(whole)
+    below = layers(number, root)
     chosen = re.search(r"\[([\w-]+)\]", sysfs.text(queue / "scheduler"))
     return replace(
         found,
-        cached=sysfs.text(whole / "loop/dio") == "0",
+        cached=below.cached,
+        memory=below.memory,
         unsplit=_unsplit(member / "queue"),
         rotational=sysfs.text(queue / "rotational") == "1",
         scheduler=chosen[1] if chosen else "",
@@ -218,7 +222,7 @@ def all_disks(root: Path) -> Counters | None:
     What lies on another is counted twice: it is the most that may have been moved.
     """
     folder = root / "sys/block"
-    disks = [folder / name for name in sysfs.names(folder) if not _IN_MEMORY.fullmatch(name)]
+    disks = [folder / name for name in sysfs.names(folder) if not MEMORY.fullmatch(name)]
     if not folder.exists() or any(sysfs.text(disk / "queue/iostats") == "0" for disk in disks):
         return None
     moved = [_counters(Path(os.path.realpath(disk))) for disk in disks]

@@ -15,6 +15,7 @@ from iogate.host.environment.compare import (
     differences,
     identity_changes,
     identity_mismatch,
+    machine_changes,
     material,
     model_of,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "differences",
     "identity_changes",
     "identity_mismatch",
+    "machine_changes",
     "material",
     "model_of",
     "observe",

@@ -22,6 +22,8 @@ INDIVIDUAL = ("serial", "disk_serial", "disk_wwid")
 _OF_EACH_DISK = ("disk", "disk_serial", "disk_wwid", "disk_capacity", "disk_firmware")
 """What each disk of an array says, in the order of their kernel names, which change places at a boot."""
 
+_READ_BY_ANYBODY = ("disk", "disk_capacity")
+
 _NO_CPU = re.compile(r"ARMv\d+ Processor rev \d+ .*")
 """What some kernels say of each Arm processor, and others not: 32-bit ones, and NVIDIA's. It names none."""
 
@@ -77,6 +79,19 @@ def identity_changes(
         )
         shared -= {*INDIVIDUAL, *alike}
     return _changes(*({name: one[name] for name in one if name in shared} for one in (old, new)))
+
+
+def machine_changes(
+    old: Mapping[str, str], new: Mapping[str, str], model: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return how this machine (`new`) differs from the one that a baseline is of: as `identity_changes`, and
+    if the disk there is known, and of the one here nothing is. Models and capacities can be read by anybody:
+    it is none, as where a volume was not mounted and its folder lies on an overlay or on the network.
+    """
+    none = bool(new) and not any(name in new for name in _OF_EACH_DISK)
+    lost = [name for name in _READ_BY_ANYBODY if none and name in old]
+    told = [f"{name} was {old[name]}, and nothing is known of a disk here" for name in lost[:1]]
+    return [*identity_changes(old, new, model), *map(printable, told)]
 
 
 def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from iogate.host.environment import identity_changes
+from iogate.host.environment import machine_changes
 from iogate.model import Environment
 from iogate.units import printable
 
@@ -14,7 +14,7 @@ def foreign(sessions: Mapping[str, Environment], environment: Environment) -> st
     is, as far as both know.
     """
     for name, known in sessions.items():
-        changes = identity_changes(known.identity, environment.identity)
+        changes = machine_changes(known.identity, environment.identity)
         if changes:
             return printable(
                 f"the session {name} of the baseline is of another machine: {'; '.join(changes)}"

@@ -73,7 +73,7 @@ class Output:
     contradictions: tuple[str, ...] = ()
     space: int = 0
     synchronous: str = ""
-    unlike: frozenset[str] = frozenset()
+    unlike: tuple[str, ...] = ()
     latency_step: float = 0.0
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 

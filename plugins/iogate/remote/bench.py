@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from iogate.errors import EngineError, InputError, InputErrors, TargetError
+from iogate.errors import EngineError, InputError, InputErrors, MeasurementError, TargetError
 from iogate.measure.bench import Pair, Places, Watcher
 from iogate.measure.local_bench import folder_name
 from iogate.measure.settings import Settings
@@ -25,6 +25,9 @@ from iogate.model import (
 from iogate.remote.calls import FarCalls
 from iogate.remote.far import Facts, Request
 from iogate.target.resolve import Target
+from iogate.units import printable
+
+_OFF = 0.05  # of a clock; ones that are set gradually differ by a thousandth at the most (adjtimex(2))
 
 
 def check_numbers(seconds: float, series: Sequence[float]) -> None:
@@ -127,7 +130,18 @@ class RemoteBench(FarCalls):
         finally:
             self._within = PurePosixPath()
         self._check_kept()
+        self._check_pace()
         return found
+
+    def _check_pace(self) -> None:
+        """Raise MeasurementError if the clock there runs faster or slower than ours."""
+        ratio = self._connection.post.pace.ratio
+        if ratio is not None and abs(ratio - 1) > _OFF:
+            raise MeasurementError(
+                f"the clock of {printable(self._connection.host)} runs at {ratio:.0%} of the speed of this "
+                "machine's: so far off are all rates and times that it says",
+                remedy="find out why (its clock source, or it throttles for heat), and measure again",
+            )
 
     def _check_kept(self) -> None:
         """Raise EngineError if raw files could not be kept."""

@@ -15,11 +15,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from iogate.remote.pace import Pace
+
 BEAT = 2.0
 SILENCE = 15.0
 _HEARING = 1.0
 """Seconds of one wait: Python hears of a signal that came just before it when it is over."""
-_BEAT: tuple[Any, ...] = ("beat",)
+_BEAT = "beat"
 _LOST: tuple[Any, ...] = ("lost",)
 _END: tuple[Any, ...] = ("end",)
 
@@ -53,6 +55,7 @@ class Post:
         lost: Callable[[], None] = lambda: None,
     ) -> None:
         self.silent = False
+        self.pace = Pace()
         self._waiting = 0
         self._channel = channel
         self._heard, self._tell_lost = heard, lost
@@ -119,7 +122,9 @@ class Post:
         self._last = time.monotonic()
         if message == _LOST:
             self._lose()
-        elif message != _BEAT and not self._heard(message):
+        elif message[:1] == (_BEAT,):
+            self._hear_beat(message[1:])
+        elif not self._heard(message):
             with self._lock:
                 self._waiting += _size(message)
                 full = self._waiting > _MOST
@@ -127,6 +132,10 @@ class Post:
                 self._lose()
             else:
                 self._inbox.put(message)
+
+    def _hear_beat(self, said: tuple[Any, ...]) -> None:
+        if len(said) == 1 and isinstance(said[0], float) and math.isfinite(said[0]):
+            self.pace.hear(said[0], self._last)
 
     def _lose(self) -> None:
         with self._lock:
@@ -143,7 +152,7 @@ class Post:
                 try:
                     message = self._outbox.get(timeout=BEAT)
                 except queue.Empty:
-                    message = _BEAT
+                    message = (_BEAT, time.monotonic())
                 if message is _END:
                     return
                 self._channel.send(message)

@@ -9,19 +9,25 @@ import execnet
 import pytest
 
 from iogate.host.interrupts import Interrupts, heard
-from iogate.remote import post
+from iogate.remote import pace, post
 from iogate.remote.post import Lost, Post
+from waiting import eventually
 
 ECHO = "while True: channel.send(channel.receive())"
 DEAF = "channel.receive(); import time; time.sleep(60)"
 
 
 @pytest.fixture
-def channel(request):
+def channel_of():
     group = execnet.Group()
     gateway = group.makegateway(f"popen//python={sys.executable}")
-    yield gateway.remote_exec(request.param)
+    yield gateway.remote_exec
     group.terminate(0)
+
+
+@pytest.fixture
+def channel(request, channel_of):
+    return channel_of(request.param)
 
 
 @pytest.mark.parametrize("channel", [ECHO], indirect=True)
@@ -125,3 +131,31 @@ def test_one_more_ctrl_c_ends_a_wait_that_nothing_else_would():
         interrupts.restore()
         signal.signal(signal.SIGINT, before)
         mail.close()
+
+
+SLOW = """
+import time
+channel.receive()
+while True:
+    channel.send(("beat", time.monotonic() / 2))
+    time.sleep(0.02)
+"""
+
+
+@pytest.mark.parametrize("channel", [SLOW], indirect=True)
+def test_beats_tell_how_fast_the_clock_of_the_other_side_runs(channel, monkeypatch):
+    monkeypatch.setattr(pace, "_SECONDS", 0.2)
+    mail = Post(channel)
+    mail.send("begin")
+    assert eventually(lambda: mail.pace.ratio is not None)
+    assert mail.pace.ratio == pytest.approx(0.5, abs=0.15)
+    mail.close()
+
+
+@pytest.mark.parametrize("said", ['"now"', "float('nan')", "10**400", "1.0, 2.0", ""])
+def test_beats_that_say_no_time_are_beats_all_the_same(said, channel_of):
+    mail = Post(channel_of(f"channel.receive(); channel.send(('beat', {said})); channel.send(('call', 1))"))
+    mail.send("begin")
+    assert mail.receive(10) == ("call", 1)
+    assert mail.pace.ratio is None
+    mail.close()

@@ -20,6 +20,7 @@ from iogate.remote.bench import RemoteBench
 from iogate.remote.client import Client
 from iogate.remote.far import Facts
 from iogate.remote.far_client import Asked, ClientFacts, Conducted
+from iogate.remote.pace import Pace
 from iogate.remote.post import Lost
 from iogate.remote.raw_files import is_raw, kept_as
 from iogate.remote.wire import packed
@@ -40,6 +41,7 @@ class FakeConnection:
 
     def __init__(self, text):
         self.post = self
+        self.pace = Pace()
         self.lost = self.silent = False
         self.sent = []
         self.inbox = deque()

@@ -142,7 +142,7 @@ class Evidence:
         """Return the same of options that are set for some of several jobs alone, or unlike."""
         jobs = (self.options.get("jobs") or {}).values()
         own = frozenset().union(*(_set_in(_flat(job)) for job in jobs))
-        return _has(self._set | self.output.unlike | own, names)
+        return _has(self._set.union(self.output.unlike, own), names)
 
     @cached_property
     def _set(self) -> frozenset[str]:

@@ -80,13 +80,11 @@ def _stated(report: FioReport, jobs: Sequence[Job]) -> dict[str, Any]:
     }
 
 
-def unlike_options(report: FioReport, jobs: Sequence[Job]) -> frozenset[str]:
+def unlike_options(report: FioReport, jobs: Sequence[Job]) -> tuple[str, ...]:
     """Return the names of the options that some jobs state, and not all alike."""
     found = stated_by_each(report, jobs)
-    names = {key for one in found for key in one}
-    return frozenset(
-        one_line(key) for key in names if any(one.get(key) != found[0].get(key) for one in found)
-    )
+    names = dict.fromkeys(key for one in found for key in one)
+    return tuple(one_line(key) for key in names if any(one.get(key) != found[0].get(key) for one in found))
 
 
 def any_states(report: FioReport, jobs: Sequence[Job], key: str) -> bool:

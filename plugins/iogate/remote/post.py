@@ -1,8 +1,8 @@
 """Messages between both sides: sent by a thread of its own, with a heartbeat; the same on either side.
 
 A thread sends, so that an interrupt (Ctrl-C, a time limit) never cuts a message in two. The heart beats every
-two seconds; whoever has heard nothing for 15 s takes the other side for lost: a connection may be silent
-without end, after a reboot or where a router forgot it.
+two seconds, and says its time; whoever has heard nothing for 15 s takes the other side for lost: a connection
+may be silent without end, after a reboot or where a router forgot it.
 """
 
 from __future__ import annotations
@@ -148,14 +148,16 @@ class Post:
 
     def _send_all(self) -> None:
         with contextlib.suppress(OSError, EOFError):  # its end is heard of, too
+            beat = time.monotonic() + BEAT
             while True:
-                try:
-                    message = self._outbox.get(timeout=BEAT)
-                except queue.Empty:
-                    message = (_BEAT, time.monotonic())
-                if message is _END:
-                    return
-                self._channel.send(message)
+                with contextlib.suppress(queue.Empty):
+                    message = self._outbox.get(timeout=max(0.0, beat - time.monotonic()))
+                    if message is _END:
+                        return
+                    self._channel.send(message)
+                if time.monotonic() >= beat:
+                    self._channel.send((_BEAT, time.monotonic()))
+                    beat = time.monotonic() + BEAT
 
     def _watch(self) -> None:
         while not self._over.wait(1.0):

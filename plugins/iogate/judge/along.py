@@ -16,7 +16,7 @@ from typing import NamedTuple
 from iogate.judge.likeness import Beginnings
 from iogate.model import Baseline, is_rate
 
-_CHANCE = 0.1  # of devices without such a course, where it costs verdicts on changes of about as much
+_CHANCE = 0.03  # of devices without such a course, where it costs verdicts on changes of about as much
 _HOT = 0.01
 _MOST = 1.0  # a factor of 2.7
 _SHORTEST = 0.01  # seconds, to which it is stored

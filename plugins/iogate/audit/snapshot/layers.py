@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iogate.host.blockdevice import BlockDevice
-from iogate.host.mounts import IN_MEMORY, mounts
+from iogate.host.mounts import IN_MEMORY, backing, mounts
 
 MEMORY = re.compile(r"z?ram\d+")
 """Names of block devices that are memory."""
@@ -41,6 +41,7 @@ def layers(number: str, root: Path) -> Layers:
         open_ones += device.carriers()
         if below := device.file_system_below:
             mount = next((one for one in mounts(root / "proc") if one.number == below), None)
+            mount = backing(mount, root / "proc") if mount else None
             if mount and mount.file_system in IN_MEMORY:
                 memory = memory or f"{device.name} on a file in {mount.file_system}"
             elif mount and mount.block_number:

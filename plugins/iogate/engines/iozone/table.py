@@ -8,7 +8,7 @@ The header's words end where the figures do, give or take a character, in both w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -27,7 +27,7 @@ COLUMNS = (
     "stride_read", "fwrite", "frewrite", "fread", "freread",
 )  # fmt: skip
 """The tests as metrics name them, in the order of the table."""
-_AGAIN = ("rewrite", "reread", "frewrite", "freread")
+_AGAIN = {"rewrite", "reread", "frewrite", "freread"}
 _SLACK = 2
 _DIGITS = 9
 _LONGEST = 18
@@ -70,13 +70,13 @@ def read(text: str, *, name: str) -> IozoneTable:
     scale = KIB if unit == "kB/sec" else 1
     columns = _columns(header[0].rstrip(), Position(name, first - 1))
     switches = _iozone_text.switches(text)
+    needed = set(COLUMNS) if unit in ("kB/sec", "ops/sec") else set[str]()  # less than 1 us may be 0
+    needed -= set() if switches.get("retest") else _AGAIN
     rows = tuple(
         TableRow(
             line, sizes[0] * KIB, sizes[1] * KIB, {test: float(value) * scale for test, value in figures}
         )
-        for line, sizes, figures in _rows(
-            text[header.end() + 1 :], first, columns, name, retests=switches.get("retest", False)
-        )
+        for line, sizes, figures in _rows(text[header.end() + 1 :], first, columns, name, needed)
     )
     if not rows:
         raise OutputError("iozone's table is empty", position=Position(name, first - 1))
@@ -113,7 +113,7 @@ def _columns(header: str, position: Position) -> dict[int, str]:
 
 
 def _rows(
-    text: str, first: int, columns: Mapping[int, str], name: str, *, retests: bool
+    text: str, first: int, columns: Mapping[int, str], name: str, needed: Set[str]
 ) -> Iterator[tuple[int, tuple[int, int], list[tuple[str, int]]]]:
     lines = text.split("\n")
     before: list[int] = []
@@ -134,14 +134,14 @@ def _rows(
         sizes = found.pop("file"), found.pop("record")
         if not all(sizes):
             raise OutputError("a row of iozone's table with a size of 0", position=where)
-        yield number, sizes, _measured(found, where, retests=retests)
+        yield number, sizes, _measured(found, where, needed)
 
 
-def _measured(found: Mapping[str, int], where: Position, *, retests: bool) -> list[tuple[str, int]]:
+def _measured(found: Mapping[str, int], where: Position, needed: Set[str]) -> list[tuple[str, int]]:
     """Return the tests with their figures, but for those that `-+n` left out, which are zeros."""
-    stood = [test for test, value in found.items() if not value and (retests or test not in _AGAIN)]
+    stood = [test for test, value in found.items() if not value and test in needed]
     if stood:
-        message = f"{stood[0]} is 0 kB/s in iozone's table, where it was not left out (-+n)"
+        message = f"{stood[0]} is 0 in iozone's table, where it was not left out (-+n)"
         raise OutputError(message, position=where)
     return [(test, value) for test, value in found.items() if value]
 

@@ -6,11 +6,12 @@ loss lies within; nor if it changed for certain by much of its tolerance, as lat
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iogate.errors import MeasurementError
-from iogate.judge.baseline import MAXIMUM_SESSIONS, foreign
+from iogate.judge.baseline import MAXIMUM_SESSIONS, not_here
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.heat import Heat
 from iogate.judge.judge import GateOptions
@@ -19,13 +20,14 @@ from iogate.units import format_change, format_share, ordinal
 
 FORCE = "--update-baselines=force appends it all the same"
 ANEW = "if that stays so, begin anew: --update-baselines"
+_APART = 0.01  # that a mean differs by what stands out
 _HARMLESS = 0.5
 """The part of its tolerance that a metric may gain, or lose, without hiding a later loss of the tolerance."""
 
 
 def require_same_machine(sessions: Mapping[str, Environment], environment: Environment) -> None:
     """Raise MeasurementError if a session to be added would lie beside some of another machine."""
-    other = foreign(sessions, environment)
+    other = not_here(sessions, environment)
     if other:
         remedy = (
             "name the right --device, or record it on the machine of the baseline, or begin anew with "
@@ -82,11 +84,20 @@ def refusal(verdict: Verdict) -> str:
             return f"{worse}: the loss would become part of the baseline; {ANEW}"
         if item.losing:
             lost = f"{item.metric.name} has lost more than the noise that is usual here explains"
-            by = f"{format_change(item.change or 0.0)}, tolerance {format_share(item.tolerance or 0.0)}"
+            by = f"{_lost(item)}, tolerance {format_share(item.tolerance or 0.0)}"
             return f"{lost} ({by}): it would widen the baseline until the loss lies within; measure again"
         if item.gating and (why := _implausible(item)):
             return f"{item.metric.name} {why}"
     return ""
+
+
+def _lost(item: MetricVerdict) -> str:
+    """Return by how much a metric changed, and in the mean of all where some stood out that do not count."""
+    change = item.change or 0.0
+    mean = statistics.fmean(item.values) / item.baseline - 1 if item.values and item.baseline else change
+    worse = mean - change if item.metric.direction == "lower" else change - mean
+    told = f", and {format_change(mean)} in the mean of all repetitions" if worse > _APART else ""
+    return f"{format_change(change)}{told}"
 
 
 def known_changes(verdict: Verdict) -> str:

@@ -104,6 +104,8 @@ def along(baselines: Sequence[Baseline], beginnings: Beginnings) -> Along:
 
 def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
     """Yield how the first rate of a workload goes, if it has sessions and repetitions enough."""
+    from iogate.judge.gate import undisturbed
+
     name = next(filter(is_rate, baseline.metrics), "")
     rows = [
         (row, worked)
@@ -119,7 +121,8 @@ def _slopes(baseline: Baseline, beginnings: Beginnings) -> Iterator[_Slope]:
         statistics.median(worked[place] for _, worked in rows) for place in range(places)
     )
     if min(second - first, last - second) >= _SHORTEST:
-        rises = [math.log(row[places - 1] / row[1]) for row, _ in rows]
+        logs = undisturbed([[math.log(value) for value in row[:places]] for row, _ in rows])
+        rises = [row[places - 1] - row[1] for row in logs]
         yield _Slope(first, last + (last - second) / (places - 2), last - second, rises)
 
 

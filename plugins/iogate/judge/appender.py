@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from iogate.judge.addition import admit, judge_session
-from iogate.judge.baseline import foreign
+from iogate.judge.baseline import not_here
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
 from iogate.judge.heat import Heat
@@ -47,7 +47,7 @@ class Appender(Recorder):
 
     def check(self, environment: Environment) -> None:
         if self._force:
-            self._other = foreign(self._sessions, environment)
+            self._other = not_here(self._sessions, environment)
         else:
             super().check(environment)
 

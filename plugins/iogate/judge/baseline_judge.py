@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import MeasurementError
-from iogate.host.environment import differences, machine_changes
+from iogate.host.environment import differences, identity_changes, lost_disk
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.heat import Heat
@@ -48,6 +48,7 @@ _ANOTHER_ONE = (
     "name the right --device; or, if it took the place of the other, record it with --update-baselines; or, "
     "if machines of the model are held against that one, say so in the profile: accepts: model"
 )
+_NOT_MOUNTED = "is the right target mounted? Else name the right --device, or --io-target"
 _NO_TOLERANCE = Tolerance()
 
 
@@ -156,11 +157,13 @@ class BaselineJudge:
         """Raise MeasurementError if the baseline is of another machine, or of another model if it holds for
         all machines of that.
         """
+        if lost := lost_disk(self.baseline.environment, environment):
+            raise MeasurementError(f"the baseline is of another machine: {lost}", remedy=_NOT_MOUNTED)
         known = self.baseline.environment.identity
-        mismatch = machine_changes(known, environment.identity)
+        mismatch = identity_changes(known, environment.identity)
         if not mismatch:
             return
-        unlike = machine_changes(known, environment.identity, self._of_model or {})
+        unlike = identity_changes(known, environment.identity, self._of_model or {})
         if unlike or self._of_model is None:
             raise MeasurementError(
                 f"the baseline is of another machine: {'; '.join(mismatch)}",

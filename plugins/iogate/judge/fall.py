@@ -19,6 +19,7 @@ _HOT = 0.01
 _SEVERAL = 2  # sessions: in one something else may have disturbed it
 _FEWEST = 2  # repetitions before it, and behind it
 _SHARED = 0.5
+_TRIED = 8  # of the largest: one workload alone may have made them
 _NORMAL = 0.6745 * math.sqrt(2)  # of the standard deviation: the median difference of two repetitions
 
 
@@ -43,6 +44,7 @@ class _Row(NamedTuple):
     logs: Sequence[float]
     worked: Sequence[float]
     noise: float
+    direction: str
 
 
 @dataclass
@@ -71,10 +73,14 @@ class _Split:
         row, before = self.rows[place], self._before[place]
         behind = len(row.logs) - before
         if before and behind:
-            weight = before * behind / len(row.logs) / row.noise**2
+            weight = self._weight(place)
             self._weighed += sign * weight * self._step(place)
             self._weights += sign * weight
             self._sides = self._sides[0] + sign * before, self._sides[1] + sign * behind
+
+    def _weight(self, place: int) -> float:
+        row, before = self.rows[place], self._before[place]
+        return before * (len(row.logs) - before) / len(row.logs) / row.noise**2
 
     def _step(self, place: int) -> float:
         before, sums = self._before[place], self._sums[place]
@@ -93,32 +99,63 @@ class _Split:
     @property
     def shared(self) -> bool:
         """Whether most rows that it divides changed so, by half as much at least: it was not one alone."""
-        steps = [
-            self._step(place) / self.change
-            for place, (row, before) in enumerate(zip(self.rows, self._before, strict=True))
-            if 0 < before < len(row.logs)
-        ]
-        return statistics.median(steps) >= _SHARED
+        return statistics.median(step for _, _, step in self._divided()) <= _SHARED * self.change
+
+    @property
+    def unmoved(self) -> frozenset[str]:
+        """The directions whose rates did not change so, where several tell: reads beside a cache."""
+        steps: defaultdict[str, list[float]] = defaultdict(list)
+        for row, _, step in self._divided():
+            steps[row.direction].append(step)
+        told = {name: statistics.median(own) for name, own in steps.items() if len(own) >= _FEWEST}
+        return frozenset(name for name, step in told.items() if step > _SHARED * self.change)
+
+    def share(self, unmoved: frozenset[str]) -> float:
+        """Return by which share the others fell."""
+        moved = [part for part in self._divided() if part[0].direction not in unmoved]
+        weights = math.fsum(weight for _, weight, _ in moved)
+        return -math.expm1(math.fsum(weight * step for _, weight, step in moved) / weights)
+
+    def _divided(self) -> Iterator[tuple[_Row, float, float]]:
+        """Yield the rows that it divides, each with its weight and its step."""
+        for place, (row, before) in enumerate(zip(self.rows, self._before, strict=True)):
+            if 0 < before < len(row.logs):
+                yield row, self._weight(place), self._step(place)
 
 
-def fall_within(baselines: Sequence[Baseline]) -> Fall:
-    """Return the largest fall of rates that two sessions have, each anywhere: a device that began one of them
-    hot, as it had laid out data, or in a warmer room, shows no course.
+def falls_within(baselines: Sequence[Baseline]) -> dict[str, Fall]:
+    """Return the largest falls of rates that two sessions have, each anywhere, by direction, and of all (the
+    empty name); nothing if there is none. A device that began one of them hot, as it had laid out data, or in
+    a warmer room, shows no course.
 
     All workloads of a session together tell it, each beside its own level (one-way layout of two groups in
-    blocks of unlike noise; Scheffé, The Analysis of Variance, 1959, ch. 4 and 10).
+    blocks of unlike noise; Scheffé, The Analysis of Variance, 1959, ch. 4 and 10): those of one direction,
+    and of both where one does not say otherwise, as reads beside a cache of writes do.
     """
     sessions: defaultdict[str, list[_Row]] = defaultdict(list)
     for one in baselines:
         for name in _one_for_each_direction(one.metrics):
             for session, row in _rows(one, name):
                 sessions[session].append(row)
-    falls = [found for rows in sessions.values() if (found := _fall_of(rows))]
-    if len(falls) < _SEVERAL:
-        return NO_FALL
-    shares = sorted(fall.share for fall in falls)
-    since = [fall.since for fall in falls]
-    return Fall(shares[-_SEVERAL], max(since), min(since))
+    directions = {row.direction for rows in sessions.values() for row in rows}
+    joint, unmoved = _several(sessions.values())
+    falls = {}
+    for name in directions:
+        own, _ = _several([row for row in rows if row.direction == name] for rows in sessions.values())
+        falls[name] = own if own.share or name in unmoved else joint
+    largest = max([joint, *falls.values()])
+    return {**falls, "": largest} if largest.share else {}
+
+
+def _several(sessions: Iterable[Sequence[_Row]]) -> tuple[Fall, frozenset[str]]:
+    """Return the fall that several sessions have, and the directions that did not fall in any of them."""
+    found = [fall for rows in sessions if (fall := _fall_of(rows))]
+    if len(found) < _SEVERAL:
+        return NO_FALL, frozenset()
+    shares = sorted(fall.share for fall, _ in found)
+    since = [fall.since for fall, _ in found]
+    unmoved = frozenset.intersection(*(unmoved for _, unmoved in found))
+    return Fall(shares[-_SEVERAL], max(since), min(since)), unmoved
 
 
 def _one_for_each_direction(metrics: Mapping[str, object]) -> Iterable[str]:
@@ -141,11 +178,11 @@ def _rows(baseline: Baseline, name: str) -> Iterator[tuple[str, _Row]]:
     ]
     noise = max(statistics.median(differences or [0.0]) / _NORMAL, NOISE_FLOOR)
     for session, (logs, worked) in known.items():
-        yield session, _Row(logs, worked, noise)
+        yield session, _Row(logs, worked, noise, name.partition(".")[0])
 
 
-def _fall_of(rows: Sequence[_Row]) -> Fall | None:
-    """Return the fall of one session, if it is beyond chance."""
+def _fall_of(rows: Sequence[_Row]) -> tuple[Fall, frozenset[str]] | None:
+    """Return the fall of one session, if it is beyond chance, and the directions that did not fall."""
     from iogate.judge.gate.distributions import variance_ratio_bound
 
     degrees = sum(len(row.logs) - 1 for row in rows) - 1
@@ -154,14 +191,22 @@ def _fall_of(rows: Sequence[_Row]) -> Fall | None:
     total = math.fsum(_squares(row.logs) / row.noise**2 for row in rows)
     order = sorted((work, place, n) for place, row in enumerate(rows) for n, work in enumerate(row.worked))
     bound = variance_ratio_bound(1, degrees, 1 - _CHANCE / len(order))
-    split, most, found = _Split(rows), 0.0, None
-    for (_, place, n), (behind, _, _) in itertools.pairwise(order):
+    split, found = _Split(rows), list[tuple[float, int]]()
+    for number, (_, place, n) in enumerate(order[:-1], 1):
         split.pass_by(place, rows[place].logs[n])
         squares = split.squares
         noise = max((total - squares) / degrees, 1.0)
-        if squares > max(most, noise * bound) and split.change < 0 and split.shared:
-            most, found = squares, Fall(-math.expm1(split.change), behind, behind)
-    return found if found and found.share >= _HOT else None
+        if squares > noise * bound and split.change < 0:
+            found.append((squares, number))
+    for _, number in sorted(found, reverse=True)[:_TRIED]:
+        split = _Split(rows)
+        for _, place, n in order[:number]:
+            split.pass_by(place, rows[place].logs[n])
+        if split.shared:
+            unmoved, behind = split.unmoved, order[number][0]
+            share = split.share(unmoved)
+            return (Fall(share, behind, behind), unmoved) if share >= _HOT else None
+    return None
 
 
 def _squares(logs: Sequence[float]) -> float:

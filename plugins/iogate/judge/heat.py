@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from iogate.judge.along import NO_COURSE, Along, along
 from iogate.judge.at_rest import shares_at_rest, slowly_begun
-from iogate.judge.fall import NO_FALL, Fall, fall_within
+from iogate.judge.fall import NO_FALL, Fall, falls_within
 from iogate.judge.likeness import NOT_KNOWN, Beginnings
 from iogate.model import is_rate
 
@@ -29,10 +29,10 @@ class KnownHeat:
     of its baselines (0: there is none). `span` is beyond what chance makes of 5% of all devices, where a
     false alarm costs repetitions, `surely` of 0.5%, where it costs verdicts, `carried` the same but for what
     comes anew in each session by the `beginnings` of these; `falls` is by how much it is slower behind some
-    of these than before, which is little where it only warms up. `fall` is how rates fell within sessions,
-    wherever that was, and `at_rest` by which share repetitions were slower, or faster, of sessions that
-    began at rest, behind so many seconds of work; `along` is how the device goes along the work of those,
-    as far as all workloads together show it.
+    of these than before, which is little where it only warms up. `falls_within` are how rates fell within
+    sessions, by direction, wherever that was, and `at_rest` by which share repetitions were slower, or
+    faster, of sessions that began at rest, behind so many seconds of work; `along` is how the device goes
+    along the work of those, as far as all workloads together show it.
     """
 
     span: float = 0.0
@@ -40,22 +40,31 @@ class KnownHeat:
     falls: float = 0.0
     carried: float = 0.0
     beginnings: Beginnings = NOT_KNOWN
-    fall: Fall = NO_FALL
+    falls_within: Mapping[str, Fall] = field(default_factory=dict)
     at_rest: tuple[tuple[float, float], ...] = ()
     along: Along = NO_COURSE
+
+    @property
+    def fall(self) -> Fall:
+        """The largest of the falls within sessions."""
+        return self.falls_within.get("", NO_FALL)
 
     @property
     def hot(self) -> bool:
         """Whether what comes behind a workload may depend on how often that is measured."""
         return self.span > 0 or self.fall.share > 0
 
-    def slower_before_a_fall(self, worked: Sequence[float | None], usual: Sequence[float]) -> float:
-        """Return by which share repetitions behind so much work may be slower (negative: faster) than those
-        behind the `usual`, as rates have fallen behind as much as that, and not behind as little as here.
+    def slower_before_a_fall(
+        self, name: str, worked: Sequence[float | None], usual: Sequence[float]
+    ) -> float:
+        """Return by which share repetitions of a metric behind so much work may be slower (negative: faster)
+        than those behind the `usual`, as rates have fallen behind as much as that, and not behind as little
+        as here.
         """
-        before = any(work < self.fall.since for work in worked if work is not None)
-        behind = any(work >= self.fall.first for work in usual)
-        return -self.fall.share / (1 - self.fall.share) if before and behind else 0.0
+        fall = self.falls_within.get(name.partition(".")[0], self.fall)
+        before = any(work < fall.since for work in worked if work is not None)
+        behind = any(work >= fall.first for work in usual)
+        return -fall.share / (1 - fall.share) if before and behind else 0.0
 
     def slower_at_rest(self, worked: Sequence[float | None]) -> float:
         """Return by which share repetitions behind so much work are slower where the session began at rest
@@ -123,10 +132,12 @@ def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:
     beginnings = Beginnings.of(baselines)
     left = (course for one, name, course in sure if not beginnings.comes_anew(one, name, course))
     carried = max((course.span for course in left), default=0.0)
-    fall, at_rest = fall_within(baselines), tuple(shares_at_rest(baselines, beginnings))
+    falls_by, at_rest = falls_within(baselines), tuple(shares_at_rest(baselines, beginnings))
     if not at_rest and any(course.begins_slowly for course in found):  # alone, one may do nothing but begin
         at_rest = tuple(slowly_begun(baselines, beginnings))
-    return KnownHeat(span, surely, falls, carried, beginnings, fall, at_rest, along(baselines, beginnings))
+    return KnownHeat(
+        span, surely, falls, carried, beginnings, falls_by, at_rest, along(baselines, beginnings)
+    )
 
 
 def _courses(baselines: Sequence[Baseline], chance: float) -> Iterator[tuple[Baseline, str, Course]]:

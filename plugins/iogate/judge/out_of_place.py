@@ -180,7 +180,7 @@ class OutOfPlace:
             seen.append((self.heat.fall, self.heat.whose))
         else:
             seen.append((known.slower_at_rest(worked), _AT_REST))
-            seen.append((known.slower_before_a_fall(worked, self._usual(worked)), _WITHIN))
+            seen.append((known.slower_before_a_fall(name, worked, self._usual(worked)), _WITHIN))
         values = [item.metrics[name] for item in having]
         for slow, where in seen:
             lost = decision.verdict == "regressed" and self._explains(name, decision, slow)

@@ -1,10 +1,11 @@
 """Where rates fall within sessions for the work that they did."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from iogate.judge.fall import NO_FALL, fall_within
+from iogate.judge.fall import NO_FALL, falls_within
 from iogate.model import Baseline
 
 IOPS = "read.iops"
@@ -34,6 +35,11 @@ def by_turns(speed, noise=0.01, seed=1, workloads=4, sessions=NAMES):
     ]
 
 
+def fall_within(baselines):
+    """The largest fall."""
+    return falls_within(baselines).get("", NO_FALL)
+
+
 def throttles(*onsets, to=0.8):
     """A device that falls behind so much work, in each session of its own."""
     return lambda session, work, turn: 1.0 if work < onsets[session] else to
@@ -61,6 +67,25 @@ def test_all_workloads_together_tell_a_fall_wherever_it_is(onsets):
 )
 def test_nothing_else_is_a_fall(speed):
     assert fall_within(by_turns(speed)) == NO_FALL
+
+
+def test_what_falls_for_writes_alone_is_said_of_them():
+    """As where a cache is full; readers of a card were undecided for that."""
+    speed = throttles(20, 24, 28)
+    reads = by_turns(lambda session, work, turn: 1.0 if turn % 2 else speed(session, work, turn))
+    mixed = [
+        one if number % 2 else replace(one, metrics={"write.iops": one.metrics[IOPS]})
+        for number, one in enumerate(reads)
+    ]
+    found = falls_within(mixed)
+    assert found["write"].share == found[""].share == pytest.approx(0.2, abs=0.02)
+    assert found["read"] == NO_FALL
+
+
+def test_what_falls_for_all_is_said_of_those_too_that_were_not_there():
+    first, *others = by_turns(throttles(20, 20, 20))
+    late = replace(first, metrics={"write.iops": tuple(row[:1] for row in first.metrics[IOPS])})
+    assert falls_within([late, *others]).get("write", falls_within(others)[""]).share > 0.15
 
 
 def test_chance_makes_none():

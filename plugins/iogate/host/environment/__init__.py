@@ -15,7 +15,7 @@ from iogate.host.environment.compare import (
     differences,
     identity_changes,
     identity_mismatch,
-    machine_changes,
+    lost_disk,
     material,
     model_of,
 )
@@ -28,7 +28,7 @@ __all__ = [
     "differences",
     "identity_changes",
     "identity_mismatch",
-    "machine_changes",
+    "lost_disk",
     "material",
     "model_of",
     "observe",

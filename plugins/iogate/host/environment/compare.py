@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from iogate.formats.words import nearest
+from iogate.host.mounts import OF_ONE_MACHINE
 from iogate.model import Environment
 from iogate.units import printable
 
@@ -81,17 +82,18 @@ def identity_changes(
     return _changes(*({name: one[name] for name in one if name in shared} for one in (old, new)))
 
 
-def machine_changes(
-    old: Mapping[str, str], new: Mapping[str, str], model: Mapping[str, str] | None = None
-) -> list[str]:
-    """Return how this machine (`new`) differs from the one that a baseline is of: as `identity_changes`, and
-    if the disk there is known, and of the one here nothing is. Models and capacities can be read by anybody:
-    it is none, as where a volume was not mounted and its folder lies on an overlay or on the network.
+def lost_disk(old: Environment, new: Environment) -> str:
+    """Return which disk a baseline is of, where of the one here nothing is known; empty if something is.
+
+    Models and capacities can be read by anybody: it is none, as where a volume was not mounted and its folder
+    lies on an overlay or on the network. File systems of several disks say nothing, as those do not always
+    find theirs in a container.
     """
-    none = bool(new) and not any(name in new for name in _OF_EACH_DISK)
-    lost = [name for name in _READ_BY_ANYBODY if none and name in old]
-    told = [f"{name} was {old[name]}, and nothing is known of a disk here" for name in lost[:1]]
-    return [*identity_changes(old, new, model), *map(printable, told)]
+    known = [old.identity[name] for name in _READ_BY_ANYBODY if name in old.identity]
+    none = bool(new.identity) and not any(name in new.identity for name in _OF_EACH_DISK)
+    if not (known and none) or new.subject.get("file_system") in OF_ONE_MACHINE:
+        return ""
+    return printable(f"its disk was {known[0]}, and nothing is known of a disk here")
 
 
 def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

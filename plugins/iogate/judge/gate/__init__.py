@@ -19,6 +19,7 @@ from iogate.judge.gate.course import (
     level,
     spread_within,
     step_of,
+    undisturbed,
 )
 from iogate.judge.gate.decision import decide
 from iogate.judge.gate.effort import MOST_EFFORT, effort
@@ -51,4 +52,5 @@ __all__ = [
     "sensitivity",
     "spread_within",
     "step_of",
+    "undisturbed",
 ]

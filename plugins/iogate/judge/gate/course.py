@@ -24,6 +24,8 @@ from iogate.judge.gate.values import BaselineValues, Unusable, read_sessions
 _CHANCE = 0.01
 _REST = 0.01
 _BEGINNING = 0.125
+_STALLED, _FAR = math.log(0.75), 8.0  # times the noise
+_NORMAL = 0.6745  # of the standard deviation: the median distance from the middle
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,34 @@ def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> C
     if places < 2:
         return None
     whole = [session for session in sessions if len(session) >= places]
-    logs = [[math.log(value) for value in session[:places]] for session in whole]
+    logs = undisturbed([[math.log(value) for value in session[:places]] for session in whole])
     if (steps := _steps(logs, chance)) is None:
         return None
     return Course(steps, settled=places > 2 and _steps([row[1:] for row in logs], _REST) is None)
+
+
+def undisturbed(logs: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return sessions of equal length, in logarithms of rates, without their stalls: the one repetition of a
+    session that is slower by a quarter, and by far more than others differ, than its place and the others of
+    its session have it (by medians, which it moves little: Tukey, Exploratory Data Analysis, 1977, ch. 11).
+    """
+    middles = [statistics.median(row) for row in logs]
+    places = [
+        statistics.median(value - middle for value, middle in zip(column, middles, strict=True))
+        for column in zip(*logs, strict=True)
+    ]
+    fits = [[middle + place for place in places] for middle in middles]
+    apart = [
+        [value - fit for value, fit in zip(row, own, strict=True)]
+        for row, own in zip(logs, fits, strict=True)
+    ]
+    noise = max(statistics.median(abs(value) for row in apart for value in row) / _NORMAL, NOISE_FLOOR)
+    found = [list(row) for row in logs]
+    for row, fit, far in zip(found, fits, apart, strict=True):
+        beyond = [place for place, value in enumerate(far) if abs(value) > _FAR * noise]
+        if len(beyond) == 1 and far[beyond[0]] < _STALLED:
+            row[beyond[0]] = fit[beyond[0]]
+    return found
 
 
 def _steps(logs: Sequence[Sequence[float]], chance: float) -> tuple[float, ...] | None:

@@ -30,6 +30,7 @@ _UNITS: Mapping[str, float] = {**RATES, "1000 KiB/s": 1024e3, "1000 MiB/s": 1024
 _ORDERED = ("bandwidth", "iops", *sorted(LATENCY))
 _TAIL = 10
 _MOST_JOBS = 64
+_EXACT = 0.0005  # of a unit: samples that were cut down make that by chance alone
 _SAMPLED = 0.035
 """By how much a mean that was sampled may differ from what was done; KiB and kB do by 0.024."""
 
@@ -72,7 +73,10 @@ def bandwidth_unit(row: Row, context: Context) -> FigureFindings:
             fits = []
         many, _ = meant_in[direction]
         fits = [] if many and (proven or many == thousands.NO_THOUSANDS) else fits
-        cut = row.sampled and 0 < error * rate.value <= (row.jobs or _MOST_JOBS)
+        exact = any(
+            abs(shown.number * factor / expected - 1) <= _EXACT + allowed - 0.01 for factor in _UNITS.values()
+        )
+        cut = row.sampled and 0 < error * rate.value <= (row.jobs or _MOST_JOBS) and not exact
         fits = [] if cut else fits
         rounded = abs(error) <= allowed + _rounded(shown)
         meant = f"; it fits if the unit is {fits[0]}" if fits else ""

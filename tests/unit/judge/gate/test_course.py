@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iogate.judge.gate import Course, course_of, level
+from iogate.judge.gate import Course, course_of, level, undisturbed
 
 WARMING = (0.75, 0.92, 0.97, 0.99, 1.0)
 
@@ -106,3 +106,34 @@ def test_falls_and_rises_are_the_largest_of_all_pairs_of_places(steps):
     assert course.falls == pytest.approx(
         max(0.0, *(math.expm1(b - a) for b, a in itertools.combinations(steps, 2)))
     )
+
+
+@pytest.mark.parametrize("stalled", [1, 2])
+@pytest.mark.parametrize("speed", [0.15, 0.5, 0.7])
+def test_a_stall_hides_no_course(speed, stalled):
+    """One repetition of fifteen did, as its noise was that of all: an unchanged device that warms up was
+    `regressed` alone from rest.
+    """
+    warm = [0.86, 0.91, 0.95, 0.98, 1.0]
+    sessions = list(drawn([1000 * share for share in warm], sessions=3, noise=0.005))
+    for place in range(stalled):
+        row = list(sessions[place])
+        row[2 + place % 2] *= speed
+        sessions[place] = tuple(row)
+    found = course_of(sessions, 5)
+    assert found and found.span == pytest.approx(1 / 0.86 - 1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1.0, 1.0, 1.0, 1.0, 0.7]] * 3,  # a course
+        [[1.0, 1.0, 1.0, 1.0, 1.0], [0.7, 0.7, 0.7, 0.7, 0.7], [1.0, 1.0, 1.0, 1.0, 1.0]],  # another day
+        [[1.0, 1.0, 1.0, 0.7, 0.7], [1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]],  # two of a session
+        [[1.0, 1.0, 0.8, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]],  # by a fifth
+        [[1.0, 1.0, 1.4, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]],  # faster
+    ],
+)
+def test_nothing_else_is_a_stall(rows):
+    logs = [[math.log(value) for value in row] for row in rows]
+    assert undisturbed(logs) == logs

@@ -114,7 +114,7 @@ class _Split:
         """Return by which share the others fell."""
         moved = [part for part in self._divided() if part[0].direction not in unmoved]
         weights = math.fsum(weight for _, weight, _ in moved)
-        return -math.expm1(math.fsum(weight * step for _, weight, step in moved) / weights)
+        return -math.expm1(math.fsum(weight * step for _, weight, step in moved) / weights) if moved else 0.0
 
     def _divided(self) -> Iterator[tuple[_Row, float, float]]:
         """Yield the rows that it divides, each with its weight and its step."""

@@ -93,7 +93,9 @@ def lost_disk(old: Environment, new: Environment) -> str:
     none = bool(new.identity) and not any(name in new.identity for name in _OF_EACH_DISK)
     if not (known and none) or new.subject.get("file_system") in OF_ONE_MACHINE:
         return ""
-    return printable(f"its disk was {known[0]}, and nothing is known of a disk here")
+    return printable(
+        f"its disk was {known[0]}, and nothing is known of a disk here: is the right target mounted?"
+    )
 
 
 def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

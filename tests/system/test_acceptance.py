@@ -65,7 +65,8 @@ def test_the_same_speed_passes(accepted):
     disk, project = accepted
     result = disk.run(project, 2000, "suites", "--device=lab")
     assert result.status == 0, result.text
-    assert result.verdicts["random_read"] in ("pass", "drift")
+    # it may be "improved", by a little, where the machine was busy while it was recorded
+    assert result.verdicts["random_read"] in ("pass", "drift", "improved")
     assert change(result) == pytest.approx(0, abs=0.04)
 
 

@@ -18,7 +18,7 @@ cd "$(git rev-parse --show-toplevel)"
 git update-index -q --refresh || true
 set -- "${prefix}suites" "${prefix}baselines"
 if ! git diff-index --quiet HEAD -- || [ "$(git status --porcelain -unormal -- "$@")" ]; then
-    fail 'this checkout is changed, by others before perhaps: git reset --hard; git clean -fd'
+    fail 'this checkout is changed, by others before perhaps: git reset --hard; git clean -fd -e .venv'
 fi
 
 folder=$(mktemp -d)

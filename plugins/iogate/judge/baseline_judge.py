@@ -48,7 +48,7 @@ _ANOTHER_ONE = (
     "name the right --device; or, if it took the place of the other, record it with --update-baselines; or, "
     "if machines of the model are held against that one, say so in the profile: accepts: model"
 )
-_NOT_MOUNTED = "mount it; or name the right --device, or --io-target"
+_NOT_MOUNTED = "is the right target mounted? Else name the right --device, or --io-target"
 _NO_TOLERANCE = Tolerance()
 
 

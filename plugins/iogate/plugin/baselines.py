@@ -68,7 +68,7 @@ def _write(
     verbosity: int,
 ) -> Iterator[str]:
     """Write what was recorded of a suite, and yield what its baseline is now."""
-    from iogate.judge.baseline import changes_table, foreign, load_sessions, update
+    from iogate.judge.baseline import changes_table, not_here, load_sessions, update
 
     anew = settings.update == "replace"
     replaced = _replaced(path, suite, records) if anew else {}
@@ -85,7 +85,7 @@ def _write(
         runtimes={one.workload.name: one.workload.chosen_runtime or 0.0 for one in records},
         worked={one.workload.name: _worked(one) for one in records},
     )
-    if other := foreign(before, session.environment):
+    if other := not_here(before, session.environment):
         now = (
             "any machine of its model is held against this one now"
             if judges.of_model is not None

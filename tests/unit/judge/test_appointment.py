@@ -236,8 +236,11 @@ def test_a_baseline_that_knows_no_disk_says_nothing_of_one(folder):
 
 def test_a_file_system_of_several_disks_does_not_always_find_them(folder):
     """btrfs on a mapped disk, whose name a container has no node of: the same disk was refused."""
-    store(folder, A, environment=Environment(identity={**LAB_7.identity, "disk_capacity": "1.0 TB"}))
+    known = {**LAB_7.identity, "disk_capacity": "1.0 TB"}
+    store(folder, A, environment=Environment(known, {"file_system": "btrfs"}))
     judges(folder).appoint(A, (READ,)).check(Environment(LAB_7.identity, {"file_system": "btrfs"}))
+    with pytest.raises(MeasurementError, match="nothing is known of a disk here"):
+        judges(folder).appoint(A, (READ,)).check(Environment(LAB_7.identity, {"file_system": "zfs"}))
 
 
 def test_any_machine_of_the_model_is_held_against_a_good_one_where_that_is_said(folder):

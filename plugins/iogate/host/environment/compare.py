@@ -86,16 +86,15 @@ def lost_disk(old: Environment, new: Environment) -> str:
     """Return which disk a baseline is of, where of the one here nothing is known; empty if something is.
 
     Models and capacities can be read by anybody: it is none, as where a volume was not mounted and its folder
-    lies on an overlay or on the network. File systems of several disks say nothing, as those do not always
-    find theirs in a container.
+    lies on an overlay or on the network. One and the same file system of several disks says nothing, as its
+    disks are not always found in a container.
     """
     known = [old.identity[name] for name in _READ_BY_ANYBODY if name in old.identity]
     none = bool(new.identity) and not any(name in new.identity for name in _OF_EACH_DISK)
-    if not (known and none) or new.subject.get("file_system") in OF_ONE_MACHINE:
+    kinds = {one.subject.get("file_system", "") for one in (old, new)}
+    if not (known and none) or (len(kinds) == 1 and kinds <= OF_ONE_MACHINE):
         return ""
-    return printable(
-        f"its disk was {known[0]}, and nothing is known of a disk here: is the right target mounted?"
-    )
+    return printable(f"its disk was {known[0]}, and nothing is known of a disk here")
 
 
 def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

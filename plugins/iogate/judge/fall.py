@@ -19,6 +19,7 @@ _HOT = 0.01
 _SEVERAL = 2  # sessions: in one something else may have disturbed it
 _FEWEST = 2  # repetitions before it, and behind it
 _SHARED = 0.5
+_STALLED = math.log(0.75)
 _TRIED = 8  # of the largest: one workload alone may have made them
 _NORMAL = 0.6745 * math.sqrt(2)  # of the standard deviation: the median difference of two repetitions
 
@@ -168,7 +169,7 @@ def _rows(baseline: Baseline, name: str) -> Iterator[tuple[str, _Row]]:
     from iogate.judge.gate import NOISE_FLOOR
 
     known = {
-        session: ([math.log(value) for value in row], worked[: len(row)])
+        session: (_without_stalls([math.log(value) for value in row]), worked[: len(row)])
         for session, row in baseline.by_session(name).items()
         if len(worked := baseline.worked.get(session, ())) >= len(row) > 1
         and all(0 < value < math.inf for value in row)
@@ -179,6 +180,16 @@ def _rows(baseline: Baseline, name: str) -> Iterator[tuple[str, _Row]]:
     noise = max(statistics.median(differences or [0.0]) / _NORMAL, NOISE_FLOOR)
     for session, (logs, worked) in known.items():
         yield session, _Row(logs, worked, noise, name.partition(".")[0])
+
+
+def _without_stalls(logs: Sequence[float]) -> list[float]:
+    """Return repetitions without those that are slower by a quarter than the ones before and behind."""
+    found = list(logs)
+    for place in range(1, len(logs) - 1):
+        beside = logs[place - 1], logs[place + 1]
+        if logs[place] < min(beside) + _STALLED:
+            found[place] = statistics.fmean(beside)
+    return found
 
 
 def _fall_of(rows: Sequence[_Row]) -> tuple[Fall, frozenset[str]] | None:

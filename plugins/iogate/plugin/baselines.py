@@ -68,7 +68,7 @@ def _write(
     verbosity: int,
 ) -> Iterator[str]:
     """Write what was recorded of a suite, and yield what its baseline is now."""
-    from iogate.judge.baseline import changes_table, not_here, load_sessions, update
+    from iogate.judge.baseline import changes_table, load_sessions, not_here, update
 
     anew = settings.update == "replace"
     replaced = _replaced(path, suite, records) if anew else {}

@@ -94,6 +94,24 @@ def test_chance_makes_none():
     assert found.count(NO_FALL) == 300
 
 
+def stalls(source):
+    """A device that stalls now and then."""
+    return lambda *_: 0.5 if source.random() < 0.03 else 1.0
+
+
+def test_stalls_make_none():
+    """One workload after the other, each divides its own repetitions alone."""
+    found = []
+    for seed in range(200):
+        rows = by_turns(stalls(random.Random(seed)), 0.005, seed, workloads=8)
+        apart = [
+            replace(one, worked=dict.fromkeys(NAMES, tuple(2.0 * (5 * turn + n) for n in range(5))))
+            for turn, one in enumerate(rows)
+        ]
+        found.append(fall_within(apart))
+    assert found.count(NO_FALL) >= 196
+
+
 def test_a_noisy_workload_beside_quiet_ones_makes_none():
     found = []
     for seed in range(100):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import deque
 
-_BEATS = 20  # the last ones
-_PART = 5
-"""Beats, of which the one that was least on its way counts: others may have been held up."""
+_BEATS = 24  # the last ones
+_PART = 8
+"""Beats, of which the one that was least on its way counts: as many as may be held up before a host is lost."""
 _SECONDS = 20.0  # that they are apart at least
 
 

@@ -20,12 +20,12 @@ def test_a_clock_is_as_fast_as_its_beats_tell(speed):
     assert heard(speed) == pytest.approx(speed, abs=0.01)
 
 
-@pytest.mark.parametrize("late", [(29,), (28, 29), (10, 11, 12), (12, 13, 20)])
+@pytest.mark.parametrize("late", [(29,), range(23, 30), range(6, 13), (12, 13, 20)])
 def test_beats_that_were_held_up_make_no_other_clock(late):
     assert heard(1.0, held_up=lambda number: 10.0 if number in late else 0.0) == pytest.approx(1, abs=0.01)
 
 
-@pytest.mark.parametrize(("beats", "apart"), [(0, 2.0), (9, 2.0), (10, 0.1)])
+@pytest.mark.parametrize(("beats", "apart"), [(0, 2.0), (15, 2.0), (16, 0.1)])
 def test_of_few_beats_nothing_is_known(beats, apart):
     assert heard(0.5, beats=beats, apart=apart) is None
 

@@ -9,7 +9,7 @@ from collections import deque
 
 _BEATS = 24  # the last ones
 _PART = 8
-"""Beats, of which the one that was least on its way counts: as many as may be held up before a host is lost."""
+"""Beats, of which the one that was least on its way counts: more than are held up before a host is lost."""
 _SECONDS = 20.0  # that they are apart at least
 
 

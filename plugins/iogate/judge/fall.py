@@ -99,8 +99,15 @@ class _Split:
 
     @property
     def shared(self) -> bool:
-        """Whether most rows that it divides changed so, by half as much at least: it was not one alone."""
-        return statistics.median(step for _, _, step in self._divided()) <= _SHARED * self.change
+        """Whether most rows that it divides changed so, by half as much at least, and most repetitions of each:
+        it was not one alone.
+        """
+        steps = [
+            statistics.median_high(row.logs[before:]) - statistics.median_low(row.logs[:before])
+            for row, before in zip(self.rows, self._before, strict=True)
+            if 0 < before < len(row.logs)
+        ]
+        return statistics.median(steps) <= _SHARED * self.change
 
     @property
     def unmoved(self) -> frozenset[str]:

@@ -99,8 +99,8 @@ class _Split:
 
     @property
     def shared(self) -> bool:
-        """Whether most rows that it divides changed so, by half as much at least, and most repetitions of each:
-        it was not one alone.
+        """Whether most rows that it divides changed so, by half as much at least, and most repetitions of
+        each: it was not one alone.
         """
         steps = [
             statistics.median_high(row.logs[before:]) - statistics.median_low(row.logs[:before])

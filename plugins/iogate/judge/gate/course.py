@@ -91,10 +91,14 @@ def course_of(baseline: BaselineValues, most: int, chance: float = _CHANCE) -> C
     if places < 2:
         return None
     whole = [session for session in sessions if len(session) >= places]
-    logs = undisturbed([[math.log(value) for value in session[:places]] for session in whole])
-    if (steps := _steps(logs, chance)) is None:
+    measured = [[math.log(value) for value in session[:places]] for session in whole]
+    logs = undisturbed(measured)
+    stalls = sum(
+        a != b for row, own in zip(measured, logs, strict=True) for a, b in zip(row, own, strict=True)
+    )
+    if (steps := _steps(logs, chance, stalls)) is None:
         return None
-    return Course(steps, settled=places > 2 and _steps([row[1:] for row in logs], _REST) is None)
+    return Course(steps, settled=places > 2 and _steps([row[1:] for row in logs], _REST, stalls) is None)
 
 
 def undisturbed(logs: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -121,15 +125,15 @@ def undisturbed(logs: Sequence[Sequence[float]]) -> list[list[float]]:
     return found
 
 
-def _steps(logs: Sequence[Sequence[float]], chance: float) -> tuple[float, ...] | None:
+def _steps(logs: Sequence[Sequence[float]], chance: float, stalls: int) -> tuple[float, ...] | None:
     """Return by how much each place of sessions of equal length differs from their mean, in logarithms; None
-    if chance makes so much in a part of `chance`.
+    if chance makes so much in a part of `chance`. What stands in for `stalls` tells nothing of noise.
     """
     count, places = len(logs), len(logs[0])
     rows = [_centred(row) for row in logs]
     steps = [math.fsum(column) / count for column in zip(*rows, strict=True)]
     rest = math.fsum((value - step) ** 2 for row in rows for value, step in zip(row, steps, strict=True))
-    degrees, known = places - 1, (places - 1) * (count - 1)
+    degrees, known = places - 1, max((places - 1) * (count - 1) - stalls, 1)
     between = count * math.fsum(step**2 for step in steps) / degrees
     noise = max(rest / known, NOISE_FLOOR**2)
     beyond = between > noise * variance_ratio_bound(degrees, known, 1 - chance)

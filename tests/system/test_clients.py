@@ -104,7 +104,7 @@ def test_four_clients_on_a_file_system_of_its_own(project, tmp_path):
         format_device("ext4", device)
         target = loops.mount(device)
         project.suite(
-            "defaults: {rw: randrw, bs: 4k, size: 4M, iodepth: 4, time_based: true, runtime: 1, "
+            "defaults: {rw: randrw, bs: 4k, size: 4M, iodepth: 4, time_based: true, runtime: 2, "
             f"{BUSY}}}\n"
             "workloads: {together: {repetitions: 1, matrix: {clients: [2, 4]}}}\n"
         )

@@ -48,7 +48,7 @@ def judge_session(
     """Return the verdict on a session against those before it, in one look at all its repetitions.
 
     Where the baseline lacks some of what gates, the rest is held against it all the same. By `heat` the
-    device is another one as it gets hot (`iogate.judge.places`).
+    device is another one as it gets hot (`iogate.judge.heat`).
     """
     whole = replace(workload, repetitions=None, max_repetitions=None)
     gate_options = replace(gate_options, max_repetitions=len(repetitions), extend=False)

@@ -19,7 +19,7 @@ from iogate.model import Baseline, Environment, Repetition, Verdict, Workload
 class Appender(Recorder):
     """Holds a session against a baseline before it becomes part of it; `sessions` are those of the baseline's
     file, and must be of the same machine. By `force` it is appended whatever the verdict. By `heat` the
-    device is another one as it gets hot (`iogate.judge.places`).
+    device is another one as it gets hot (`iogate.judge.heat`).
     """
 
     def __init__(

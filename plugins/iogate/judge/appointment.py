@@ -23,11 +23,10 @@ from iogate.judge.baseline import (
 from iogate.judge.baseline.places import Known, baseline_files, baselines_beside
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.enough import Enough
-from iogate.judge.heat import Heat, heat_of
+from iogate.judge.heat import Beginnings, Heat, heat_of
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
 from iogate.judge.lending import lend
-from iogate.judge.likeness import Beginnings
 from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload

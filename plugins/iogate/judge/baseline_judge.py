@@ -16,14 +16,11 @@ from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes, lost_disk
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
-from iogate.judge.heat import Heat
+from iogate.judge.heat import Heat, Likeness, OutOfPlace, Places
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
-from iogate.judge.likeness import MOST_OF_THEM, UnlikeWork, unlike_work
 from iogate.judge.loss import Terms, fall, is_below_all, seems_lost
 from iogate.judge.metrics import note_metrics, resolution_of, typical_value, undecided_metrics, worst_of
-from iogate.judge.out_of_place import OutOfPlace
-from iogate.judge.places import Places
 from iogate.judge.sentence import sentence
 from iogate.model import (
     PASSED,
@@ -55,9 +52,9 @@ _NO_TOLERANCE = Tolerance()
 class BaselineJudge:
     """Asks the gate after each repetition of one workload; a metric once decided stays decided.
 
-    By `heat` the device is another one as it gets hot (`iogate.judge.places`): what has no course of its own
+    By `heat` the device is another one as it gets hot (`iogate.judge.heat`): what has no course of its own
     is then measured as often as in its baseline, too, as others come behind it. Neither that nor what has
-    one can be judged where it came behind other work than there (`iogate.judge.likeness`). Where a
+    one can be judged where it came behind other work than there (`Likeness`). Where a
     model is given (`of_model`: patterns of its identity), it may be another machine of that.
     """
 
@@ -77,15 +74,13 @@ class BaselineJudge:
         self.gate_options = gate_options
         self.heat = heat or Heat()
         self._of_model = of_model
-        self._unlike: UnlikeWork | None = None
-        self._unlike_most: UnlikeWork | None = None
-        self._alike_within = True
+        self._likeness = Likeness(baseline, self.heat.known.beginnings, workload.rests)
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
 
     @property
     def _count(self) -> Count:
-        hot, behind_more = self.heat.known.hot, bool(self._unlike and self._unlike.excuse)
+        hot, behind_more = self.heat.known.hot, self._likeness.behind_more
         return Count(self.workload, self.gate_options, self._places, self._efforts, hot, behind_more)
 
     @property
@@ -184,11 +179,7 @@ class BaselineJudge:
 
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
-        unlike = partial(unlike_work, repetitions=repetitions, rests=self.workload.rests)
-        self._unlike = self._unlike or unlike(self.baseline)
-        self._unlike_most = self._unlike_most or unlike(self.baseline, fewest=MOST_OF_THEM)
-        within = self.heat.known.beginnings.within(self.baseline)
-        self._alike_within = self._alike_within and not unlike(within)
+        self._likeness.see(repetitions)
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -326,15 +317,7 @@ class BaselineJudge:
             reason = f"not decided after {plural(decision.repetitions, 'repetition')}: {cut_short or reason}"
         values = tuple(item.metrics[name] for item in repetitions if name in item.metrics)
         course = self._places.courses.get(name)
-        places = OutOfPlace(
-            self.workload,
-            self.baseline,
-            self._places,
-            self.heat,
-            self._unlike,
-            self._unlike_most,
-            self._alike_within,
-        )
+        places = OutOfPlace(self._likeness, self._places, self.heat)
         decide = partial(self._without, name)
         displaced = places.displaced(name, values, decision, decide)
         if elsewhere := displaced or places.beyond(name, repetitions, decision, decide):
@@ -345,8 +328,8 @@ class BaselineJudge:
             if named == "inconclusive" and decision.baseline:
                 changes = self._places.changes(name, values, decision.baseline)
                 reason += f", place by place {', '.join(map(format_change, changes))}"
-        if named == "regressed" and self._unlike and self._unlike.excuse:
-            reason += f"; {self._unlike.excuse}"
+        if named == "regressed" and (unlike := self._likeness.unlike) and unlike.excuse:
+            reason += f"; {unlike.excuse}"
         if named == "inconclusive" and not (cut_short or elsewhere):
             reason += f"; {self._help(decision, repetitions)}"
         fallen = self._fallen(name, named, values, decision)

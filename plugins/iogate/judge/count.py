@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from iogate.judge.enough import usual_maximum
+from iogate.judge.heat import Places
 from iogate.judge.judge import GateOptions
-from iogate.judge.places import Places
 from iogate.model import Workload
 
 _MINIMUM = 2  # repetitions from which on the gate looks

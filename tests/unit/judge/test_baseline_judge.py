@@ -388,7 +388,8 @@ def test_what_waits_until_the_device_is_at_rest_is_judged_behind_about_as_much_w
     """
     steady = tuple((2000.0, 2004.0, 1996.0, 2001.0, 1999.0) for _ in range(3))
     one = judge({IOPS: Tolerance(0.05)}, {IOPS: steady}, BEHIND, Heat(KnownHeat(0.2, 0.2, 0.2)))
-    one.workload = replace(one.workload, procedure={"steady_state": {}})
+    rests = replace(one.workload, procedure={"steady_state": {}})
+    one = BaselineJudge(rests, one.baseline, one.gating, one.gate_options, heat=one.heat)
     measured = repetitions(**{IOPS: [2000.0 * (1 + change)] * 12})
     found, _ = decided(one, behind(measured, *(begun + n for n in range(12))))
     assert found.verdict == verdict, found.reason

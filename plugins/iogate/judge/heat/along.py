@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from iogate.judge.likeness import Beginnings
+from iogate.judge.heat.likeness import Beginnings
 from iogate.model import Baseline, is_rate
 
 _CHANCE = 0.03  # of devices without such a course, where it costs verdicts on changes of about as much

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from iogate.judge.fall import NO_FALL, falls_within
+from iogate.judge.heat.fall import NO_FALL, falls_within
 from iogate.model import Baseline
 
 IOPS = "read.iops"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iogate.judge.heat import Heat
-from iogate.judge.likeness import UnlikeWork
-from iogate.judge.places import Places
-from iogate.model import PASSED, Baseline, Repetition, Workload, is_rate, metric
+from iogate.judge.heat.likeness import Likeness
+from iogate.judge.heat.places import Places
+from iogate.judge.heat.session import Heat
+from iogate.model import PASSED, Repetition, is_rate, metric
 from iogate.units import format_change, format_share
 
 if TYPE_CHECKING:
@@ -28,19 +28,13 @@ _ABOUT, _NEAR = 1.15, 0.01  # as far as a change may be beyond what explains it
 
 @dataclass(frozen=True)
 class OutOfPlace:
-    """The places of one workload's repetitions, beside those of its `baseline`: `unlike` is the work that
-    they came behind, if it is another one than there, `unlike_most` if it is another one than in most of its
-    sessions, `alike_within` whether it is the same within sessions, and `heat` what other work may make of
-    the device.
+    """The `places` of one workload's repetitions, beside those of a baseline, whether these came behind as
+    much work (`likeness`), and what other work may make of the device (`heat`).
     """
 
-    workload: Workload
-    baseline: Baseline
+    likeness: Likeness
     places: Places
     heat: Heat
-    unlike: UnlikeWork | None
-    unlike_most: UnlikeWork | None = None
-    alike_within: bool = False
 
     def displaced(
         self, name: str, values: Sequence[float], decision: Decision, decide: Callable[[Sequence[float]], str]
@@ -49,15 +43,17 @@ class OutOfPlace:
         can, or the gate's verdict on it holds, which `decide` returns on other values.
         """
         course = self.places.courses.get(name) if self.places.surely(name) else None
-        if not self.unlike or (course and self._is_how_it_begins(name, course)):
+        if not self.likeness.unlike or (course and self._is_how_it_begins(name, course)):
             course = None
-        if not self.unlike or not (course or self._finds_heat(name)):
+        if not self.likeness.unlike or not (course or self._finds_heat(name)):
             return ""
-        if self._holds(name, course, values, decision.verdict, decide, more=bool(self.unlike.excuse)):
+        if self._holds(
+            name, course, values, decision.verdict, decide, more=bool(self.likeness.unlike.excuse)
+        ):
             return ""
         whose = "repetitions" if course else "repetitions of other workloads"
         differ = f"differ by {format_share(course.span if course else self._heat)}"
-        return f"{whose} {differ} for their place in a session, and {self.unlike.text}"
+        return f"{whose} {differ} for their place in a session, and {self.likeness.unlike.text}"
 
     def _holds(
         self,
@@ -101,16 +97,16 @@ class OutOfPlace:
         """How many times what places differ by a device may be slower for the work that these came behind:
         twice at least, as nobody knows how it goes on.
         """
-        if not self.unlike or not self.unlike.usual:
+        if not self.likeness.unlike or not self.likeness.unlike.usual:
             return math.inf
-        return max(_FURTHER, self.unlike.worked / self.unlike.usual)
+        return max(_FURTHER, self.likeness.unlike.worked / self.likeness.unlike.usual)
 
     def _is_how_it_begins(self, name: str, course: Course) -> bool:
         """Return whether a metric goes so for how each session begins, and not for what work makes of the
         device: at rest as well.
         """
         return course.begins_slowly or (
-            self._rested and self.heat.known.beginnings.comes_anew(self.baseline, name, course)
+            self._rested and self.heat.known.beginnings.comes_anew(self.likeness.baseline, name, course)
         )
 
     @property
@@ -118,8 +114,8 @@ class OutOfPlace:
         """Whether these came behind less work than those of the baseline as their session began at rest, and
         for nothing else.
         """
-        less = self.unlike is not None and not self.unlike.excuse
-        return less and self.heat.rested and self.alike_within
+        less = self.likeness.unlike is not None and not self.likeness.unlike.excuse
+        return less and self.heat.rested and self.likeness.alike_within
 
     @property
     def _heat(self) -> float:
@@ -141,7 +137,7 @@ class OutOfPlace:
         its sessions end, or behind more work than they came; empty: it can. `decide` returns the gate's
         verdict on fewer values.
         """
-        longer = self.unlike if self.unlike and self.unlike.excuse else None
+        longer = self.likeness.unlike if self.likeness.unlike and self.likeness.unlike.excuse else None
         having = [item for item in repetitions if name in item.metrics]
         values = [item.metrics[name] for item in having]
         if is_rate(name):
@@ -171,9 +167,9 @@ class OutOfPlace:
         """Return what was seen of the device behind as much work, or as little, if that may have made this
         verdict; empty: nothing.
         """
-        if not self.unlike_most:
+        if not self.likeness.unlike_most:
             return ""
-        more, worked = bool(self.unlike_most.excuse), [item.worked for item in having]
+        more, worked = bool(self.likeness.unlike_most.excuse), [item.worked for item in having]
         known = self.heat.known
         seen = [(self._slower_along(worked, rested=not more), _ALONG)]
         if more:
@@ -186,7 +182,7 @@ class OutOfPlace:
             lost = decision.verdict == "regressed" and self._explains(name, decision, slow)
             faster = slow * _ABOUT if where == _ALONG else slow  # the first repetitions are not in that
             if lost or (decision.verdict in PASSED and self._hides(name, values, faster, decide)):
-                return f"{format_change(-slow)} was seen {where}, and {self.unlike_most.text}"
+                return f"{format_change(-slow)} was seen {where}, and {self.likeness.unlike_most.text}"
         return ""
 
     def _slower_along(self, worked: Sequence[float | None], *, rested: bool) -> float:
@@ -202,7 +198,9 @@ class OutOfPlace:
         began at rest.
         """
         begun = self.heat.known.beginnings.begun
-        rows = [row for name, row in self.baseline.worked.items() if not (rested and begun.get(name, 1))]
+        rows = [
+            row for name, row in self.likeness.baseline.worked.items() if not (rested and begun.get(name, 1))
+        ]
         return [work for row in rows for work in row[: len(worked)]]
 
     def _hides(

@@ -9,8 +9,8 @@ import pytest
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.gate import course_of
 from iogate.judge.heat import Heat, heat_of
+from iogate.judge.heat.likeness import Beginnings
 from iogate.judge.judge import GateOptions
-from iogate.judge.likeness import Beginnings
 from iogate.model import Baseline, Output, Repetition, Tolerance
 from workloads import workload
 

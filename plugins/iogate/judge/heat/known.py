@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from iogate.judge.along import NO_COURSE, Along, along
-from iogate.judge.at_rest import shares_at_rest, slowly_begun
-from iogate.judge.fall import NO_FALL, Fall, falls_within
-from iogate.judge.likeness import NOT_KNOWN, Beginnings
+from iogate.judge.heat.along import NO_COURSE, Along, along
+from iogate.judge.heat.at_rest import shares_at_rest, slowly_begun
+from iogate.judge.heat.fall import NO_FALL, Fall, falls_within
+from iogate.judge.heat.likeness import NOT_KNOWN, Beginnings
 from iogate.model import is_rate
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _CHANCE = 0.05  # of a device that is told to get hot, and does not, where that costs repetitions
 _SMALL_CHANCE = 0.005  # where it costs verdicts
-_LONG, _NO_CHANCE = 5, 1e-4  # repetitions, and the part of sessions in which chance looks like that
 _HOT = 0.01
 
 
@@ -79,44 +78,7 @@ class KnownHeat:
         return statistics.fmean(shares) if shares else 0.0
 
 
-@dataclass
-class Heat:
-    """What is `known` of a device's heat, and what a session saw of it. What has no course of its own is
-    measured at the speed that those before it brought about.
-
-    The session began at rest (`rested`), or did not. `seen` is how rates fell within it, and what passes
-    behind as much work, until `steady`, has shown that it was the workload's own.
-    """
-
-    known: KnownHeat = KnownHeat()
-    rested: bool = False
-    seen: Fall = NO_FALL
-    steady: float = 0.0
-
-    @property
-    def fall(self) -> float:
-        """By how much the device may be slower in this session than it was at first."""
-        return max(self._lasting(self.known.fall), self._lasting(self.seen))
-
-    @property
-    def whose(self) -> str:
-        """Where that was seen, for people."""
-        here = self._lasting(self.seen) >= self._lasting(self.known.fall)
-        return "within this session" if here else "within sessions of the baselines"
-
-    def _lasting(self, fall: Fall) -> float:
-        return fall.share if self.steady <= fall.since else 0.0
-
-    def see(self, values: Sequence[float], worked: Sequence[float | None], known: int) -> None:
-        """Note by how much a rate falls within a workload behind the repetitions that are `known` of it, if
-        it surely does, and for long: what falls before, falls in its baseline, too, or is its own.
-        """
-        from iogate.judge.gate import step_of
-
-        places = range(max(known, 1), len(values))
-        found = step_of(values, places, before=_LONG, behind=_LONG, chance=_NO_CHANCE)
-        if found and -found.change > self._lasting(self.seen):
-            self.seen = Fall(-found.change, worked[found.place] or 0.0)
+NO_HEAT = KnownHeat()
 
 
 def heat_of(baselines: Iterable[Baseline]) -> KnownHeat:

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from iogate.judge.likeness import Beginnings
+from iogate.judge.heat.likeness import Beginnings
 from iogate.model import Baseline, is_rate
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ _TO_REST = 2.0  # times as much work, or as little: how long it takes to come to
 _AT_ONCE = 0.75  # of the work of a session, from which the device had hardly rested
 _BACK = 0.5  # of the way to where it had begun
 _CHANCE = 0.05
-_FEWEST, MOST_OF_THEM = 1 / 3, 1 / 2
+_FEWEST, _MOST_OF_THEM = 1 / 3, 1 / 2
 """The part of the sessions that came behind as much or more, and of those as little or less: of three one, or
 two where it is known what the others were.
 """
@@ -87,6 +88,37 @@ def unlike_work(
         if min(less, more) < fewest * len(known):
             return UnlikeWork(index + 1, repetition.worked, statistics.median(known))
     return None
+
+
+@dataclass
+class Likeness:
+    """Whether the repetitions of a session came behind as much work as those of a `baseline`; what is
+    `unlike` stays so. It is another work than there, or than in most of its sessions (`unlike_most`); within
+    sessions it may be the same (`alike_within`). The device may come to rest before (`rests`).
+    """
+
+    baseline: Baseline
+    beginnings: Beginnings
+    rests: bool = False
+    unlike: UnlikeWork | None = None
+    unlike_most: UnlikeWork | None = None
+    alike_within: bool = True
+
+    def see(self, repetitions: Sequence[Repetition]) -> None:
+        """Compare what was measured so far."""
+        unlike = partial(unlike_work, repetitions=repetitions, rests=self.rests)
+        self.unlike = self.unlike or unlike(self.baseline)
+        self.unlike_most = self.unlike_most or unlike(self.baseline, fewest=_MOST_OF_THEM)
+        self.alike_within = self.alike_within and not unlike(self._within)
+
+    @cached_property
+    def _within(self) -> Baseline:
+        return self.beginnings.within(self.baseline)
+
+    @property
+    def behind_more(self) -> bool:
+        """Whether it came behind more work than there."""
+        return bool(self.unlike and self.unlike.excuse)
 
 
 @dataclass(frozen=True)

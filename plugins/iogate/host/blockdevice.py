@@ -134,7 +134,7 @@ class BlockDevice:
         """Return the whole disks that it lies on in the end, through partitions, device mapper, md and
         loop.
         """
-        reached = _closure([self], lambda device: device.carriers())
+        reached = closure([self], lambda device: device.carriers())
         return [device for device in reached if not device.carriers()]
 
     @property
@@ -166,7 +166,7 @@ class BlockDevice:
         that share blocks with it, what a loop device is made of, partitions, holders, and loop devices on the
         same file or on any of these.
         """
-        return _closure([self, *self._overlapping()], lambda device: device._next_damaged())
+        return closure([self, *self._overlapping()], lambda device: device._next_damaged())
 
     def _overlapping(self) -> list[BlockDevice]:
         """Return the other partitions of its disk that share blocks with this one, as in the tables of hybrid
@@ -215,7 +215,7 @@ def btrfs_members(sys: Path = SYS) -> Iterator[tuple[str, str]]:
                 yield number, folder.name
 
 
-def _closure(
+def closure(
     start: list[BlockDevice], step: Callable[[BlockDevice], Iterable[BlockDevice]]
 ) -> list[BlockDevice]:
     """Return all devices that the steps lead to, in the order of their discovery."""

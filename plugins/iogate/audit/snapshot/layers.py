@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from iogate.host.blockdevice import BlockDevice
-from iogate.host.mounts import IN_MEMORY, backing, mounts
+from iogate.host.blockdevice import BlockDevice, closure
+from iogate.host.mounts import IN_MEMORY, Mount, backing, mounts
 
 MEMORY = re.compile(r"z?ram\d+")
 """Names of block devices that are memory."""
-_MOST = 64  # layers: more are a mistake in this
 
 
 class Layers(NamedTuple):
@@ -27,23 +26,30 @@ def layers(number: str, root: Path) -> Layers:
     """Return what is below the block device of this number, through partitions, device mapper, md and loop
     devices, and the file systems on which their files lie.
     """
-    open_ones, seen = [BlockDevice(number, root / "sys")], set[str]()
-    cached = memory = ""
-    while open_ones and len(seen) < _MOST:
-        device = open_ones.pop()
-        if device.number in seen:
-            continue
-        seen.add(device.number)
-        if device.attribute("loop/dio") == "0":
-            cached = cached or device.name
-        if MEMORY.fullmatch(device.name):
-            memory = memory or device.name
-        open_ones += device.carriers()
-        if below := device.file_system_below:
-            mount = next((one for one in mounts(root / "proc") if one.number == below), None)
-            mount = backing(mount, root / "proc") if mount else None
-            if mount and mount.file_system in IN_MEMORY:
-                memory = memory or f"{device.name} on a file in {mount.file_system}"
-            elif mount and mount.block_number:
-                open_ones.append(BlockDevice(mount.block_number, root / "sys"))
-    return Layers(cached, memory)
+    below = closure([BlockDevice(number, root / "sys")], lambda device: _below(device, root))
+    cached = (device.name for device in below if device.attribute("loop/dio") == "0")
+    memory = (found for device in below if (found := _memory(device, root)))
+    return Layers(next(cached, ""), next(memory, ""))
+
+
+def _below(device: BlockDevice, root: Path) -> list[BlockDevice]:
+    """Return what a device lies on: the devices that carry it, and that of its file's file system."""
+    mount = _mount_below(device, root)
+    found = [BlockDevice(mount.block_number, device.sys)] if mount and mount.block_number else []
+    return [*device.carriers(), *found]
+
+
+def _memory(device: BlockDevice, root: Path) -> str:
+    """Return what of a device is memory; empty: nothing, as far as is known."""
+    if MEMORY.fullmatch(device.name):
+        return device.name
+    mount = _mount_below(device, root)
+    in_memory = mount and mount.file_system in IN_MEMORY
+    return f"{device.name} on a file in {mount.file_system}" if mount and in_memory else ""
+
+
+def _mount_below(device: BlockDevice, root: Path) -> Mount | None:
+    """Return the mount of the file system on which the file of a loop device lies."""
+    number, proc = device.file_system_below, root / "proc"
+    mount = next((one for one in mounts(proc) if one.number == number), None) if number else None
+    return backing(mount, proc) if mount else None

@@ -364,6 +364,17 @@ def test_a_loop_device_on_a_block_device_whose_node_is_gone(made, tmp_path):
     assert f"{inner.name} is mounted at {point}" in refused(whole)["mounted"]
 
 
+def test_a_partition_below_a_loop_device_on_its_disk(made):
+    """As whoever mounts a file system by its offset on the disk has it: nothing holds the partition."""
+    need("mkfs.ext4")
+    disk = made.device(128 * MIB)
+    inner = made.attach(disk, "--offset", str(4 * MIB))
+    first = partition(disk, 1, 2048, 200_000)
+    loops.format_device("ext4", inner)
+    point = made.frozen(made.mount(inner))
+    assert f"{inner.name} is mounted at {point}" in refused(first)["mounted"]
+
+
 def test_a_loop_device_on_a_mounted_block_device(made):
     need("mkfs.ext4")
     device, point = made.formatted("ext4", 64 * MIB)

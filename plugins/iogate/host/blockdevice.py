@@ -185,13 +185,17 @@ class BlockDevice:
         return [*found, self.loop_target] if self.loop_target else found
 
     def _loops_on_it(self) -> list[BlockDevice]:
-        """Return loop devices made of this device, or of the file that this one (or its whole) is made of."""
+        """Return loop devices made of this device or its whole, or of the file that the whole is made of:
+        which of its blocks they use is not asked.
+        """
         whole = self.whole
-        loops = [loop for loop in whole_disks(self.sys) if loop.backing_file and loop != whole]
+        below = {self.number, whole.number}
         return [
             loop
-            for loop in loops
-            if whole.shares_its_file_with(loop) or loop._block_number_below == self.number
+            for loop in whole_disks(self.sys)
+            if loop.backing_file
+            and loop != whole
+            and (loop._block_number_below in below or whole.shares_its_file_with(loop))
         ]
 
     def _devices(self, folders: Iterable[Path]) -> list[BlockDevice]:

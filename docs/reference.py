@@ -54,7 +54,8 @@ MORE = {
     "--io-strict": "That is: no `--device`, no folder of baselines, a suite of the profile (or of its "
     "`overrides`) that does not exist, a stored baseline without its workload, test or suite, a suite where "
     "none is looked for, a suite or tests with baselines that pytest passes over for a name, what "
-    "pytest-testmon may leave out; nothing is recorded. Without it these are warnings in the summary.",
+    "pytest-testmon may leave out; nothing is recorded. Without it these are warnings in the summary. "
+    "`--io-missing=skip` skips nothing that has a baseline of another definition.",
     "--io-wait": "It is said who has it. `--io-wait` alone stands behind the paths.",
 }
 """What the reference says beyond the help of an option."""

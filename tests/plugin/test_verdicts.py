@@ -59,6 +59,23 @@ def test_a_changed_workload_has_no_baseline_and_says_which_key_changed(project):
     result.stdout.fnmatch_lines(["*no_baseline: *size was 1M, is 2M*"])
 
 
+@pytest.mark.parametrize("changed", ["definition", "metrics"])
+def test_a_baseline_that_does_not_fit_is_not_missing_where_coverage_is_not_to_be_lost(project, changed):
+    project.device("lab", "target: .\n")
+    project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000, size: 1M}\n")
+    project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=1)
+    if changed == "definition":
+        project.suite("defaults: {engine: fake}\nworkloads:\n  alpha: {value: 1000, size: 2M}\n")
+    else:
+        file = project.baseline("lab")
+        file.write_text(file.read_text().replace("read.iops", "write.iops"))
+    arguments = ("suites", "--device=lab", "--io-missing=skip")
+    project.run(*arguments).assert_outcomes(skipped=1)
+    strict = project.run(*arguments, "--io-strict")
+    strict.assert_outcomes(failed=1)
+    assert strict.ret == 11
+
+
 def test_an_update_replaces_and_append_adds_a_session(project):
     project.run("suites")
     replaced = project.run("suites", "--update-baselines", "--io-reason=new firmware", factor=0.5)

@@ -117,7 +117,8 @@ class BaselineJudges:
         else:
             why = f"{self._folder.name} has no baseline of this workload"
             remedy = "record one with --update-baselines (or see --io-missing)"
-        return Verdict("no_baseline", f"{why}; {remedy}" + (f"\n{elsewhere}" if elsewhere else ""))
+        reason = f"{why}; {remedy}" + (f"\n{elsewhere}" if elsewhere else "")
+        return Verdict("no_baseline", reason, unfit=known is not None)
 
     def _appender(self, workload: Workload, baseline: Baseline | None, gating: Sequence[str]) -> Recorder:
         force = self._update == "force"

@@ -307,6 +307,7 @@ class BaselineJudge:
             reason,
             note_metrics(repetitions, self.baseline.metrics),
             repetitions=len(repetitions),
+            unfit=True,
         )
 
     def _metric(self, name: str, repetitions: Sequence[Repetition], cut_short: str) -> MetricVerdict:

@@ -63,7 +63,8 @@ class MetricVerdict:
 class Verdict:
     """What the gate says of a workload: the worst of its gating metrics, with the reason in a sentence.
 
-    `keep` says that what was measured becomes a baseline, or part of it.
+    `keep` says that what was measured becomes a baseline, or part of it, `unfit` that there is a baseline, of
+    another definition or without a gating metric, beside which there is none.
     """
 
     verdict: VerdictName
@@ -72,6 +73,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     repetitions: int = 0
     keep: bool = False
+    unfit: bool = False
 
     @property
     def passed(self) -> bool:

@@ -15,7 +15,7 @@ from iogate.units import no_commands, plural
 
 if TYPE_CHECKING:
     from iogate.errors import Position
-    from iogate.model import VerdictName, WorkloadResult
+    from iogate.model import Verdict, VerdictName, WorkloadResult
 
 
 _WORST: tuple[VerdictName, ...] = ("regressed", "invalid", "no_baseline", "inconclusive")
@@ -34,12 +34,13 @@ class VerdictFailure(Failed):
 
 class Gate:
     """Turns the verdict on a measurement into the outcome of a test. `missing` says what it means if there is
-    no baseline.
+    no baseline; one that does not fit is not missing, where that is to be `strict`.
     """
 
-    def __init__(self, inconclusive: str, missing: Callable[[], str]) -> None:
+    def __init__(self, inconclusive: str, missing: Callable[[], str], *, strict: bool) -> None:
         self._inconclusive = inconclusive
         self._missing = missing
+        self._strict = strict
         self._unchecked: dict[str, WorkloadResult] = {}
         self._skips: dict[str, str] = {}
         self.failed: VerdictName | None = None
@@ -57,7 +58,7 @@ class Gate:
             self.failed = verdict.verdict
         require_trusted(measurement)
         message = failure_text(measurement)
-        if asked := self._skipped(verdict.verdict):
+        if asked := self._skipped(verdict):
             self._skips[measurement.id] = f"{message}\nskipped and not failed, as {asked} asks for"
             return
         raise VerdictFailure(verdict.verdict, message)
@@ -97,13 +98,14 @@ class Gate:
     def fails(self, measurement: WorkloadResult) -> bool:
         """Return whether a verdict fails its test, as it neither passes nor is to be skipped."""
         verdict = measurement.verdict
-        return not (verdict.passed or self._skipped(verdict.verdict))
+        return not (verdict.passed or self._skipped(verdict))
 
-    def _skipped(self, verdict: VerdictName) -> str:
+    def _skipped(self, verdict: Verdict) -> str:
         """Return which option asks for a skipped test, if one does."""
-        if verdict == "inconclusive" and self._inconclusive == "skip":
+        if verdict.verdict == "inconclusive" and self._inconclusive == "skip":
             return "--io-inconclusive=skip"
-        return "--io-missing=skip" if verdict == "no_baseline" and self._missing() == "skip" else ""
+        missing = verdict.verdict == "no_baseline" and not (self._strict and verdict.unfit)
+        return "--io-missing=skip" if missing and self._missing() == "skip" else ""
 
 
 def failure_text(result: WorkloadResult) -> str:

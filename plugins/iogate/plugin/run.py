@@ -58,7 +58,7 @@ class PytestRun:
         self.process = os.getpid()
         self.settings = settings
         self.subject = Subject(config, settings)
-        self.gate = Gate(settings.inconclusive, lambda: self.subject.missing)
+        self.gate = Gate(settings.inconclusive, lambda: self.subject.missing, strict=settings.strict)
         self.json_path = json_path
         self.changes: list[str] = []
         self.status = FailureStatus()

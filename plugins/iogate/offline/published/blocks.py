@@ -22,7 +22,7 @@ _SIZE_OF_A_TEST = re.compile(  # before the kind of access, or behind it
     r"(\d+ ?[km](?:i?b)?)(?:[ -]*(?:blocks?|bs|i/?os?|records?))?[ ,:_-]+(?:(?:100%|\d{1,2} ?/ ?\d{1,2}) *)?"
     r"(?:(?:aligned|direct|sync) +)?(?:seq|rand|rnd|read|write|mix|rw).*"
     r"|(?:[a-z0-9%/]+[ ,_-]+)*(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?)[ ,_-]*"
-    rf"(?:\((\d+ ?[km](?:i?b)?){_PARALLEL}\)|(\d+ ?[km](?:i?b)?))"
+    rf"(?:\((\d+ ?[km](?:i?b)?){_PARALLEL}\)|(\d+ ?[km](?:i?b)?)(?:[_-]\d{{1,3}}(?!\w))?)"  # of which number
     r"(?:[ ,_-]+(?:seq\w*?|rand\w*?|rnd|reads?|writes?|rw|mix\w*?))?"  # or between its words
     rf"{_PARALLEL}(?:[ ,:_-]+(?:iops|results?|performance|throughput|bandwidth|latency))*",
     re.IGNORECASE,
@@ -60,7 +60,8 @@ def block_of_title(title: str) -> int | None:
     """
     title = _NUMBER.sub("", title.strip(_AROUND))
     if named := _NAMED.findall(title):
-        return _block(named[0]) if len(named) == 1 and len(_A_SIZE.findall(title)) <= 1 else None
+        sizes = {size_of(text) for text in _A_SIZE.findall(title)}
+        return _block(named[0]) if len(named) == 1 and len(sizes) <= 1 else None
     found = _LEADING_SIZE.match(title)
     if found:
         return _block(found[1]) if not _ANOTHER_SIZE.search(title[found.end(1) :]) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from iogate.offline.published.depths import parallel_of_test
 from iogate.offline.published.headings import MEASURED
 from iogate.offline.published.row import Row
 from iogate.offline.published.subjects import block_in, by_subject, flying_in, has_vague_latency, subject_of
+from iogate.offline.published.thousands import tolerated
 
 _LABELLED = re.compile(r"(threads?|jobs?|processes)\s*[-:=]?\s*(\d+)", re.IGNORECASE)
 _MEAN = re.compile(r"(?<![a-z])mean(?![a-z])", re.IGNORECASE)
@@ -145,7 +146,7 @@ def _row(
     named = {column.direction for column in measured} - {""}
     if of_all := _of_all(measured) if said.is_test else "":
         figures = [replace(one, direction=one.direction or of_all) for one in figures]
-    of_title = None if said.own_block else layout.block
+    of_heading, of_title = block_in(measured), None if said.own_block else layout.block
     row = replace(
         begun,
         figures=tuple(figures),
@@ -153,9 +154,9 @@ def _row(
         apart=len(named) > 1,
         vague=has_vague_latency(measured),
         sampled=any(column.kind == "iops" and _MEAN.search(column.header) for column in measured),
-        **{"block": block_in(measured) or said.block or of_title, **flying_in(measured), **said.stated},
+        **{"block": of_heading or said.block or of_title, **flying_in(measured), **said.stated},
     )
-    return _with_bits(row)
+    return _with_bits(_with_its_block(row, (of_heading, said.block, layout.block)))
 
 
 def _may_be_heading(cell: str) -> bool:
@@ -178,6 +179,21 @@ def _of_all(measured: Sequence[Column]) -> str:
     another = " " in direction and kinds != {"iops"}
     others = any(column.subject for column in unnamed)
     return "" if shared or another or others else direction
+
+
+def _with_its_block(row: Row, others: Iterable[int | None]) -> Row:
+    """Return a row with that of `others`, the block sizes of heading, test and title, which its IOPS and
+    bandwidth have: a column of block sizes may be that of a file system or volume.
+    """
+    rows = (row, *(replace(row, block=block) for block in others if block and row.block))
+    return next(filter(_bears_out_its_block, rows), row)
+
+
+def _bears_out_its_block(row: Row) -> bool:
+    pairs = [pair for direction in row.directions for pair in row.pairs(direction)]
+    return bool(pairs) and all(
+        abs(shown.value / expected - 1) <= tolerated(rate, shown) for rate, shown, expected in pairs
+    )
 
 
 def _with_bits(row: Row) -> Row:

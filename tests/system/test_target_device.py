@@ -469,6 +469,21 @@ def test_what_lies_on_it_is_mounted_in_a_container(made):
         container.stdin.close()
 
 
+def test_a_container_that_sees_no_programs_of_others_says_so(made):
+    need("unshare")
+    device = made.device()
+    script = f"""
+import sys
+sys.path[:0] = {[*sys.path, str(Path(__file__).parent)]!r}
+from test_target_device import WRITE, use
+with use({str(device)!r}, {str(device)!r}) as place:
+    place.data(WRITE)
+"""
+    inside = run("unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", script)
+    assert f"{device} is written to, and programs outside of this container cannot be seen" in inside
+    assert not run(sys.executable, "-c", script)
+
+
 def test_the_disk_of_the_running_system_is_never_written():
     mount = mount_of(Path("/"))
     if not mount or not mount.block_number:

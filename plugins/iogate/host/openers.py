@@ -15,6 +15,7 @@ from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import PROC, number_text, parse_mountinfo
 from iogate.units import printable
 
+_ALL_PROCESSES = "pid:[4026531836]"  # the first namespace of all (PROC_PID_INIT_INO of Linux)
 _LONGEST = 15.0  # seconds of a look at all processes: some million open files
 FAR = "import sys;sys.path=sys.path[not sys.path[0]:];exec(eval(sys.stdin.readline()))"
 """What Python begins with at a host; who runs it follows. It is execnet's, but takes no modules from the
@@ -51,6 +52,16 @@ def openers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
         return (name.startswith("/dev/") or name.endswith(nodes)) and _is_device(link, numbers)
 
     return list(_openers(matches, proc, mapped=True))
+
+
+def unseen(proc: Path = PROC) -> str:
+    """Return of which programs it cannot be seen what they have open; empty: of none, as far as is known."""
+    with contextlib.suppress(OSError):
+        if os.readlink(proc / "self/ns/pid") != _ALL_PROCESSES:
+            return "outside of this container"
+    others = (user_of(int(name), proc) for name in os.listdir(proc) if name.isdecimal())
+    own = os.geteuid()
+    return "of other users" if own and any(user not in (own, None) for user in others) else ""
 
 
 def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:

@@ -11,6 +11,7 @@ from iogate.errors import TargetError
 from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
+from iogate.host.openers import unseen
 from iogate.model import Device, Needs
 from iogate.target import destroy
 from iogate.target.blank import blank_share
@@ -55,7 +56,8 @@ def open_target(
         disks = (number for number in disks_under(target) if number not in fellows.disks)
         stack.enter_context(hold_disks(disks, heed, notice))
         if target.kind == "device":
-            yield stack.enter_context(_DeviceScratch(target, stack.enter_context(_device(target)), check))
+            held = stack.enter_context(_device(target))
+            yield stack.enter_context(_DeviceScratch(target, held, check, notice))
             return
         parent = stack.enter_context(_directory(target))
         known = occupants(parent) if fellows.folders else set()
@@ -75,8 +77,9 @@ class _DeviceScratch(contextlib.ExitStack):
     put a link to another device in its place.
     """
 
-    def __init__(self, target: Target, descriptor: int, check: CheckNeeds) -> None:
+    def __init__(self, target: Target, descriptor: int, check: CheckNeeds, notice: Notice) -> None:
         super().__init__()
+        self._notice = notice
         self._held = path_of(descriptor)
         self.folder: Path | None = None
         self.written = 0
@@ -90,6 +93,11 @@ class _DeviceScratch(contextlib.ExitStack):
             self._check(needs)
             self.enter_context(destroy.claim(BlockDevice(self._target.number), self._target.path))
             self._claimed = True
+            if others := unseen():
+                self._notice(
+                    f"{self._target.path} is written to, and programs {others} cannot be seen: one that has "
+                    "it open, and has not mounted or locked it, would be overwritten"
+                )
         self._check(needs)
         if needs.writes:
             self._blank.clear()

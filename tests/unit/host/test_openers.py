@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iogate.host.openers import openers_below, openers_of, user_of
+from iogate.host.openers import openers_below, openers_of, unseen, user_of
 
 ANOTHER = 65534
 
@@ -82,3 +82,21 @@ def test_a_device_that_another_may_not_even_read_is_not_open_in_their_process(tm
         assert other.stdout.readline() == b"\n"
         assert other.pid not in openers_of(number)
         other.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("namespace", "me", "other", "said"),
+    [
+        ("pid:[4026531836]", 0, ANOTHER, ""),
+        ("pid:[4026531836]", ANOTHER, ANOTHER, ""),
+        ("pid:[4026531836]", ANOTHER, 0, "of other users"),
+        ("pid:[4026532201]", 0, 0, "outside of this container"),
+    ],
+)
+def test_it_is_known_of_which_programs_nothing_is_seen(proc, monkeypatch, namespace, me, other, said):
+    monkeypatch.setattr(os, "geteuid", lambda: me)
+    process(proc, 11, "/dev/null", user=me)
+    process(proc, 12, "/dev/null", user=other)
+    (proc / "self/ns").mkdir(parents=True)
+    (proc / "self/ns/pid").symlink_to(namespace)
+    assert unseen(proc) == said

@@ -88,7 +88,8 @@ class Needs:
     `direct`, in blocks of `block` bytes. `seconds` is the longest that the engine should take, `written` the
     most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
     `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
-    what the workload is about. `files` is how many of `size` bytes there are.
+    what the workload is about. `files` is how many of `size` bytes there are. It `trims` blocks, which files
+    have not.
     """
 
     size: int = 0
@@ -103,6 +104,7 @@ class Needs:
     cached: bool = False
     files: int = 1
     clients: int = 1
+    trims: bool = False
 
 
 @dataclass(frozen=True)

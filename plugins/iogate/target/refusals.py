@@ -52,10 +52,18 @@ def _directory_refusals(target: Target, needs: Needs) -> list[TargetError]:
             return [_read_only(target, "its file system is mounted read-only")]
         if not os.access(target.path, os.W_OK | os.X_OK, effective_ids=True):
             return [_read_only(target, "this user may not write to it")]
+        if needs.trims:
+            return [_not_a_device(target)]
         found = _space(target, needs)
     except OSError as error:
         return [refusal(error, f"cannot look at {target.path}")]
     return found + (_no_direct(target, needs) if needs.direct else [])
+
+
+def _not_a_device(target: Target) -> TargetError:
+    remedy = "name one, as the profile's target or by --io-target=DEVICE"
+    message = f"the target {target.path} is a directory, and trims are for block devices alone"
+    return TargetError(message, rule="not-a-device", remedy=remedy)
 
 
 def _read_only(target: Target, why: str) -> TargetError:

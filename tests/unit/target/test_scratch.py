@@ -569,6 +569,14 @@ def test_what_is_no_directory_is_refused(tmp_path, name, rule):
     assert caught.value.rule == rule and name in str(caught.value)
 
 
+def test_what_trims_is_refused_on_a_directory_before_anything_is_laid_out(folder, tmp_path):
+    device = Device("d", "target")
+    target = resolve(device, tmp_path)
+    needs = Needs(size=4096, writes=True, trims=True)
+    (refused,) = refusals(target, needs, device=device, consent=None)
+    assert refused.rule == "not-a-device"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link away")
 @pytest.mark.parametrize("way", ["link", "link/below", "folder/link", "folder/../link/below"])
 def test_a_link_of_another_user_on_the_way_to_a_target_is_not_followed(tmp_path, monkeypatch, way):

@@ -104,6 +104,7 @@ class Fio:
             files=max((job.get("nrfiles", 1) for job in here), default=1),
             cached=any(job.get("cached", False) for job in here),
             clients=1 if counts == "all" else max(counts, default=1),
+            trims="trim" in directions,
         )
 
     def prepare(self) -> None:

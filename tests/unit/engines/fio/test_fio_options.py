@@ -373,6 +373,7 @@ def test_switches_that_are_off_are_left_out(tmp_path):
 def test_needs_follow_the_pattern(rw, rwmixread, reads, writes):
     needs = engine.needs(workload(rw=rw, **({} if rwmixread is None else {"rwmixread": rwmixread})))
     assert (needs.reads, needs.writes) == (reads, writes)
+    assert needs.trims == ("trim" in rw)
     assert (needs.size, needs.direct, needs.block, needs.target) == (2**30, True, 4096, True)
 
 

@@ -26,6 +26,7 @@ from iogate.units import printable
 
 _SECONDS = 30.0
 _ALWAYS_THERE = "libaio"
+_PERCENTILE = re.compile(r"(read|write|trim|mixed)\.(s?lat)\.(p[\d.]+)")
 _MOST_REFUSALS = 100
 _DROPPED = re.compile(r"^fio: job s(\d+) dropped$", re.MULTILINE)
 _VALID = re.compile(r"^\s+(?:valid values)?: (\S+)", re.MULTILINE)
@@ -46,9 +47,27 @@ class _Setting(NamedTuple):
 
 
 def check(workloads: Sequence[Workload]) -> list[InputError]:
-    """Return the settings that fio refuses, each once for each declaration that has it; empty if fio is
-    missing.
+    """Return the settings that fio refuses, each once for each declaration that has it, if there is a fio;
+    and the gates on what it would not measure.
     """
+    return [*_unmeasured(workloads), *_refused(workloads)]
+
+
+def _unmeasured(workloads: Sequence[Workload]) -> Iterator[InputError]:
+    """Yield an error for each percentile in a gate that fio is not asked for."""
+    for workload in workloads:
+        asked = {key for job in jobs(workload.options).values() for key in job.get("fio", {})}
+        for name in workload.gate:
+            found = _PERCENTILE.fullmatch(name)
+            if found and f"{found[2]}_percentiles" not in asked:
+                yield InputError(
+                    f"{name} decides on {workload.name}, and fio measures it only if it is asked to",
+                    position=workload.position,
+                    remedy=f"fio: {{{found[2]}_percentiles: 1}}, or decide on {found[1]}.clat.{found[3]}",
+                )
+
+
+def _refused(workloads: Sequence[Workload]) -> list[InputError]:
     program = shutil.which("fio")
     if program is None or not workloads:
         return []

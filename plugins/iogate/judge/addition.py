@@ -15,6 +15,7 @@ from iogate.judge.baseline import MAXIMUM_SESSIONS, not_here
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.heat import Heat
 from iogate.judge.judge import GateOptions
+from iogate.judge.metrics import are_mixed
 from iogate.model import PASSED, Baseline, Environment, MetricVerdict, Repetition, Verdict, Workload
 from iogate.units import format_change, format_share, ordinal
 
@@ -164,14 +165,13 @@ def not_passed(verdict: Verdict) -> Verdict:
 
 def _implausible(item: MetricVerdict) -> str:
     from iogate.judge.gate.case import IMPLAUSIBLE
-    from iogate.judge.gate.decision import MIXED
 
     if item.change is None:
         return "cannot be held against the baseline"
     if item.change <= -1 or abs(math.log1p(item.change)) > IMPLAUSIBLE:
         return "is so far off that another unit, set-up or device is likely"
     values = [*item.values, *(value for session in item.sessions.values() for value in session)]
-    if max(values) > MIXED * min(values):
+    if are_mixed(values):
         return "would spread the baseline's own values a hundredfold, which nothing can be judged by"
     return ""
 

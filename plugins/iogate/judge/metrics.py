@@ -69,3 +69,10 @@ def resolution_of(workload: Workload, name: str, typical: float | None) -> float
     if not typical or not isinstance(engine, engines.PrintsWholeNumbers):
         return known
     return max(known, engine.step(workload.options, name) / typical)
+
+
+def are_mixed(values: Sequence[float]) -> bool:
+    """Return whether values of one baseline are so far apart that the gate judges nothing by them."""
+    from iogate.judge.gate.decision import MIXED
+
+    return max(values) > MIXED * min(values)

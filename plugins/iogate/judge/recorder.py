@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from iogate.judge.addition import require_same_machine
 from iogate.judge.enough import ENOUGH, Enough
 from iogate.judge.judge import Expectation
-from iogate.judge.metrics import note_metrics, undecided_metrics
+from iogate.judge.metrics import are_mixed, note_metrics, undecided_metrics
 from iogate.model import Environment, Repetition, Verdict, Workload, is_measured
 from iogate.units import plural
 
@@ -66,7 +66,9 @@ class Recorder:
         return Verdict("recorded", reason, note_metrics(repetitions, {}, gating=self._gating), keep=True)
 
     def _unfit(self, repetitions: Sequence[Repetition]) -> str:
-        """Return why no baseline could hold a gating metric of these repetitions; empty if it could."""
+        """Return why no baseline could hold a gating metric of these repetitions, or nothing be judged by it;
+        empty if it could.
+        """
         for name in self._gating:
             lacking = [number for number, item in enumerate(repetitions, 1) if name not in item.metrics]
             if lacking:
@@ -79,6 +81,12 @@ class Recorder:
                         f"the gating metric {name} is {item.metrics[name]:g} in repetition {number}, which "
                         "is no measurement and cannot be recorded: gate another metric, if it may be that"
                     )
+            values = [item.metrics[name] for item in repetitions]
+            if are_mixed(values):
+                return (
+                    f"the gating metric {name} goes from {min(values):g} to {max(values):g}, by which "
+                    "nothing can be judged: measure again when nothing else uses the machine"
+                )
         return ""
 
     def expectations(self) -> Mapping[str, Expectation]:

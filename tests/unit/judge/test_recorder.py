@@ -73,3 +73,13 @@ def test_a_gating_metric_that_no_baseline_can_hold_is_not_recorded(figure):
     verdict = Recorder(reads("a"), (READ,)).verdict(measured)
     assert (verdict.verdict, verdict.keep) == ("invalid", False)
     assert verdict.reason.startswith(f"the gating metric read.iops is {figure:g} in repetition 4")
+
+
+def test_what_the_gate_could_not_judge_by_is_not_recorded():
+    """A repetition that stood still for most of its time, on a machine that was busy."""
+    measured = repetitions(5)
+    measured[1] = Repetition(Output({READ: 8.8}, {}), 1.0, "folder")
+    one = Recorder(reads("a"), (READ,))
+    assert not one.look(measured[:1]) and one.look(measured[:2])
+    verdict = one.verdict(measured)
+    assert verdict.verdict == "invalid" and "goes from 8.8 to 1004" in verdict.reason

@@ -185,11 +185,11 @@ class BlockDevice:
         return [*found, self.loop_target] if self.loop_target else found
 
     def _loops_on_it(self) -> list[BlockDevice]:
-        """Return loop devices made of this device or its whole, or of the file that the whole is made of:
-        which of its blocks they use is not asked.
+        """Return loop devices made of this device, of what carries it, or of the file that its whole is made
+        of: which of its blocks they use is not asked.
         """
         whole = self.whole
-        below = {self.number, whole.number}
+        below = {device.number for device in closure([self], lambda device: device.carriers())}
         return [
             loop
             for loop in whole_disks(self.sys)

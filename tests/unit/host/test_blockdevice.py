@@ -102,6 +102,16 @@ def test_loop_devices_on_one_file_damage_each_other(sys):
     assert "loop2" not in names(sys.device("7:0").damaged())
 
 
+def test_writing_to_a_mapped_device_damages_loop_devices_on_what_carries_it(sys, monkeypatch):
+    """As the partition of a multipath device, which is a device of its own on that."""
+    whole, part = sys.disk("dm-0", "252:0"), sys.disk("dm-1", "252:1")
+    sys.stack(part, whole)
+    sys.disk("loop0", "7:0", loop__backing_file="/dev/dm-0\n")
+    below = property(lambda device: "252:0" if device.name == "loop0" else None)
+    monkeypatch.setattr(BlockDevice, "_block_number_below", below)
+    assert {"dm-1", "loop0"} <= {*names(sys.device("252:1").damaged())}
+
+
 def test_a_loop_of_devices_ends(sys):
     one, two = sys.disk("dm-0", "252:0"), sys.disk("dm-1", "252:1")
     sys.stack(one, two)

@@ -182,18 +182,16 @@ def _of_all(measured: Sequence[Column]) -> str:
 
 
 def _with_its_block(row: Row, others: Iterable[int | None]) -> Row:
-    """Return a row with that of `others`, the block sizes of heading, test and title, which its IOPS and
-    bandwidth have: a column of block sizes may be that of a file system or volume.
+    """Return a row with the block size that most of its IOPS and bandwidths have, its own or one of `others`,
+    heading, test and title: a column of block sizes may be that of a file system or volume.
     """
     rows = (row, *(replace(row, block=block) for block in others if block and row.block))
-    return next(filter(_bears_out_its_block, rows), row)
+    return max(rows, key=_bearing_out_its_block)
 
 
-def _bears_out_its_block(row: Row) -> bool:
-    pairs = [pair for direction in row.directions for pair in row.pairs(direction)]
-    return bool(pairs) and all(
-        abs(shown.value / expected - 1) <= tolerated(rate, shown) for rate, shown, expected in pairs
-    )
+def _bearing_out_its_block(row: Row) -> int:
+    pairs = (pair for direction in row.directions for pair in row.pairs(direction))
+    return sum(abs(shown.value / expected - 1) <= tolerated(rate, shown) for rate, shown, expected in pairs)
 
 
 def _with_bits(row: Row) -> Row:

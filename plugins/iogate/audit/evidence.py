@@ -17,6 +17,8 @@ Findings: TypeAlias = Iterator[Finding]
 PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
 """The name of a metric that is a percentile."""
 _CLOCK = 0.0015  # s: engines round times to milliseconds
+RINGS = frozenset({"io_uring", "io_uring_cmd"})
+"""ioengines of fio that keep as many I/Os in flight as `ring_depth` says."""
 _BLOCK_OPTIONS = ("bs", "blocksize", "bsrange", "blocksize_range", "bssplit")
 
 
@@ -175,6 +177,8 @@ class Evidence:
     def possible(self) -> float | None:
         """The most I/Os that can be in flight: iodepth x jobs; None if not known."""
         depth = self.number("iodepth")
+        if depth and self.options.get("ioengine") in RINGS:
+            depth = ring_depth(depth)
         return depth * max(self.output.jobs, 1) if depth else None
 
     @cached_property
@@ -217,6 +221,13 @@ class Evidence:
             self.metric(direction, kind, "max") for direction in self.traffic for kind in ("lat", "latency")
         ]
         return max((value for value in values if value is not None), default=0.0) / 1e9
+
+
+def ring_depth(depth: float) -> int:
+    """Return how many I/Os fio keeps in flight by io_uring, asked for this `depth`: it makes the ring, and
+    with it the depth, as large as the next power of two (its engines/io_uring.c).
+    """
+    return 1 << (math.ceil(depth) - 1).bit_length() if depth > 1 else 1
 
 
 def _set_in(options: Mapping[str, Any]) -> frozenset[str]:

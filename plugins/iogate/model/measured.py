@@ -56,8 +56,9 @@ class Output:
     that say different things of the same. `space` is the bytes of the files that the engine made itself,
     `histograms` are latencies by direction and kind (`read.clat`) where the engine counts them. `synchronous`
     names the ioengine that had one I/O in flight per job, where the options name none.
-    `latency_step` is the step in ns in which the engine prints latencies (0: fine enough). `unlike` are the
-    names of options that some of several jobs state, and not all alike.
+    `latency_step` is the step in ns in which the engine prints latencies, or the least and the largest of
+    them (0: fine enough). `unlike` are the names of options that some of several jobs state, and not all
+    alike. An output is `uncounted` if it may be of more jobs than it tells.
     """
 
     metrics: Mapping[str, float]
@@ -75,6 +76,7 @@ class Output:
     synchronous: str = ""
     unlike: tuple[str, ...] = ()
     latency_step: float = 0.0
+    uncounted: bool = False
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
 

@@ -256,7 +256,15 @@ def test_fio_without_an_ioengine_is_synchronous():
 
 def test_more_in_flight_than_possible_is_invalid():
     ((severity, message),) = said(figures.little_law, run(output(latency=6.4e6)))
-    assert severity == "invalid" and "64.0 I/Os were in flight" in message and "32 were asked for" in message
+    assert severity == "invalid" and "64.0 I/Os were in flight" in message and "32 are possible" in message
+
+
+@pytest.mark.parametrize(("ioengine", "found"), [("io_uring", []), ("libaio", ["invalid"])])
+def test_fio_rounds_the_depth_of_io_uring_up_to_a_power_of_two(ioengine, found):
+    sixteen = run(output(latency=1.6e6), options={"ioengine": ioengine, "iodepth": "10"})
+    assert [severity for severity, _ in said(figures.little_law, sixteen)] == found
+    more = run(output(latency=2e6), options={"ioengine": ioengine, "iodepth": "10"})
+    assert [severity for severity, _ in said(figures.little_law, more)] == ["invalid"]
 
 
 def test_the_unit_of_a_latency_shows_a_thousandfold():
@@ -397,6 +405,30 @@ def test_latencies_out_of_order_are_invalid(changes, words):
     found = said(figures.latency_order, run(out))
     assert {severity for severity, _ in found} == {"invalid"}
     assert any(words in message for _, message in found)
+
+
+@pytest.mark.parametrize(("step", "found"), [(0.0, ["invalid"]), (1e6, [])])
+def test_a_percentile_may_pass_a_maximum_that_is_printed_in_whole_milliseconds(step, found):
+    """As fio's text has it: `clat (msec): min=2 , max=9`, `clat percentiles (usec)`."""
+    out = output(latency_step=step)
+    out = replace(out, metrics={**out.metrics, "read.clat.max": 9e6})
+    assert [severity for severity, _ in said(figures.latency_order, run(out))] == found
+
+
+@pytest.mark.parametrize(
+    ("times", "uncounted", "found"),
+    [
+        (8, True, []),
+        (8, False, ["invalid"]),
+        (1.4, True, ["invalid"]),
+        (2.5, True, ["invalid"]),
+        (1000, True, ["invalid"]),
+    ],
+)
+def test_a_group_of_which_nobody_knows_the_jobs_has_as_many_in_flight_as_several(times, uncounted, found):
+    """fio before 3.8 does not tell of how many sections one entry is."""
+    out = output(latency=times * 3.2e6, seconds=1e5, uncounted=uncounted)
+    assert [severity for severity, _ in said(figures.little_law, run(out))] == found
 
 
 def test_a_percentile_may_pass_the_maximum_by_a_histogram_bin():

@@ -12,6 +12,7 @@ from iogate.units import format_quantity
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
 """The ioengines of fio that have one I/O in flight per job, whatever iodepth says."""
 _BIN_ERROR = 0.03
+_MOST_UNCOUNTED, _NEAR = 64, 0.03  # jobs that nobody counts, and how near to as many times as much
 
 
 def finite(evidence: Evidence) -> Findings:
@@ -55,7 +56,8 @@ def synchronous_engine(evidence: Evidence) -> Findings:
 
 
 def little_law(evidence: Evidence) -> Findings:
-    """Check that rate x latency = I/Os in flight, which iodepth x jobs bounds.
+    """Check that rate x latency = I/Os in flight, which iodepth x jobs bounds (of io_uring the power of two
+    at which fio makes the ring).
 
     `invalid` if more than 1.1 times that number were in flight (somewhat more in a short run with long
     latencies): rate and latency do not belong together. `suspect` if fewer than a third of it were: the
@@ -77,8 +79,9 @@ def little_law(evidence: Evidence) -> Findings:
     edge = 1 + (evidence.longest + 0.002) / evidence.duration
     queued_outside = evidence.given("io_submit_mode") and evidence.given("rate*")
     seen, asked = evidence.in_flight, evidence.possible
-    figures = f"{seen:.1f} I/Os were in flight by Little's law, {asked:.0f} were asked for"
+    figures = f"{seen:.1f} I/Os were in flight by Little's law, {asked:.0f} are possible"
     apart = queued_outside or evidence.may_read_back
+    apart = apart or (evidence.output.uncounted and _is_of_several(seen / asked))
     if evidence.in_flight > evidence.possible * 1.1 * edge and not apart:
         yield finding(
             "invalid",
@@ -143,6 +146,11 @@ def _identity(evidence: Evidence, direction: str, rate: float, shown: float, blo
     )
 
 
+def _is_of_several(share: float) -> bool:
+    """Return whether so many times what one job may have in flight is what several jobs have."""
+    return 1.5 < share < _MOST_UNCOUNTED and abs(share / round(share) - 1) < _NEAR
+
+
 def latency_order(evidence: Evidence) -> Findings:
     """Check that min <= mean <= max, with percentiles in order and between them.
 
@@ -178,10 +186,13 @@ def _percentiles(evidence: Evidence, series: str) -> list[tuple[str, float]]:
 
 
 def _falling(evidence: Evidence, series: str, steps: Sequence[tuple[str, float]]) -> Findings:
-    """Find the first two neighbours that are out of order by more than a histogram's bin."""
+    """Find the first two neighbours that are out of order by more than a histogram's bin, and the step in
+    which they are printed.
+    """
     unit = "ns" if "lat" in series else "B/s" if "bandwidth" in series else "IOPS"
+    step = max(evidence.output.latency_step if unit == "ns" else 0.0, 1.0)
     for (left, lower), (right, higher) in pairwise(steps):
-        if lower > higher * (1 + _BIN_ERROR) + 1:
+        if lower > higher * (1 + _BIN_ERROR) + step:
             yield finding(
                 "invalid",
                 f"{series}: {left} {format_quantity(lower, unit)} is above "

@@ -127,6 +127,14 @@ def _stated_count(report: FioReport, jobs: Sequence[Job]) -> int:
     return stated_count(str(_stated(report, jobs).get("numjobs", ""))) or 1
 
 
+def is_uncounted(report: FioReport, jobs: Sequence[Job]) -> bool:
+    """Return whether one entry may stand for more jobs than its options say, and does not tell how many: a
+    group of several sections, before 3.8.
+    """
+    alone = len(jobs) == 1 and jobs[0].alone
+    return alone and "job_runtime" not in jobs[0].data and "numjobs" not in _stated(report, jobs)
+
+
 def count_of(report: FioReport, jobs: Sequence[Job]) -> int:
     """Return how many jobs these are: what the options say, or what the time of all jobs of one entry
     (`job_runtime`, since 3.8) says, if that is more: several sections are in it.

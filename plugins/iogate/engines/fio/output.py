@@ -16,6 +16,7 @@ from iogate.engines.fio.job_entries import (
     Job,
     any_states,
     count_of,
+    is_uncounted,
     jobs_of,
     shared_options,
     stated_by_each,
@@ -159,6 +160,7 @@ def _output(
         remarks=remarks(report.said, completed.stderr if completed else ""),
         histograms=histograms,
         unlike=unlike_options(report, jobs),
+        uncounted=is_uncounted(report, jobs),
     )
 
 

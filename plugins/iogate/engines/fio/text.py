@@ -253,6 +253,7 @@ class _Reader:
             },
             remarks=_remarks(draft.shares),
             contradictions=tuple(map(printable, draft.contradictions)),
+            latency_step=draft.step,
         )
         return Part(printable(draft.name), output, draft.line, draft.group)
 

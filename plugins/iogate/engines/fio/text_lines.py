@@ -130,6 +130,8 @@ class Draft:
     direction: str = ""
     scale: tuple[str, float] | None = None
     """The series of percentiles that was begun, empty if they are not of all I/Os, and their unit."""
+    step: float = 0.0
+    """The coarsest unit of latencies, in ns: the least and the largest are whole ones."""
     shares: float | None = None
     user: float | None = None
     system: float | None = None
@@ -224,6 +226,7 @@ def _contradiction(rates: Mapping[str, Printed], derived: Printed, moved: str) -
 def _read_latency(draft: Draft, line: str) -> bool:
     if match := _LATENCY.fullmatch(line):
         series, factor = _series(draft, match["kind"]), _TIMES[match["unit"]]
+        draft.step = max(draft.step, factor)
         for part, text in zip(("min", "max", "mean", "stddev"), match.groups()[2:], strict=True):
             draft.set(f"{series}.{part}", _unscale(text) * factor)
     elif match := _PERCENTILES.fullmatch(line):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+from iogate.audit.evidence import RINGS, ring_depth
 from iogate.audit.rules.figures import SYNCHRONOUS
 from iogate.engines.sections import DescribedJob
 from iogate.offline.published.cells import Quantity
@@ -107,6 +108,8 @@ def _possible(row: Row, job: DescribedJob) -> set[int]:
     depth, jobs = job.number("iodepth") or 1, row.jobs or job.number("numjobs") or 1
     ioengine = job.options.get("ioengine", "")
     depths = {1} if ioengine in SYNCHRONOUS else {depth} if ioengine else {1, depth}
+    if ioengine in RINGS:
+        depths.add(ring_depth(depth))
     counts = {jobs} if "group_reporting" in job.options else {1, jobs}
     return {one * count for one in depths for count in counts}
 

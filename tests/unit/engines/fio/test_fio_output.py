@@ -144,6 +144,14 @@ def test_jobs_of_a_group_are_counted_by_numjobs_and_entries_by_themselves():
     assert engine.parse(read("fio-3.33.jobfile_75_25.json"), name="x").jobs == 4
 
 
+def test_one_entry_without_the_time_of_all_jobs_may_be_of_several(binned):
+    assert not parse(binned).uncounted
+    del binned["jobs"][0]["job_runtime"]
+    assert parse(binned).uncounted
+    binned["jobs"][0]["job options"]["numjobs"] = "2"
+    assert not parse(binned).uncounted
+
+
 def test_rates_of_ungrouped_jobs_that_ran_equally_long_add_up():
     name = "fio-3.33.write_ungrouped.json"
     sides = [job["write"] for job in last_document(name)["jobs"]]

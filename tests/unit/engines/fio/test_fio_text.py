@@ -42,6 +42,7 @@ def test_all_metrics_of_a_group():
     options = {"rw": "randrw", "ioengine": "libaio", "iodepth": "8", "bs": "4096B", "numjobs": "2"}
     assert job.output.options == options
     assert job.output.remarks == () and job.output.contradictions == ()
+    assert job.output.latency_step == 1000, "least and largest are whole microseconds"
 
 
 def test_each_job_of_each_group():

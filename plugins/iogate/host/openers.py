@@ -58,10 +58,12 @@ def unseen(proc: Path = PROC) -> str:
     """Return of which programs it cannot be seen what they have open; empty: of none, as far as is known."""
     with contextlib.suppress(OSError):
         if os.readlink(proc / "self/ns/pid") != _ALL_PROCESSES:
-            return "outside of this container"
-    others = (user_of(int(name), proc) for name in os.listdir(proc) if name.isdecimal())
-    own = os.geteuid()
-    return "of other users" if own and any(user not in (own, None) for user in others) else ""
+            return "programs outside of this container"
+    pids = sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
+    if 1 not in pids:  # hidepid=2
+        return "programs of other users"
+    hidden = next((pid for pid in pids if not _may_be_looked_at(proc / str(pid))), None)
+    return f"some programs, such as {process_text(hidden, proc)}," if hidden else ""
 
 
 def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
@@ -149,6 +151,18 @@ def _openers(
             mapped and any(matches(link, name) for link, name in _mappings(proc / str(pid)))
         ):
             yield pid
+
+
+def _may_be_looked_at(process: Path) -> bool:
+    """Return whether it can be seen what a process has open: root of a user namespace lists it alone."""
+    try:
+        for number in os.listdir(process / "fd")[:1]:
+            os.readlink(process / "fd" / number)
+    except PermissionError:
+        return False
+    except OSError:  # it has ended
+        pass
+    return True
 
 
 def _slots(process: Path) -> int:

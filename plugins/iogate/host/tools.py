@@ -25,9 +25,17 @@ class Answer:
     reason: str
 
 
+def tool_path() -> str:
+    """Return where tools are looked for: in PATH, and where the system's own lie. An empty part of PATH,
+    which is the working directory, is left out: that may be a stranger's.
+    """
+    named = filter(None, os.environ.get("PATH", os.defpath).split(":"))
+    return ":".join([*named, "/usr/sbin", "/sbin"])
+
+
 def find_tool(name: str, package: str) -> str:
     """Return the absolute path of a tool. Raises TargetError (`tool`) that names Debian's package of it."""
-    path = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    path = shutil.which(name, path=tool_path())
     if path is None:
         remedy = f"install it, on Debian and Ubuntu: apt-get install {package}"
         raise TargetError(f"{name} is not installed", rule="tool", remedy=remedy)

@@ -95,8 +95,8 @@ class _DeviceScratch(contextlib.ExitStack):
             self._claimed = True
             if others := unseen():
                 self._notice(
-                    f"{self._target.path} is written to, and programs {others} cannot be seen: one that has "
-                    "it open, and has not mounted or locked it, would be overwritten"
+                    f"{self._target.path} is written to, and what {others} have open cannot be seen: one "
+                    "that uses it, and has not mounted or locked it, would be overwritten"
                 )
         self._check(needs)
         if needs.writes:

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from iogate.host.tools import tool_path
 from iogate.units import printable
 
 _EDGE = 2**20
@@ -24,7 +25,7 @@ def signatures(path: Path) -> list[str]:
 
     Raises OSError if it cannot be read or found out.
     """
-    wipefs = shutil.which("wipefs", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    wipefs = shutil.which("wipefs", path=tool_path())
     return _list(wipefs, path) if wipefs else _look_for_data(path)
 
 

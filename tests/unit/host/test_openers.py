@@ -85,18 +85,25 @@ def test_a_device_that_another_may_not_even_read_is_not_open_in_their_process(tm
 
 
 @pytest.mark.parametrize(
-    ("namespace", "me", "other", "said"),
+    ("namespace", "pids", "hidden", "said"),
     [
-        ("pid:[4026531836]", 0, ANOTHER, ""),
-        ("pid:[4026531836]", ANOTHER, ANOTHER, ""),
-        ("pid:[4026531836]", ANOTHER, 0, "of other users"),
-        ("pid:[4026532201]", 0, 0, "outside of this container"),
+        ("pid:[4026531836]", (1, 11, 12), None, ""),
+        ("pid:[4026531836]", (1, 11, 12), 12, "some programs, such as pid 12,"),
+        ("pid:[4026531836]", (11, 12), None, "programs of other users"),
+        ("pid:[4026532201]", (1, 11), None, "programs outside of this container"),
     ],
 )
-def test_it_is_known_of_which_programs_nothing_is_seen(proc, monkeypatch, namespace, me, other, said):
-    monkeypatch.setattr(os, "geteuid", lambda: me)
-    process(proc, 11, "/dev/null", user=me)
-    process(proc, 12, "/dev/null", user=other)
+def test_it_is_known_of_which_programs_nothing_is_seen(proc, monkeypatch, namespace, pids, hidden, said):
+    for pid in pids:
+        process(proc, pid, "/dev/null")
     (proc / "self/ns").mkdir(parents=True)
     (proc / "self/ns/pid").symlink_to(namespace)
+    listed = os.listdir
+
+    def list_folder(path):
+        if path == proc / f"{hidden}/fd":
+            raise PermissionError
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", list_folder)
     assert unseen(proc) == said

@@ -13,6 +13,7 @@ from iogate.offline.published.row import Row
 from iogate.offline.published.tables import Table
 
 _CHANCE = 1e-6
+_FEWEST = 3  # numbers of seconds: what reaches one limit again and again fits again and again
 _GROSS = 20
 _MOST_SIZES = 16  # a text that names more of them names one that fits any figure
 _SIZE = re.compile(r"\b(\d{1,4})\s*G(i?)[bB]\b(?! ?(?:/ ?s|per s))")
@@ -46,8 +47,8 @@ def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFind
     """Find throughputs that are a size divided by whole seconds.
 
     The clock counted nothing smaller: `invalid` below 20 s, where a figure may be off by 5% and more;
-    `suspect` above. At least four figures, and four fifths of a table, must fit, with a chance of less than
-    one in a million that others would.
+    `suspect` above. At least four figures of three numbers of seconds, and four fifths of a table, must fit,
+    with a chance of less than one in a million that others would.
 
     Take a figure for the range that the finding names.
     """
@@ -57,6 +58,8 @@ def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFind
         if all(_is_round(match.figure) for match in best):
             continue
         if len(best) < 0.8 * len(figures) or len(best) < 4 or _chance(best) > _CHANCE:
+            continue
+        if len({match.seconds for match in best}) < _FEWEST:
             continue
         for match in best:
             yield _finding(match)

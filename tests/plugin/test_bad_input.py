@@ -113,6 +113,7 @@ def test_a_baseline_of_another_machine_gives_no_verdict(project):
         "--io-missing=perhaps",
         "--io-max-repetitions=1",
         "--io-budget=soon",
+        "--io-budget=--",
         "--io-size=4q",
     ],
 )

@@ -86,6 +86,12 @@ def test_a_stored_baseline_without_its_workload(lab):
     strictly_refused(lab, "demo.yaml: stored baselines whose workloads the suite does not declare: beta")
 
 
+def test_a_stored_baseline_whose_name_ends_otherwise(lab):
+    lab.baseline("lab").rename(lab.baseline("lab").with_suffix(".yml"))
+    told = "demo.yml: nothing reads it, as baselines end in .yaml: rename it to demo.yaml"
+    strictly_refused(lab, told, arguments=("suites", "--device=lab", "--io-missing=skip"))
+
+
 def test_a_stored_baseline_that_is_not_read(lab):
     """By a line in the suite nothing was held against it any more, without a word."""
     alpha = "  alpha: {value: 1000, against: {value: 900}}\n"

@@ -287,6 +287,14 @@ def without_suite(folder: Path, root: Path, exists: Callable[[str], bool]) -> It
             yield f"{file}: stored baselines of a suite that does not exist"
 
 
+def misnamed(folder: Path, root: Path) -> Iterator[str]:
+    """Yield a sentence for each file in a device's folder that nothing reads for its name alone."""
+    for path in sorted(_files_below(folder, (repository_of(root) or root, folder.parent))):
+        if path.suffix == ".yml" and not path.name.startswith(_OF_OTHERS):
+            right = path.with_suffix(".yaml").name
+            yield f"{shown(path, root)}: nothing reads it, as baselines end in .yaml: rename it to {right}"
+
+
 def stored_suites(folder: Path, root: Path) -> Iterator[str]:
     """Yield what the suites and modules of tests are called that have baselines in a device's folder: in the
     project at `root`, or where else all baselines lie.

@@ -119,6 +119,7 @@ class Gaps:
         self.found += coverage.unread(folder, root, judged_apart, stored)
         self.found += coverage.without_test(folder, root, {} if paired else self._without_test)
         self.found += coverage.without_suite(folder, root, exists)
+        self.found += coverage.misnamed(folder, root)
         self._hidden.update(_place(module.path) for module in modules)  # those that were not read
         self.found += [] if paired else self._without_collection(folder)
         if leaves_out_unchanged(self._config):

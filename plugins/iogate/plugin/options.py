@@ -203,6 +203,8 @@ def value_of(config: pytest.Config, flag: str) -> Any:
     """Return an option's value: of the command line, else of the ini file, else None. Raises UsageError."""
     option = next(option for option in OPTIONS if option.flag == flag)
     given = config.getoption(f"io_{option.name.removeprefix('io_')}")
+    if given == []:  # as argparse makes of `--`
+        raise pytest.UsageError(f"{flag}: '--' is no value")
     if given is not None:
         return given
     written = config.getini(option.name)

@@ -22,6 +22,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 STEP_LIMIT = 2**20
 """The most bytes of a step's summary: one that is larger is not shown at all."""
 
+_LEAST = 256  # bytes of a summary that says anything
 _HEAD = 1024  # bytes of a file that are looked at
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -87,11 +88,13 @@ def step_trouble() -> str:
     """Return why nothing can be appended to the summary of the step; empty if it can, or nobody asks."""
     path = _step()
     try:
-        os.close(_opened(path))
+        descriptor = _opened(path)
+        size = os.fstat(descriptor).st_size
+        os.close(descriptor)
+        why = "it is full" if size > STEP_LIMIT - _LEAST else ""
     except OSError as error:
-        why = f"nothing is appended to ${STEP_SUMMARY}, {path}: {error.strerror}"
-        return printable(f"warning: {why}")
-    return ""
+        why = str(error.strerror)
+    return printable(f"warning: nothing is appended to ${STEP_SUMMARY}, {path}: {why}") if why else ""
 
 
 def _opened(path: Path) -> int:

@@ -11,7 +11,14 @@ from markdown_it import MarkdownIt
 from iogate.errors import InputError, IogateError
 from iogate.model import Environment, Finding, PairFacts
 from iogate.report.markdown import COMMENT_LIMIT, MARK, markdown
-from iogate.report.markdown_file import STEP_SUMMARY, MarkdownFile, StepSummary, step_summary, step_trouble
+from iogate.report.markdown_file import (
+    STEP_LIMIT,
+    STEP_SUMMARY,
+    MarkdownFile,
+    StepSummary,
+    step_summary,
+    step_trouble,
+)
 from iogate.report.results import RunRecord
 from iogate.units import printable
 from records import results, workload
@@ -212,6 +219,14 @@ def test_the_summary_of_a_step_is_not_appended_to_through_a_link_of_another_user
     monkeypatch.setenv(STEP_SUMMARY, str(own))
     keep(step_summary())
     assert MARK in victim.read_text()
+
+
+def test_a_summary_of_a_step_that_is_full_is_told(tmp_path, monkeypatch):
+    file = tmp_path / "step"
+    monkeypatch.setenv(STEP_SUMMARY, str(file))
+    for size, told in ((STEP_LIMIT // 2, False), (STEP_LIMIT - 10, True), (STEP_LIMIT + 5, True)):
+        file.write_bytes(b"x" * size)
+        assert ("it is full" in step_trouble()) == told
 
 
 @pytest.mark.parametrize("value", ["", "/nowhere/at/all", "/dev/null", "/"])

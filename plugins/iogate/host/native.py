@@ -21,6 +21,7 @@ from pathlib import Path
 
 from iogate.errors import EngineError
 from iogate.host.exposure import safe_temporary_folder
+from iogate.host.tools import tool_path
 from iogate.units import printable
 
 FLAGS = ("-std=gnu11", "-O2", "-pthread")
@@ -92,8 +93,8 @@ def _compiler() -> tuple[str, ...]:
             raise EngineError(f"CC names {words[0]!r}, which is not installed", remedy="unset or correct CC")
         return tuple(words)
     for name in _COMPILERS:
-        if shutil.which(name):
-            return (name,)
+        if program := shutil.which(name, path=tool_path()):
+            return (program,)
     if compile_elsewhere:
         return ()
     raise EngineError("there is no C compiler (cc, gcc or clang), which this engine needs", remedy=_INSTALL)

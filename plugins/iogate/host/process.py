@@ -29,6 +29,7 @@ from typing import BinaryIO
 
 from iogate.errors import EngineError
 from iogate.host.own_folder import own_file, own_umask
+from iogate.host.tools import tool_path
 
 _MARK = "IOGATE_ENGINE"
 _GRACE_SECONDS = 5.0
@@ -54,7 +55,7 @@ class Completed:
 
 def find_program(name: str, package: str) -> str:
     """Return the path of a program. Raises EngineError that names the `package` which has it."""
-    path = shutil.which(name)
+    path = shutil.which(name, path=tool_path())
     if path is None:
         raise EngineError(
             f"{name} is not installed", remedy=f"install it, on Debian and Ubuntu: apt-get install {package}"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from iogate.errors import TargetError
+from iogate.errors import EngineError, TargetError
+from iogate.host.process import find_program
 from iogate.host.tools import ask
 
 
@@ -23,6 +24,18 @@ def test_what_a_tool_said(tool):
     tool('echo "$LC_ALL $1"; echo one >&2; printf "t\\033wo\\n" >&2; exit 3')
     answer = ask("tell", "package", "a; b")
     assert (answer.status, answer.stdout, answer.reason) == (3, "C a; b\n", "t?wo")
+
+
+@pytest.mark.parametrize("path", ["", ":/usr/bin", "/usr/bin::/bin", "/usr/bin:"])
+def test_no_program_comes_from_the_working_directory(tool, tmp_path, monkeypatch, path):
+    """As which an empty part of PATH counts: it may be a stranger's checkout."""
+    tool("echo hello")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path)
+    with pytest.raises(TargetError, match="not installed"):
+        ask("tell", "package")
+    with pytest.raises(EngineError, match="not installed"):
+        find_program("tell", "package")
 
 
 def test_a_tool_that_says_nothing(tool):

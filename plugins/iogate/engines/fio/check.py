@@ -21,6 +21,7 @@ from iogate.engines.fio.jobs import jobs
 from iogate.errors import EngineError, InputError
 from iogate.host.exposure import safe_temporary_folder
 from iogate.host.process import Completed, run
+from iogate.host.tools import tool_path
 from iogate.model import Workload
 from iogate.units import printable
 
@@ -68,7 +69,7 @@ def _unmeasured(workloads: Sequence[Workload]) -> Iterator[InputError]:
 
 
 def _refused(workloads: Sequence[Workload]) -> list[InputError]:
-    program = shutil.which("fio")
+    program = shutil.which("fio", path=tool_path())
     if program is None or not workloads:
         return []
     users: dict[_Setting, list[Workload]] = {}

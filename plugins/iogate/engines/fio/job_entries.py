@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from iogate.units import one_line
 
 _MOST_JOBS = 2**16
 """More than fio has, which is 4096 (REAL_MAX_JOBS in fio.h) for each of its clients."""
+_ROUNDED = 0.25  # of the longest job: what times are off by, as of short jobs
 _MANY_BLOCKS = ("bsrange", "blocksize_range", "bssplit")
 
 
@@ -137,7 +139,8 @@ def is_uncounted(report: FioReport, jobs: Sequence[Job]) -> bool:
 
 def count_of(report: FioReport, jobs: Sequence[Job]) -> int:
     """Return how many jobs these are: what the options say, or what the time of all jobs of one entry
-    (`job_runtime`, since 3.8) says, if that is more: several sections are in it.
+    (`job_runtime`, since 3.8) says, if that is more: several sections are in it, of which none ran for longer
+    than the entry says.
     """
     stated = _stated_count(report, jobs)
     if len(jobs) > 1 or not jobs[0].alone:
@@ -148,4 +151,4 @@ def count_of(report: FioReport, jobs: Sequence[Job]) -> int:
     # what verifies reads when it has written
     longest = sum(times) if "verify" in _stated(report, jobs) else max(times)
     together = number(data.get("job_runtime", 0), "job_runtime", report.name)
-    return max(stated, round(together / longest) if longest else 1)
+    return max(stated, math.ceil(together / longest - _ROUNDED) if longest else 1)

@@ -59,8 +59,8 @@ _LATENCY = re.compile(
 _PERCENTILES = re.compile(r"(?P<kind>slat|clat|lat|sync) percentiles \((?P<unit>[num]sec)\)\s*:")
 _OF_PRIORITY = re.compile(r"(?=.{0,60}\bprio\b).{1,100} percentiles \([num]sec\)\s*:")
 """Their heading for some I/Os: `clat prio 0/0 (80% of IOs)` or, before fio 3.31, `high prio (20%) clat`."""
-_PERCENTILE_ROW = re.compile(r"\|(?:\s*\d+\.\d+th=\[\s*\d+\],?)+")
-_PERCENTILE = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\]")
+_PERCENTILE_ROW = re.compile(r"\|(?:\s*\d+(?:\.\d+)?th=\[\s*\d+\],?)+")
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)th=\[\s*(\d+)\]")
 _SAMPLED = re.compile(
     rf"(?P<kind>bw|iops)\s*(?:\(\s*(?P<unit>[KMG]?i?)B\s*/s\))?\s*: min={_VALUE}, max={_VALUE}, "
     rf"(?:per=.*?%, )?avg={_VALUE}, stdev={_VALUE}(?:, samples=\s*\d+)?"
@@ -76,7 +76,7 @@ _ISSUED_2 = re.compile(
 )
 _FIGURES = re.compile(
     r"(?:read|write|trim|mixed)\s*: |[sc]?lat \(|(?:slat|clat|lat|sync) perc|"
-    r"(?:[sc]?lat|high|low|sync) prio [^:]{1,60} perc|sync \(|\|\s*\d+\.\d+th|"
+    r"(?:[sc]?lat|high|low|sync) prio [^:]{1,60} perc|sync \(|\|\s*\d+(?:\.\d+)?th|"
     r"bw \(|iops\s*:|cpu\s*:|issued"
 )
 """How a line begins that has figures: it must be understood whole, or the output is refused."""

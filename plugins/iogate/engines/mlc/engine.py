@@ -16,6 +16,7 @@ from iogate.engines.mlc import text as _mlc_text
 from iogate.engines.mlc.text import MIXES
 from iogate.errors import EngineError, InputError
 from iogate.host.process import Completed
+from iogate.host.tools import tool_path
 from iogate.model import Command, Needs, Output, Part, Place, Workload
 from iogate.units import parse_size
 
@@ -59,7 +60,7 @@ class Mlc:
 
     def command(self, workload: Workload, place: Place) -> Command:
         """Raise EngineError if mlc is missing."""
-        program = shutil.which(self.program)
+        program = shutil.which(self.program, path=tool_path())
         if program is None:
             raise EngineError(
                 "mlc is not installed",

@@ -42,6 +42,6 @@ def test_it_is_asked_where_no_other_user_could_put_another_job_file(tmp_path, mo
 def test_a_gate_on_percentiles_that_fio_is_not_asked_for_is_told_before_it_measures(
     monkeypatch, gate, options, said
 ):
-    monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    monkeypatch.setattr(check.shutil, "which", lambda name, path=None: None)
     workload = replace(declared("fio", rw="read", size="1M", fio=options), gate={gate: Tolerance(0.1)})
     assert [error.remedy for error in check.check([workload])] == ([said] if said else [])

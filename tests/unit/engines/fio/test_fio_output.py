@@ -144,6 +144,13 @@ def test_jobs_of_a_group_are_counted_by_numjobs_and_entries_by_themselves():
     assert engine.parse(read("fio-3.33.jobfile_75_25.json"), name="x").jobs == 4
 
 
+@pytest.mark.parametrize(("times", "jobs"), [(1.0, 1), (1.02, 1), (1.33, 2), (1.9, 2), (2.0, 2), (6.74, 7)])
+def test_sections_of_one_entry_that_ran_for_unlike_times_are_counted(binned, times, jobs):
+    job = binned["jobs"][0]
+    job["job_runtime"] = times * job["read"]["runtime"]
+    assert parse(binned).jobs == jobs
+
+
 def test_one_entry_without_the_time_of_all_jobs_may_be_of_several(binned):
     assert not parse(binned).uncounted
     del binned["jobs"][0]["job_runtime"]

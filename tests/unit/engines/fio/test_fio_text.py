@@ -45,6 +45,12 @@ def test_all_metrics_of_a_group():
     assert job.output.latency_step == 1000, "least and largest are whole microseconds"
 
 
+def test_percentiles_without_fractions():
+    """As fio prints `percentile_list=50:99`."""
+    whole = re.sub(r"(\d+)\.00th=", r"\1th=", GROUPED)
+    assert "99th=[" in whole and only(whole).output.metrics == only(GROUPED).output.metrics
+
+
 def test_each_job_of_each_group():
     first, second, third = parse(TWO, name="out.txt")
     assert [job.name for job in (first, second, third)] == ["a", "a", "b"]

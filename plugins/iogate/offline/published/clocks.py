@@ -13,7 +13,7 @@ from iogate.offline.published.row import Row
 from iogate.offline.published.tables import Table
 
 _CHANCE = 1e-6
-_FEWEST = 3  # numbers of seconds: what reaches one limit again and again fits again and again
+_CHANCE_OF_UNLIKE = 1e-5  # of equal figures one: what reaches one limit again and again fits as often
 _GROSS = 20
 _MOST_SIZES = 16  # a text that names more of them names one that fits any figure
 _SIZE = re.compile(r"\b(\d{1,4})\s*G(i?)[bB]\b(?! ?(?:/ ?s|per s))")
@@ -47,8 +47,8 @@ def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFind
     """Find throughputs that are a size divided by whole seconds.
 
     The clock counted nothing smaller: `invalid` below 20 s, where a figure may be off by 5% and more;
-    `suspect` above. At least four figures of three numbers of seconds, and four fifths of a table, must fit,
-    with a chance of less than one in a million that others would.
+    `suspect` above. At least four figures, and four fifths of a table, must fit, with a chance of less than
+    one in a million that others would; one in a hundred thousand, if equal figures count once.
 
     Take a figure for the range that the finding names.
     """
@@ -59,13 +59,13 @@ def whole_seconds(tables: Sequence[Table], known: Sequence[float]) -> FigureFind
             continue
         if len(best) < 0.8 * len(figures) or len(best) < 4 or _chance(best) > _CHANCE:
             continue
-        if len({match.seconds for match in best}) < _FEWEST:
+        if _chance({match.figure.number: match for match in best}.values()) > _CHANCE_OF_UNLIKE:
             continue
         for match in best:
             yield _finding(match)
 
 
-def _chance(matches: Sequence[_Match]) -> float:
+def _chance(matches: Iterable[_Match]) -> float:
     return math.prod(match.chance for match in matches)
 
 

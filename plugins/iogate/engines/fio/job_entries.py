@@ -133,8 +133,7 @@ def is_uncounted(report: FioReport, jobs: Sequence[Job]) -> bool:
     """Return whether one entry may stand for more jobs than its options say, and does not tell how many: a
     group of several sections, before 3.8.
     """
-    alone = len(jobs) == 1 and jobs[0].alone
-    return alone and "job_runtime" not in jobs[0].data and "numjobs" not in _stated(report, jobs)
+    return len(jobs) == 1 and jobs[0].alone and "job_runtime" not in jobs[0].data
 
 
 def count_of(report: FioReport, jobs: Sequence[Job]) -> int:

@@ -7,8 +7,9 @@ The header's words end where the figures do, give or take a character, in both w
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -28,6 +29,13 @@ COLUMNS = (
 )  # fmt: skip
 """The tests as metrics name them, in the order of the table."""
 _AGAIN = {"rewrite", "reread", "frewrite", "freread"}
+_END = re.compile("iozone test complete|kB  reclen")
+_NEAR = 6  # lines: of a text of people other figures may follow
+_ROW = re.compile(r"\s*\d+(?:\s+\d+){2,}\s*")
+_ADVICE = re.compile(  # what iozone prints among rows of which a time was too short to be measured
+    r"\s*(?:I/O error during read\.|The test completed too quickly|You will get a more precise measure"
+    r"|.{0,60}re-running iozone|iozone \d+ )"
+)
 _SLACK = 2
 _DIGITS = 9
 _LONGEST = 18
@@ -120,9 +128,13 @@ def _rows(
     for number, line in enumerate(lines, first):
         if not line.strip():
             continue
-        if not re.fullmatch(r"[\d\s]+", line):
-            return
         where = Position(name, number)
+        if _ADVICE.match(line):
+            continue
+        if not _ROW.fullmatch(line):
+            if _goes_on(lines[number - first :]):
+                raise OutputError("iozone's table has a line among its rows that is none", position=where)
+            return
         figures = list(re.finditer(r"\d+", line))
         ends = [figure.end() for figure in figures]
         if number == first + len(lines) - 1 and ends != before:  # its last figure may be short of digits
@@ -135,6 +147,12 @@ def _rows(
         if not all(sizes):
             raise OutputError("a row of iozone's table with a size of 0", position=where)
         yield number, sizes, _measured(found, where, needed)
+
+
+def _goes_on(lines: Sequence[str]) -> bool:
+    """Return whether rows of a table follow behind a line that is none, and not behind its end."""
+    soon = itertools.takewhile(lambda line: not _END.search(line), lines[:_NEAR])
+    return any(map(_ROW.fullmatch, soon))
 
 
 def _measured(found: Mapping[str, int], where: Position, needed: Set[str]) -> list[tuple[str, int]]:

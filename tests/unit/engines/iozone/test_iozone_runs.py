@@ -35,6 +35,15 @@ def bare(text):
     return text[text.index("     kB  reclen") - 10 :].partition("iozone test")[0].lstrip("\n")
 
 
+def test_advice_between_rows_ends_no_table():
+    text = (EXCERPTS / "iozone-3.489.advice_between_rows.txt").read_text()
+    found = metrics(text)
+    rows = {name.rpartition(".")[2] for name in found}
+    assert rows == {"64k/4k", "64k/8k", "64k/16k", "64k/32k"}
+    with pytest.raises(OutputError, match="a line among its rows that is none"):
+        metrics(text.replace("I/O error during read.", "Nobody knows this."))
+
+
 class TestSeveralRuns:
     def test_two_tables(self):
         second = TABLE.count("\n") + 1

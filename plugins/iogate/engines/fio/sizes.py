@@ -85,14 +85,24 @@ def blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
 def extent(options: Mapping[str, Any]) -> int:
     """Return bytes from the beginning of a file to the last that any job touches.
 
-    An offset in per cent is a share of the whole file, which fio makes longer where it is too short.
+    An offset in per cent is a share of the whole file, which fio makes longer where it is too short, and
+    begins at the next block, or multiple of `offset_align` (its filesetup.c, get_start_offset).
     """
     first = _size(_passed(options, "offset", "fileoffset")) or 0
     step = _size(_passed(options, "offset_increment")) or 0
     jobs = int(options["numjobs"])
     size = file_size(options) + first + step * (jobs - 1)
     share = share_before(options.get("fio", {}), jobs)
-    return math.ceil(size / (1 - share) / REGION_STEP) * REGION_STEP if share else size
+    if not share:
+        return size
+    step = _size(_passed(options, "offset_align")) or blocks(options)[0]
+    whole = _whole(size / (1 - share))
+    begins = math.ceil(whole * share / step) * step
+    return whole if begins + size <= whole else _whole((size + step) / (1 - share))
+
+
+def _whole(size: Fraction) -> int:
+    return math.ceil(size / REGION_STEP) * REGION_STEP
 
 
 def volume(options: Mapping[str, Any]) -> int:

@@ -14,6 +14,7 @@ from iogate.engines.fio.engine import engine
 from iogate.engines.fio.job_file import job_file, section_name
 from iogate.errors import EngineError, InputErrors, Position
 from iogate.model import Place
+from iogate.units import parse_size
 from workloads import declared
 
 LEAST = {"rw": "randread", "size": "1G"}
@@ -447,6 +448,19 @@ def test_data_behind_an_offset_is_laid_out_too():
 def test_data_behind_an_offset_in_per_cent_are_laid_out_too(numjobs, passed, size):
     """fio would lengthen a file that is too short, which it may not."""
     assert engine.needs(workload(numjobs=numjobs, fio=passed)).size == pytest.approx(size, rel=1e-3)
+
+
+@given(
+    share=st.integers(1, 90),
+    block=st.sampled_from(["4k", "12k", "128k", "1M"]),
+    align=st.sampled_from([0, 1, 4]),
+)
+def test_data_behind_an_offset_in_per_cent_begin_at_a_block(share, block, align):
+    """fio begins at the next one (get_start_offset), and may not lengthen the file by as much."""
+    passed = {"offset": f"{share}%", **({"offset_align": f"{align}M"} if align else {})}
+    whole = engine.needs(workload(size="32M", bs=block, fio=passed)).size
+    step = align * 2**20 or parse_size(block)
+    assert -(-(whole * share // 100) // step) * step + 32 * 2**20 <= whole
 
 
 @pytest.mark.parametrize(

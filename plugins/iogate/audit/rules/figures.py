@@ -67,6 +67,7 @@ def little_law(evidence: Evidence) -> Findings:
     clients it is asked one by one: the rates of all are those of the time when all ran, and their latencies
     are not. The first is not asked where reads may verify what was written before: in fio's text, which does
     not state `verify`, where a job that writes has read as well, or its directions ran for different times.
+    Nor of as many times the depth as jobs may be in one entry of fio's JSON before 3.8, which does not tell.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.

@@ -5,7 +5,6 @@ pytest reads this for a mistyped suite, too, where Hypothesis need not be instal
 
 from __future__ import annotations
 
-import ctypes
 import os
 import secrets
 from collections import Counter
@@ -52,7 +51,6 @@ DISTURBED = "unit/host/test_alternation.py"
 """Tests without engines that do."""
 
 
-_CLONE_NEWNS, _MS_REC, _MS_SLAVE = 0x20000, 0x4000, 0x80000
 _LAST = 19
 """The niceness that gives way to all others (nice(1))."""
 
@@ -113,19 +111,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
-def _mounts_of_its_own() -> None:
-    """Let this process, and all that it starts, mount for itself alone (mount_namespaces(7)): hosts and
-    clients of tests beside it have mount namespaces, which keep what was mounted when they were made.
-    """
-    libc = ctypes.CDLL(None)
-    if libc.unshare(_CLONE_NEWNS) == 0:  # who may not do that mounts nothing
-        libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_REC | _MS_SLAVE), None)
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    if "PYTEST_XDIST_WORKER" in os.environ and os.geteuid() == 0:
-        _mounts_of_its_own()
     config.pluginmanager.register(Durations(), "durations of the parts")
+    shared = "PYTEST_XDIST_WORKER" in os.environ or getattr(config.option, "numprocesses", None)
+    if not shared or os.geteuid() != 0:
+        return
+    import apart
+
+    if not apart.mounts_of_its_own() or "PYTEST_XDIST_WORKER" in os.environ or config.option.basetemp:
+        return
+    # Of a disk that others use, too, a repetition of 0.1 s may take a second.
+    folder = apart.in_memory()
+    if folder:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
+        config.add_cleanup(lambda: apart.leave(folder))
 
 
 @pytest.fixture(autouse=True)

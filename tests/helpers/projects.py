@@ -38,6 +38,9 @@ WITHOUT_OTHERS = " ".join(f"-p no:{name}" for name in OTHERS)
 """What PYTEST_ADDOPTS is where the plugins that users have are loaded, and no others."""
 _PATIENCE = 180.0  # against what hangs, however busy the machine is
 
+RATE_LIMITED = ", fio: {rate_iops: 500}, gate: {read.iops: 90%}"
+"""Options of short readers that have the same figures however busy the machine is, and keep no core busy."""
+
 Wrapper = Callable[[Sequence[str]], list[str]]
 """What a command becomes, so that it runs elsewhere: in a cgroup."""
 

@@ -19,21 +19,21 @@ import projects
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
 from places import PLUGINS
-from projects import Project, everywhere, need_fio, plain
+from projects import RATE_LIMITED, Project, everywhere, need_fio, plain
 from waiting import eventually
 
 pytestmark = pytest.mark.system
 
-SUITE = """\
-defaults: {engine: fio, direct: false, size: 1M, runtime: 0.1, time_based: true}
+SUITE = f"""\
+defaults: {{engine: fio, direct: false, size: 1M, runtime: 0.1, time_based: true{RATE_LIMITED}}}
 workloads:
-  reader: {rw: randread, bs: 4k}
+  reader: {{rw: randread, bs: 4k}}
 """
-TWO = """\
-defaults: {engine: fio, direct: false, size: 1M, time_based: true, repetitions: 1}
+TWO = f"""\
+defaults: {{engine: fio, direct: false, size: 1M, time_based: true, repetitions: 1{RATE_LIMITED}}}
 workloads:
-  short: {rw: randread, bs: 4k, runtime: 0.1}
-  long: {rw: randread, bs: 4k, runtime: 50}
+  short: {{rw: randread, bs: 4k, runtime: 0.1}}
+  long: {{rw: randread, bs: 4k, runtime: 50}}
 """
 LONG = 50
 """Seconds of the long workload."""
@@ -205,7 +205,7 @@ def test_a_block_device_that_nobody_agreed_to_overwrite(project, tmp_path):
     with Loops(tmp_path) as made:
         device = made.device(16 * MIB)
         before = loops.digest(device)
-        project.suite(SUITE.replace("randread", "randwrite"))
+        project.suite(SUITE.replace("randread", "randwrite").replace("read.iops", "write.iops"))
         result = project.run("suites", f"--io-target={device}")
         refused(project, result, f"refusing to write to {device}", "the profile does not name it")
         assert loops.digest(device) == before

@@ -18,7 +18,7 @@ from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
-from projects import SCRATCH, Project, everywhere, need_fio, plain
+from projects import RATE_LIMITED, SCRATCH, Project, everywhere, need_fio, plain
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -35,11 +35,11 @@ defaults: {{engine: fio, ioengine: nbd, direct: false, size: 16M, repetitions: 2
 workloads:
   reading: {{rw: randread, bs: 4k, iodepth: 4, runtime: 0.3, time_based: true, fio: {{uri: "{uri}"{more}}}}}
 """
-CACHED = """\
-defaults: {engine: fio, direct: false, size: 1M, runtime: 0.05, time_based: true}
+CACHED = f"""\
+defaults: {{engine: fio, direct: false, size: 1M, runtime: 0.05, time_based: true{RATE_LIMITED}}}
 workloads:
-  first: {rw: randread, bs: 4k}
-  second: {rw: randread, bs: 8k}
+  first: {{rw: randread, bs: 4k}}
+  second: {{rw: randread, bs: 8k}}
 """
 
 

@@ -10,14 +10,14 @@ import sys
 import pytest
 
 from hosts import sshd
-from projects import need_fio
+from projects import RATE_LIMITED, need_fio
 
 pytestmark = pytest.mark.system
 
-SUITE = """\
-defaults: {direct: false, size: 1M, runtime: 0.1, time_based: true, repetitions: 2, gate: {read.iops: 95%}}
+SUITE = f"""\
+defaults: {{direct: false, size: 1M, runtime: 0.1, time_based: true, repetitions: 2{RATE_LIMITED}}}
 workloads:
-  reading: {rw: randread, bs: 4k}
+  reading: {{rw: randread, bs: 4k}}
 """
 
 

@@ -30,22 +30,22 @@ from iogate.remote.bench import RemoteBench
 from iogate.remote.parcel import parcel
 from loops import need, unmount
 from loops import run as call
-from projects import SCRATCH, need_fio, plain, refused
+from projects import RATE_LIMITED, SCRATCH, need_fio, plain, refused
 from waiting import eventually
 
 pytestmark = pytest.mark.system
 
-SUITE = """\
-defaults: {direct: false, size: 1M}
+SUITE = f"""\
+defaults: {{direct: false, size: 4M}}
 workloads:
-  reading: {rw: randread, bs: 4k, runtime: 0.1, time_based: true, gate: {read.iops: 90%}}
-  reader: {engine: reader, rw: randread, bs: 4k, gate: {wall_time: 90%}}
+  reading: {{rw: randread, bs: 4k, runtime: 0.1, time_based: true{RATE_LIMITED}}}
+  reader: {{engine: reader, rw: randread, bs: 4k, gate: {{wall_time: 90%}}}}
 """
-LONG = """\
-defaults: {engine: fio, direct: false, size: 1M, time_based: true, repetitions: 1}
+LONG = f"""\
+defaults: {{engine: fio, direct: false, size: 1M, time_based: true, repetitions: 1{RATE_LIMITED}}}
 workloads:
-  short: {rw: randread, bs: 4k, runtime: 0.1}
-  long: {rw: randread, bs: 4k, runtime: 50}
+  short: {{rw: randread, bs: 4k, runtime: 0.1}}
+  long: {{rw: randread, bs: 4k, runtime: 50}}
 """
 
 
@@ -295,9 +295,8 @@ def test_mounts_clock_identity_and_wear_are_those_of_the_machine_there(project, 
         f'{sys.executable} "$@"',
         before="unshare --mount sh -c",
     )
-    suite = LONG.replace("randread", "randwrite").replace(
-        "time_based: true, ", ""
-    )  # as nobody counts on tmpfs
+    suite = LONG.replace("randread", "randwrite").replace(RATE_LIMITED, "")
+    suite = suite.replace("time_based: true, ", "")  # as nobody counts on tmpfs
     suite = suite.replace("runtime: 0.1", "runtime: 9, fio: {rate: 8m}")
     project.suite(suite.replace("runtime: 50", "runtime: 9, fio: {rate: 700k}"))
     project.device("orin", f"target: {target}\nhost: popen//python={host}\nwear: 100G/day\nmissing: record\n")

@@ -391,9 +391,10 @@ def test_the_processes_of_another_namespace_are_none_of_ours(tmp_path):
     """Where /proc is not of this PID namespace, data went into a folder that another process had open."""
     need("unshare")
     project = Project(tmp_path / "project")
-    project.suite("workloads: {a: {engine: reader, rw: read, size: 4k, direct: false}}\n")
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 1M, direct: false}}\n")
     alone = ["unshare", "--pid", "--fork", "--kill-child"]
     result = project.run("suites", wrapper=lambda argv: [*alone, *argv])
     assert result.status == 4 and "/proc is that of another PID namespace" in result.text, result.text
     own = [*alone, "--mount-proc"]
-    assert project.run("suites", wrapper=lambda argv: [*own, *argv]).verdicts == {"a": "recorded"}
+    result = project.run("suites", wrapper=lambda argv: [*own, *argv])
+    assert result.verdicts == {"a": "recorded"}, result.text

@@ -108,7 +108,7 @@ def test_a_stored_baseline_without_its_suite(lab):
     text = lab.baseline("lab").read_text().replace("suite: demo", "suite: old")
     lab.baseline("lab", "old").write_text(text)
     strictly_refused(lab, "old.yaml: stored baselines of a suite that does not exist")
-    lab.pytester.makepyfile(old="def test_it(): pass")
+    lab.pytester.makepyfile(old="def test_it(measure): pass")
     lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
 
 
@@ -310,6 +310,35 @@ def test_a_baseline_that_no_test_in_python_measures(tested, old, new, lost):
     strictly_refused(
         tested, words, arguments=(".", "--device=lab", "--io-missing=skip", "-k", "alpha or plain")
     )
+
+
+RENAMED = "def test_asks", "def test_more(self): pass\n    def asks"
+
+
+@pytest.mark.parametrize(
+    ("change", "named", "lost"),
+    [
+        (("[500, 600]", "[500]"), ["test_disk.py::test_each"], "test_each[600].it"),
+        (("[500, 600]", "[500]"), ["test_disk.py::test_each[500]", "test_disk.py"], "test_each[600].it"),
+        (RENAMED, ["test_disk.py::TestOne"], "TestOne.test_asks"),
+        (RENAMED, ["test_disk.py::TestOne", "."], "TestOne.test_asks"),
+        (("mine(measure): measure", "mine(): dict"), ["test_disk.py::test_mine"], "test_mine"),
+    ],
+    ids=["parameter", "a file, too", "method", "a folder, too", "measures no more"],
+)
+def test_a_baseline_that_no_test_in_python_measures_of_what_is_named(tested, change, named, lost):
+    """What pytest was told to collect is all of a class or test, although it is not the whole module."""
+    (tested.path / "test_disk.py").write_text(MEASURES.replace(*change))
+    words = f"test_disk.yaml: stored baselines that no test in Python measures: {lost}"
+    strictly_refused(tested, words, arguments=(*named, "--device=lab", "--io-missing=skip"))
+
+
+def test_a_suite_that_is_gone_is_missed_beside_a_file_of_its_name_that_has_no_tests(lab):
+    """Any Python file of that name at the project's root stood for it."""
+    (lab.path / "suites/demo.yaml").rename(lab.path / "suites/other.yaml")
+    (lab.path / "demo.py").write_text("def append(log, entry): log.write(entry)\n")
+    words = "demo.yaml: stored baselines of a suite that does not exist"
+    strictly_refused(lab, words, arguments=("suites", "--device=lab", "--io-missing=skip"))
 
 
 def test_a_baseline_that_no_test_in_python_measures_where_no_suite_is_asked_for(tested):

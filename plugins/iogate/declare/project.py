@@ -93,7 +93,7 @@ class Project:
                 "place of a device's profile",
                 remedy="rename the suite",
             )
-        modules = filter(_may_measure, self._modules(name)) if path.suffix == ".py" else ()
+        modules = filter(may_measure, self._modules(name)) if path.suffix == ".py" else ()
         rival = next((file for file in (*self._called(name), *modules) if file != path), None)
         if rival:
             raise InputError(
@@ -145,7 +145,7 @@ def is_baseline(path: Path, baselines: Path) -> bool:
     return device.name == _LOCAL or os.path.isfile(device / f"{_PROFILE}.yaml")
 
 
-def _may_measure(module: Path) -> bool:
+def may_measure(module: Path) -> bool:
     """Return whether tests of a module may measure: others have no baseline that could be another's."""
     try:
         return b"measure" in module.read_bytes()

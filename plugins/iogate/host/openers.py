@@ -63,7 +63,10 @@ def unseen(proc: Path = PROC) -> str:
     if 1 not in pids:  # hidepid=2
         return "programs of other users"
     hidden = next((pid for pid in pids if not _may_be_looked_at(proc / str(pid))), None)
-    return f"some programs, such as {process_text(hidden, proc)}," if hidden else ""
+    if not hidden:
+        return ""
+    name = printable(sysfs.text(proc / str(hidden) / "comm")).strip()  # its command line may have secrets
+    return f"some programs, such as pid {hidden}{f' ({name})' if name else ''},"
 
 
 def keepers_of(numbers: frozenset[str], proc: Path = PROC) -> list[int]:
@@ -139,7 +142,7 @@ def _openers(
     that is left when time is over.
     """
     deadline = time.monotonic() + _LONGEST
-    pids = [int(name) for name in os.listdir(proc) if name.isdecimal()]
+    pids = sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
     own = (0, os.geteuid())
     for pid in sorted(pids, key=lambda pid: (user_of(pid, proc) not in own, _slots(proc / str(pid)))):
         if pid == os.getpid() or not counts(pid):

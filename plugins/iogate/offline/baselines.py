@@ -203,10 +203,10 @@ def drop(file: Path, workloads: Sequence[str], sessions: Sequence[str]) -> str:
         known = {name: item for name, item in (data.get("sessions") or {}).items() if name in used}
         if not left:
             os.unlink(file.name, dir_fd=folder)
-            return f"{file} held nothing else, and is removed"
+            return one_line(f"{file} held nothing else, and is removed")
         head = {key: data[key] for key in ("schema", "device", "suite")}
         write(file, {**head, **({"sessions": known} if known else {}), "workloads": left}, folder)
-    return f"{file}: {plural(len(left), 'workload')} and {plural(len(known), 'session')} left"
+    return one_line(f"{file}: {plural(len(left), 'workload')} and {plural(len(known), 'session')} left")
 
 
 def _without(entry: dict[str, Any], sessions: Sequence[str] | None) -> dict[str, Any] | None:

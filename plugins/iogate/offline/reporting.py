@@ -13,7 +13,7 @@ from iogate.offline.kept import kept_sessions, last_session
 from iogate.report.history import LeftOut, MetricHistory, collect, series
 from iogate.report.html.place import HtmlFile
 from iogate.report.loading import load_sessions, results_files
-from iogate.units import format_quantity, plural
+from iogate.units import format_quantity, one_line, plural
 
 USUAL = Path("report.html")
 """Where a report is written if nobody names a place."""
@@ -31,7 +31,7 @@ def write_report(paths: Sequence[Path], output: Path | None = None, *, with_hist
     past = _past(paths, {one.device for one in sessions}) if with_history else ([], [])
     size = place.finish(sessions, *past)
     told = plural(len(sessions), "session")
-    return f"{output}: {told}, {format_quantity(size, 'B')}"
+    return one_line(f"{output}: {told}, {format_quantity(size, 'B')}")
 
 
 def _usual() -> Path:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from iogate.declare.project import may_measure
 from iogate.errors import IogateError
 from iogate.model import Device, WorkloadResult
 from iogate.plugin import coverage
@@ -103,7 +104,7 @@ class Gaps:
         existing |= {module.suite for module in modules}
 
         def exists(name: str) -> bool:
-            return name in existing or self._project.has(name)
+            return name in existing or self._project.suite(name) is not None or self._is_tested(name)
 
         declared = {name: {item.name for item in suite.workloads} for name, suite in suites.items()}
         judged_apart = {
@@ -129,6 +130,16 @@ class Gaps:
         if measures and skips_benchmarks(self._config):
             self.found.append(coverage.NO_BENCHMARKS)
 
+    def _is_tested(self, name: str) -> bool:
+        """Return whether there is a module of that name that may have tests which measure: any other may be
+        called as a suite that is gone.
+        """
+        file = self._project.module(name)
+        if file is None or file.resolve() in self._python_tests.seen or may_measure(file):
+            return file is not None
+        patterns = self._config.getini("python_files")
+        return any(fnmatch(str(file) if "/" in each else file.name, each) for each in patterns)
+
     @property
     def _paired(self) -> bool:
         """Whether workloads are judged against another target, and no baseline is read."""
@@ -136,14 +147,19 @@ class Gaps:
 
     @property
     def _without_test(self) -> dict[str, list[str]]:
-        """What has a baseline and no test in Python, by module, of those that were collected whole."""
-        config = self._config
+        """What has a baseline and no test in Python, by module, of what pytest was told to collect."""
         if self.in_parts:
             return {}
-        named = (each.split("::")[0] for each in config.args if "::" in each)
-        partly = {(config.invocation_params.dir / each).resolve() for each in named}
-        found = self._python_tests.without_test(partly)
+        found = self._python_tests.without_test(self._labels_named)
         return {self._project.name(path): names for path, names in found}
+
+    def _labels_named(self, module: Path) -> list[str] | None:
+        """Return the labels of the tests and classes of a module that pytest was told to collect; None if it
+        was told to collect all of them, as a folder of theirs is named, too.
+        """
+        ways = {module.resolve(), *module.resolve().parents, *module.parents}
+        labels = [label for place, label in self._arguments if place in ways]
+        return None if "" in labels else labels
 
     def _without_collection(self, folder: Path) -> Iterator[str]:
         """Yield a sentence for each suite, or module of tests, that has baselines, lies where pytest was told
@@ -179,8 +195,18 @@ class Gaps:
     @property
     def _named(self) -> set[Path]:
         """The files and folders that pytest was told to look at."""
-        config = self._config
-        return {(config.invocation_params.dir / each.split("::")[0]).resolve() for each in config.args}
+        return {place for place, _ in self._arguments}
+
+    @property
+    def _arguments(self) -> Iterator[tuple[Path, str]]:
+        """What pytest was told to collect: files and folders, each with the label of the class or the test
+        within, or nothing.
+        """
+        for each in self._config.args:
+            names, bracket, rest = each.partition("[")
+            file, *inner = names.split("::")
+            label = f"{'.'.join(inner)}{bracket}{rest}" if inner else ""
+            yield (self._config.invocation_params.dir / (file if inner else each)).resolve(), label
 
     def note_taken_out(self, ids: Sequence[str]) -> None:
         """Note tests that measure, and that somebody took out of the run without a word."""

@@ -65,12 +65,16 @@ class PythonTests:
         """Note that collecting was not broken off, as `-x` does at a mistake."""
         self.are_all = True
 
-    def without_test(self, partly: Collection[Path]) -> Iterator[tuple[Path, list[str]]]:
-        """Yield the modules that were collected, but for those of which only a part was, with their workloads
-        that have a baseline and no test.
+    def without_test(self, named: Callable[[Path], Sequence[str] | None]) -> Iterator[tuple[Path, list[str]]]:
+        """Yield the modules that were collected with their workloads that have a baseline and no test: those
+        of the classes and tests whose labels are `named`, if a module was not collected whole (None).
         """
         for path, labels in self.modules.items():
-            names = () if path.resolve() in partly else self.stored(path)
+            only = named(path)
+            within = tuple(f"{label}{sign}" for label in only or () for sign in ".[")
+            names = [
+                name for name in self.stored(path) if only is None or name in only or name.startswith(within)
+            ]
             if lost := [name for name in names if labels.isdisjoint(_owners([name]))]:
                 yield path, lost
 

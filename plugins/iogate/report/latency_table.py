@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from iogate.report.markdown_text import cell
 from iogate.report.results import Results, WorkloadRecord
@@ -22,6 +23,7 @@ _HEADERS = (
     *(f"{word} TLAT" for _, word in _SPREAD),
 )
 _TEXTS = 5
+_SEVERAL_SIZES = ("bssplit", "bsrange", "blocksize_range")
 _NOTATION = (
     ("Abbreviation", "Meaning", "Measurement"),
     ("BW", "bandwidth", "MiB/s"),
@@ -63,7 +65,7 @@ def _rows(workload: WorkloadRecord) -> Iterator[tuple[str, ...]]:
             direction.capitalize(),
             cell(_described(workload, direction)),
             cell(_size(workload.definition.get("size"))),
-            cell(_size(_of_direction(workload.definition.get("bs"), direction))),
+            cell(_size(_of_direction(_block_sizes(workload.definition), direction))),
             cell(workload.description) or "-",
             *_figures(workload, direction),
         )
@@ -83,6 +85,13 @@ def _described(workload: WorkloadRecord, direction: str) -> str:
     order = "Random" if pattern.startswith("rand") else "Sequential"
     mixed = " of a mix" if len(_directions(workload)) > 1 else ""
     return f"{order} {_WORDS[direction]}{mixed}"
+
+
+def _block_sizes(definition: Mapping[str, Any]) -> object:
+    """Return what a definition says of block sizes: a split or a range (fio's) has more than one."""
+    passed = definition.get("fio")
+    given = passed if isinstance(passed, Mapping) else {}
+    return next((given[name] for name in _SEVERAL_SIZES if given.get(name)), definition.get("bs"))
 
 
 def _of_direction(value: object, direction: str) -> object:

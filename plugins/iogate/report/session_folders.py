@@ -141,8 +141,12 @@ def _require_own(file: int) -> None:
 
 def begun_sessions(results: Path) -> list[str]:
     """Return the names of this user's sessions that have begun: none can be of a time to come."""
-    now = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
-    return [name for name in _sessions(results) if name[: len(now)] <= now]
+    now = _now()
+    return [name for name in _sessions(results) if name[:_SECOND] <= now]
+
+
+def _now() -> str:
+    return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def newest_of_all(results: Path) -> tuple[str, bool]:
@@ -153,16 +157,19 @@ def newest_of_all(results: Path) -> tuple[str, bool]:
 
 def _sessions(results: Path, *, of_others: bool = False) -> list[str]:
     """Return the names of this user's sessions, the oldest first: a name begins with the time, in seconds;
-    those of one second come in the order in which they were last written to. `of_others` adds theirs.
+    those of one second come in the order in which they were last written to. Those of a time to come, when a
+    clock was wrong, are taken for older than all others. `of_others` adds theirs.
     """
     found = []
+    now = _now()
     with contextlib.suppress(OSError):
         for entry in os.scandir(results):
             if not _SESSION.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False):
                 continue
             status = entry.stat(follow_symlinks=False)
             if of_others or status.st_uid == os.geteuid():
-                found.append((entry.name[:_SECOND], status.st_mtime_ns, entry.name))
+                second = entry.name[:_SECOND]
+                found.append((second <= now, second, status.st_mtime_ns, entry.name))
     return [name for *_, name in sorted(found)]
 
 

@@ -404,6 +404,8 @@ class TestMachine:
         busy = replace(busy, output=replace(busy.output, user=0.35, system=0.63))
         assert severities(machine.job_cpu_bound, busy) == ["suspect"]
         assert said(machine.job_cpu_bound, replace(busy, options={"hipri": "1"})) == []
+        for ioengine in ("spdk", "spdk_bdev", "/opt/spdk/build/fio/spdk_nvme"):
+            assert said(machine.job_cpu_bound, replace(busy, options={"ioengine": ioengine})) == []
 
     def test_a_machine_without_a_core_to_spare_is_suspect(self):
         ((severity, message),) = said(

@@ -108,6 +108,15 @@ def test_a_run_that_its_first_ios_keep_from_ending_is_invalid():
     assert "ran for 30 s instead of 1.0 s" in message
 
 
+@pytest.mark.parametrize(("operations", "severities"), [(62, []), (32, ["invalid"]), (3032, ["invalid"])])
+def test_a_queue_comes_to_its_end_at_the_rate_of_the_device(operations, severities):
+    """A card of 10 IOPS takes 3.2 s for the 32 I/Os that are in flight when a run of 3 s ends."""
+    ended = output(latency=5e8, operations=operations, iops=operations / 6.2, seconds=6.2)
+    options = {"time_based": 1, "runtime": 3, "iodepth": 32}
+    found = said(completeness.stalled, run(ended, options=options))
+    assert [severity for severity, _ in found] == severities
+
+
 def test_a_run_that_flushes_at_its_end_may_take_longer():
     options = {"time_based": 1, "runtime": 5, "end_fsync": 1}
     assert said(completeness.stalled, run(output(), options=options)) == []
@@ -353,6 +362,33 @@ def test_bandwidth_is_iops_times_block_size(factor, severities):
     out = output()
     out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * factor})
     assert [severity for severity, _ in said(figures.bandwidth, run(out))] == severities
+
+
+@pytest.mark.parametrize(
+    ("gating", "factor", "severities"),
+    [
+        (("read.iops",), 1.04, ["note"]),
+        (("read.iops",), 1.07, ["invalid"]),
+        (("read.bandwidth", "read.clat.p99"), 1.2, ["invalid"]),
+        (("read.iops",), 0.9, ["invalid"]),
+        (("read.clat.p99",), 1.07, ["suspect"]),
+        (("write.iops",), 1.07, ["suspect"]),
+    ],
+)
+def test_behind_a_ramp_bandwidth_and_iops_that_differ_decide_nothing(gating, factor, severities):
+    """On a slow card what was in flight at its end hid a loss of 12%, as -8.8%."""
+    out = output()
+    out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * factor})
+    ramped = run(out, options={"ramp_time": 0.5}, gating=gating)
+    found = said(figures.bandwidth, ramped)
+    assert [severity for severity, _ in found] == severities
+    assert ("end of a ramp" in found[0][1]) == (severities == ["invalid"])
+    assert severities_of(replace(ramped, declared=False)) == (["note"] if factor == 1.04 else ["suspect"])
+    assert severities_of(replace(ramped, options={})) == (["note"] if factor == 1.04 else ["suspect"])
+
+
+def severities_of(subject):
+    return [severity for severity, _ in said(figures.bandwidth, subject)]
 
 
 def test_several_block_sizes_are_compared_by_what_was_moved():

@@ -100,6 +100,25 @@ def test_a_mix_has_a_row_for_each_direction_with_its_block_size():
     assert write[:4] == ["Write", "Random writes of a mix", "1 GiB", "64 KiB"] and write[6] == "2"
 
 
+@pytest.mark.parametrize(
+    ("passed", "shown"),
+    [
+        ({"bssplit": "4k/50:64k/50"}, "4k/50:64k/50"),
+        ({"bssplit": "8k/90:64k/10,4k/100"}, "8k/90:64k/10"),
+        ({"bsrange": "4k-32k"}, "4k-32k"),
+        ({"bs_unaligned": None}, "4 KiB"),
+    ],
+    ids=str,
+)
+def test_several_block_sizes_are_told_as_they_are(passed, shown):
+    """It was the one that holds where nothing is said."""
+    split = record(
+        "split", {"rw": "randread", "bs": "4k", "size": "1G", "fio": passed}, {"read.bandwidth": 2.0**20}
+    )
+    (row,) = table(latency_table([results(split)]))[1:]
+    assert row[3].strip("`") == shown
+
+
 def test_what_was_not_measured_is_no_number():
     one = record("a", {"rw": "read"}, {"read.bandwidth": 2.0**20})
     (_, row) = table(latency_table([results(one)]))

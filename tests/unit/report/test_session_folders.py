@@ -7,7 +7,7 @@ import pytest
 
 from iogate.errors import IogateError
 from iogate.report import session_folders
-from iogate.report.session_folders import SessionFolder, _is_own, prune, read_own
+from iogate.report.session_folders import SessionFolder, _is_own, newest, prune, read_own
 
 
 def session(results, day, content="results.json"):
@@ -25,6 +25,17 @@ def test_the_newest_stay(tmp_path, keep):
     names = [session(tmp_path, day).name for day in (3, 1, 5, 2, 4)]
     assert prune(tmp_path, keep) == sorted(names)[:-keep]
     assert sorted(os.listdir(tmp_path)) == sorted(names)[-keep:]
+
+
+def test_sessions_of_a_time_to_come_are_the_oldest(tmp_path):
+    """When a clock was far ahead, or a stranger put them there: each run removed the one before it."""
+    names = [session(tmp_path, day).name for day in (1, 2)]
+    for year in (2098, 2099):
+        folder = session(tmp_path, 3)
+        folder.rename(tmp_path / folder.name.replace("2026", str(year)))
+    assert newest(tmp_path) == tmp_path / names[-1]
+    assert [name[:4] for name in prune(tmp_path, 2)] == ["2098", "2099"]
+    assert sorted(os.listdir(tmp_path)) == names
 
 
 def test_what_is_no_session_stays(tmp_path):

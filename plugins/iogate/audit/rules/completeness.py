@@ -105,8 +105,8 @@ def stalled(evidence: Evidence) -> Findings:
 
     An I/O of a second or more is looked at if it took ten times the usual latency or more: `invalid` if it
     took 10 s or half of the run, `suspect` if it took a hundred times the usual. Also `invalid` is a run by
-    time that took more than half as long again as asked, and a second: its last I/Os did not come to an end
-    (left alone with `fsync` and `verify`).
+    time that took more than half as long again as asked, a second, and what all that may be in flight takes
+    at its rate: its last I/Os did not come to an end (left alone with `fsync` and `verify`).
 
     See what the kernel says of the device (`dmesg`). If it always does this, take a longer `runtime` or fewer
     I/Os in flight.
@@ -132,7 +132,7 @@ def stalled(evidence: Evidence) -> Findings:
         asked
         and evidence.flag("time_based")
         and not flushes
-        and evidence.duration > 1.5 * asked + _STALL_SECONDS
+        and evidence.duration > 1.5 * asked + _STALL_SECONDS + _draining(evidence, asked)
     ):
         yield finding(
             "invalid",
@@ -140,6 +140,15 @@ def stalled(evidence: Evidence) -> Findings:
             "I/Os did not come to an end",
             "see what the kernel says of the device: dmesg; or a longer runtime, or fewer I/Os in flight",
         )
+
+
+def _draining(evidence: Evidence, asked: float) -> float:
+    """Return how long what may be in flight takes, in seconds, at the rate at which all else was done in the
+    time that was `asked` for.
+    """
+    left = evidence.possible or 0.0
+    done = sum(traffic.operations for traffic in evidence.traffic.values()) - left
+    return left * asked / done if done > 0 else 0.0
 
 
 def _usual(evidence: Evidence, series: str) -> float | None:

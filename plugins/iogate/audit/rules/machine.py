@@ -17,12 +17,13 @@ def job_cpu_bound(evidence: Evidence) -> Findings:
     """Find jobs that use all of a core.
 
     `suspect`: each job used 95% of a core or more, so that the processor was measured. Polling is meant to do
-    that, and left alone.
+    that, as SPDK always does, and left alone.
 
     Take more jobs, larger blocks, or a cheaper ioengine such as io_uring.
     """
     share = (evidence.output.user or 0.0) + (evidence.output.system or 0.0)
     polls = evidence.given("hipri", "sqthread_poll", "hipri_percentage")
+    polls = polls or "spdk" in str(evidence.options.get("ioengine", "")).lower()
     if share >= _BUSY and not polls and evidence.needs.target:
         yield finding(
             "suspect",

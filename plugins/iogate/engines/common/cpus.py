@@ -40,9 +40,21 @@ def allowed_cpus() -> list[int]:
 
 
 def check_pinned(wanted: Sequence[int]) -> None:
-    """Raise EngineError for CPUs that this process may not use."""
+    """Raise EngineError for CPUs on which this process cannot run."""
     allowed = allowed_cpus()
-    missing = [cpu for cpu in wanted if cpu not in allowed]
+    missing = [cpu for cpu in wanted if cpu not in allowed and not _may_move_to(cpu, allowed)]
     if missing:
         there = ", ".join(map(str, allowed))
         raise EngineError(f"pin: there is no CPU {missing[0]} for this process; there are {there}")
+
+
+def _may_move_to(cpu: int, back: Sequence[int]) -> bool:
+    """Return whether the kernel lets this process run on a CPU that it was not begun on, as one that
+    `isolcpus=` sets aside for those that ask for it.
+    """
+    try:
+        os.sched_setaffinity(0, [cpu])
+    except OSError:
+        return False
+    os.sched_setaffinity(0, back)
+    return True

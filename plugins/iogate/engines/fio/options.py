@@ -39,7 +39,7 @@ _INSTEAD = {
 
 IOENGINES = (
     "libaio", "io_uring", "io_uring_cmd", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2",
-    "mmap", "splice", "sg", "mtd", "dev-dax", "libpmem", "nbd", "null",
+    "mmap", "splice", "mtd", "dev-dax", "libpmem", "nbd", "null",
 )  # fmt: skip
 _THROUGH_PAGE_CACHE = frozenset(
     {"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2", "mmap", "splice"}
@@ -78,6 +78,8 @@ def _ioengine(value: Any) -> str:
     text = str(value)
     if text == "exec" or text.startswith("external:"):
         return str(_scalar(text))  # whether that may be is for `commands` to say
+    if text == "sg":  # of a partition, too, to which it means no consent
+        raise ValueError("ioengine sg sends SCSI commands to the whole disk, which nothing counts")
     if text not in IOENGINES:
         known = ", ".join(IOENGINES)
         raise ValueError(f"ioengine {value_text(value)} does no I/O on the target; use one of {known}")

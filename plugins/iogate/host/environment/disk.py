@@ -111,7 +111,7 @@ def subject(disks: list[Path]) -> dict[str, str]:
     chosen = [re.search(r"\[(\S+)\]", text) for text in schedulers]
     read_ahead = _each(disks, "queue/read_ahead_kb")
     return {
-        "disk_firmware": _each(disks, "device/firmware_rev", "device/rev", "device/fwrev"),
+        "disk_firmware": _each(disks, "device/firmware_rev", "device/fwrev", "device/rev"),
         "driver": ", ".join(filter(None, drivers)),
         "scheduler": ", ".join(match[1] for match in chosen if match),
         "write_cache": _each(disks, "queue/write_cache"),

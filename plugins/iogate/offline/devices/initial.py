@@ -20,7 +20,7 @@ from iogate.host.environment import INDIVIDUAL
 from iogate.model import Environment
 from iogate.remote.survey import Survey, survey
 from iogate.target.places import TargetPlace, target_told
-from iogate.units import printable
+from iogate.units import one_line, printable
 
 KIND = ("machine", "board", "disk")
 """What tells a kind of machine from another."""
@@ -43,7 +43,7 @@ def init(name: str, target: str | None = None, baselines: Path | None = None, ho
     text = printable(profile_text(name, named, found, host))
     check_document(DeviceFile, yamlio.loads(text, str(file)))
     write_new(file, text)
-    return f"{file} is written: review it, then iogate device check {name}"
+    return one_line(f"{file} is written: review it, then iogate device check {name}")
 
 
 class Silent:

@@ -99,6 +99,7 @@ _NEUTRAL_OF_BLOCKS = frozenset(
 """Words beside `block size` that leave it that of the I/O. IOR's and a device's own are none of it."""
 _NAMED_ASIDE = re.compile(r"[,;:/(\[]|\bon\b")
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
+_MEMORY = r"(?:sysbench )?(?:memory|d?ram)(?: (?:sequential|seq|random|rand|read|write|copy|speed))*"
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     "jobs": re.compile(
         r"\bcores?\b|system|hyper|physical|logical|socket|\bsmt\b"
@@ -109,6 +110,7 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
         re.compile(
             r"\bcv\b|^\W*%|% of"
             r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram) (?:bw\b|bandwidth|throughput)"
+            rf"|^{_MEMORY}(?: *[(\[][^()\[\]]*[)\]])* *$"
             r"|^(?:memory|dram|cpu|(?:l[123] )?cache|pcie|network|schedul(?:ing|er)|wake-?up|context switch)"
             r" lat(?:ency)?\b"
             r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
@@ -225,6 +227,11 @@ def is_of_another(text: str, kind: str) -> bool:
     if kind == "block":
         return _is_block_of_another(text)
     return kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text) is not None
+
+
+def is_memory(text: str) -> bool:
+    """Return whether the name of a test says that it is one of memory."""
+    return re.fullmatch(_MEMORY, " ".join(text.split()), re.IGNORECASE) is not None
 
 
 def is_apart(text: str) -> bool:

@@ -13,6 +13,7 @@ from iogate.offline.published import thousands
 from iogate.offline.published.cells import RATES, Quantity, quantities
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, RowCheck, finding_of
 from iogate.offline.published.findings import FigureFinding, FigureFindings
+from iogate.offline.published.heading_subjects import is_memory
 from iogate.offline.published.latencies import (
     are_thousands,
     description,
@@ -150,13 +151,13 @@ def link_limit(row: Row, context: Context) -> FigureFindings:
     `invalid`: memory was measured, or the unit is wrong. Where no link is known, `suspect` above PCIe 5.0 x4,
     for it may also be a disk of PCIe 6.0; and above that one as well if the text names anywhere what may be
     several disks (RAID, an array, a cluster; drives, nodes, clients, GPUs). Where a column counts disks, so
-    many links are the limit.
+    many links are the limit. A row called `Memory write` is one of memory, and passed over.
 
     Say `--link=3.94GB/s` if the device is known; then more rows are found, or fewer.
     """
     measured = [figure for figure in row.figures if figure.kind == "bandwidth"]
     fastest = max(measured, key=lambda figure: min(_as_bytes(figure)), default=None)
-    if fastest is None:
+    if fastest is None or is_memory(row.label.partition(",")[0]):
         return
     rate = min(_as_bytes(fastest))
     for severity, limit, name, meant in _limits(context, row.disks):

@@ -46,7 +46,6 @@ def test_direct_io_that_goes_on_at_its_own_pace_can_be_sliced(given):
         ({"direct": False}, "buffered I/O goes on"),
         ({"ioengine": "mmap", "direct": False}, "buffered I/O goes on"),
         ({"ioengine": "splice"}, "does not count the I/O of ioengine splice"),
-        ({"ioengine": "sg"}, "does not count the I/O of ioengine sg"),
         ({"ioengine": "io_uring"}, "io_uring ends where a stop interrupts its wait"),
         ({"rw": "trim"}, "does not count trims"),
         ({"rw": "trimwrite"}, "does not count trims"),

@@ -77,6 +77,7 @@ def test_normalising_twice_changes_nothing():
         ({"runtime": "soon"}, ("runtime",), "not a duration"),
         ({"runtime": 0}, ("runtime",), "greater than 0"),
         ({"time_based": True}, ("time_based",), "needs runtime"),
+        ({"ioengine": "sg"}, ("ioengine",), "to the whole disk"),
         ({"ioengine": "net"}, ("ioengine",), "does no I/O on the target"),
         ({"ioengine": "nbd"}, ("ioengine",), "needs its uri"),
         ({"fio": {"rate_iops": 100}}, ("fio", "rate_iops"), "add runtime"),

@@ -151,7 +151,13 @@ def test_threads_are_bound_to_nodes(monkeypatch, tmp_path):
 
 
 def test_a_cpu_that_is_not_there_is_a_mistake_of_the_suite(monkeypatch):
+    def move(pid, cpus):
+        if set(cpus) - {0, 1, 7}:
+            raise OSError
+
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr("os.sched_setaffinity", move)  # 7 is set aside for who asks for it
+    assert engine.check([workload(pin="1,7")]) == []
     errors = engine.check([workload(), workload(pin="0-7")])
     assert [str(error).split("\n")[0] for error in errors] == [
         "suite.yaml:1:3: w: pin: there is no CPU 2 for this process; there are 0, 1"

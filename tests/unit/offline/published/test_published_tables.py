@@ -199,6 +199,20 @@ class TestTablesOfOthers:
             assert set(by_check(piece, "suspect")) == {"link_limit"} and not by_check(piece)
 
     @pytest.mark.parametrize(
+        "text",
+        [
+            "| Test | Read | Write |\n|-|-|-|\n| Memory | 40 GB/s | 38 GB/s |\n| SSD | 3 GB/s | 2 GB/s |",
+            "| Test | Threads | Throughput |\n|---|---|---|\n| Memory write | 4 | 88,925.30 MiB/s |",
+            "| Test | PC |\n|---|---|\n| Memory read | 40.5 GB/s |\n| Memory write | 45.5 GB/s |\n"
+            "| 4K IOPS | 300000 |\n| 4K IOPS write | 300000 |",
+        ],
+        ids=["rows", "one row", "turned"],
+    )
+    def test_no_link_limits_what_is_called_memory(self, text):
+        assert [one for piece in pieces(text, "a.md") for one in piece.findings] == []
+        assert [one for piece in pieces(text.replace("Memory", "Disk"), "a.md") for one in piece.findings]
+
+    @pytest.mark.parametrize(
         ("heading", "severity"),
         [
             *(("Clients", "suspect"), ("VMs", "suspect"), ("GPUs", "suspect"), ("Client count", "suspect")),

@@ -42,6 +42,15 @@ def test_a_wrong_suite_is_told_with_its_place(project, suite, words):
     refused(project.run("suites"), *words, status=pytest.ExitCode.INTERRUPTED)
 
 
+def test_what_a_profile_sets_for_all_suites_is_for_those_that_apply(project):
+    """Another engine's suite, which the profile does not list, ended each run: its engine has no `value`."""
+    project.device("lab", "target: .\nsuites: [demo]\nmissing: record\noverrides: {'*': {value: 5000}}\n")
+    project.suite("defaults: {engine: reader, rw: read, size: 4M}\nworkloads: {a: {}}\n", "other")
+    result = project.run("suites", "--device=lab")
+    result.assert_outcomes(passed=2, deselected=1)
+    refused(project.run("suites/other.yaml", "--device=lab"), "unknown key 'value'", "device.yaml:4:19")
+
+
 def test_a_typo_in_the_overrides_of_a_profile_is_told_with_its_place(project):
     project.device("lab", "target: .\noverrides:\n  '*': {size: 1M}\n  demo: {vlaue: 3}\n")
     result = project.run("suites", "--device=lab")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from pathlib import Path
 
 import pytest
@@ -57,7 +57,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         raise parent.CollectError(not_plain_text(file_path))
     try:
         suite = run.subject.suite_of(file_path)
-        overrides = run.subject.overrides(suite)
+        applies = not _not_applicable(config, [(suite, file_path)])
+        overrides = run.subject.overrides(suite if applies else None)
     except IogateError as error:
         raise parent.CollectError(no_commands(str(error))) from None
     module: SuiteModule = SuiteModule.from_parent(
@@ -95,15 +96,8 @@ def pytest_ignore_collect(
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the suites that do not apply to the device, unless they were asked for by name."""
     workloads = [item for item in items if isinstance(item, WorkloadItem)]
-    if not workloads or not config.stash[RUN].subject.device.suites:
-        return
-    applicable = config.stash[RUN].subject.device.suites
-    named = {(config.invocation_params.dir / argument.split("::")[0]).resolve() for argument in config.args}
-    left_out = [
-        item
-        for item in workloads
-        if item.workload.suite not in applicable and item.path.resolve() not in named
-    ]
+    suites = _not_applicable(config, {(item.workload.suite, item.path) for item in workloads})
+    left_out = [item for item in workloads if (item.workload.suite, item.path) in suites]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         ids = {id(item) for item in left_out}
@@ -111,6 +105,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         run = config.stash[RUN]
         found = [item.workload for item in left_out]
         run.gaps.deselected.append(deselected_text(run.subject.device, found, run.settings.root))
+
+
+def _not_applicable(
+    config: pytest.Config, suites: Collection[tuple[str, Path]]
+) -> Collection[tuple[str, Path]]:
+    """Return which suites do not apply to the device, and were not asked for by the names of their files."""
+    applicable = config.stash[RUN].subject.device.suites if suites else ()
+    if not applicable:
+        return ()
+    here = config.invocation_params.dir
+    named = {(here / argument.split("::")[0]).resolve() for argument in config.args}
+    return {each for each in suites if each[0] not in applicable and each[1].resolve() not in named}
 
 
 @pytest.hookimpl(tryfirst=True)  # what is left out is counted by pytest

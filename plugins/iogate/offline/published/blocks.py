@@ -59,9 +59,8 @@ def block_of_title(title: str) -> int | None:
     so (`bs=4k`). None if it is the size of something else, or none, or if there are several.
     """
     title = _NUMBER.sub("", title.strip(_AROUND))
-    if named := _NAMED.findall(title):
-        sizes = {size_of(text) for text in _A_SIZE.findall(title)}
-        return _block(named[0]) if len(named) == 1 and len(sizes) <= 1 else None
+    if _NAMED.search(title):
+        return _called(title)
     found = _LEADING_SIZE.match(title)
     if found:
         return _block(found[1]) if not _ANOTHER_SIZE.search(title[found.end(1) :]) else None
@@ -95,7 +94,15 @@ def block_of_test(cells: Sequence[str], columns: Sequence[Column]) -> int | None
     if len(sized) != 1:
         return None
     ((cell, header),) = sized
-    return _of_name(cell) if names_test(header) else None
+    if not names_test(header):
+        return None
+    return _called(cell) if _NAMED.search(cell) else _of_name(cell)
+
+
+def _called(text: str) -> int | None:
+    """Return the size that words call the block's (`bs=4k`); None if there is another one beside it."""
+    named, sizes = _NAMED.findall(text), {size_of(size) for size in _A_SIZE.findall(text)}
+    return _block(named[0]) if len(named) == 1 and len(sizes) <= 1 else None
 
 
 def _of_name(name: str) -> int | None:

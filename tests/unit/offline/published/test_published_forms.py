@@ -679,6 +679,17 @@ class TestForms:
         piece = only(table("| A | 71060 | 150 |", head="| Drive | IOPS | MB/s |", above=title + "\n"))
         assert not piece.findings
 
+    @pytest.mark.parametrize(
+        ("label", "is_block"),
+        [
+            *(("randread bs=4k", True), ("randread, --bs=4k", True), ("bs=4k seq read", True)),
+            *(("randread bs=4k-64k", False), ("bs=4k of 64k stripes", False), ("randread bs=4k,8k", False)),
+        ],
+    )
+    def test_a_block_size_in_the_name_of_a_test_holds_for_its_row(self, label, is_block):
+        piece = only(table(f"| {label} | 71060 | 150 |", head="| Test | IOPS | MB/s |"))
+        assert by_check(piece) == ({"bandwidth_unit": {4}} if is_block else {})
+
     @pytest.mark.parametrize("heading", ["Read [MB/s]", "read_mb_s", "bw_mb", "Bandwidth [MB/s]", "BW_MBps"])
     def test_units_in_brackets_and_in_names_of_variables(self, heading):
         """The column was passed over beside one of IOPS, or its figures were called no figures."""

@@ -173,10 +173,21 @@ def test_operations_behind_the_end_of_the_file_are_counted_as_such():
     assert found == "invalid" and "30000 of 100000" in message
 
 
-def test_ios_in_flight_at_the_end_of_a_ramp_are_not_short():
+@pytest.mark.parametrize(
+    ("options", "severities"),
+    [
+        ({"ramp_time": 2}, []),
+        ({"ioengine": "vsync", "iodepth": 32}, []),
+        ({"ioengine": "vsync", "iodepth": 31}, ["invalid"]),
+        ({"ioengine": "psync"}, ["invalid"]),
+    ],
+    ids=str,
+)
+def test_ios_that_fio_counts_without_their_bytes_are_not_short(options, severities):
+    """Those in flight at the end of a ramp, and those that vsync has queued when a run ends."""
     traffic = {"read": Traffic(99_968 * 4096, 100_000, SECONDS)}
-    subject = run(replace(output(), traffic=traffic), options={"ramp_time": 2})
-    assert said(completeness.short_io, subject) == []
+    found = said(completeness.short_io, run(replace(output(), traffic=traffic), options=options))
+    assert [severity for severity, _ in found] == severities
 
 
 @pytest.mark.parametrize(("keeps_on", "severities"), [("0", []), ("1", ["invalid"])])

@@ -68,12 +68,13 @@ def _empty(evidence: Evidence, traffic: Traffic) -> int:
     one.
 
     With a ramp, fio counts the I/Os in flight at its end and not their bytes; so it does at the end of a
-    search for a queue depth.
+    search for a queue depth. By vsync it counts what is queued when the run ends, and was never sent.
     """
     if not evidence.block:
         return 0
     moved = traffic.bytes + traffic.rounding
-    counts_alone = evidence.given("ramp_time") or evidence.seeks_depth
+    queues = evidence.options.get("ioengine") == "vsync"
+    counts_alone = evidence.given("ramp_time") or evidence.seeks_depth or queues
     counted_alone = math.ceil(evidence.possible or 1) if counts_alone else 0
     return max(0, traffic.operations - math.ceil(moved / evidence.block) - counted_alone)
 

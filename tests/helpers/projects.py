@@ -127,6 +127,12 @@ class Project:
         """Write a conftest.py."""
         (self.path / "conftest.py").write_text(text)
 
+    def record_at_once(self) -> None:
+        """Make a baseline of one repetition, where no figure is looked at: several are none where others
+        make them differ a hundredfold.
+        """
+        self.conftest("from iogate.judge import enough\nassert enough.ENOUGH > 1\nenough.ENOUGH = 1\n")
+
     def lose_patience(self) -> None:
         """Give fio up after a second instead of a minute, and kill what does not end at once."""
         self.conftest(

@@ -35,7 +35,7 @@ def lock(project):
 
 
 def test_a_locked_target_is_refused_at_once_with_who_has_it(project, lock):
-    project.suite("workloads: {a: {engine: reader, rw: read, size: 4M, direct: false}}\n")
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 64M, bs: 4k, direct: false}}\n")
     result = project.run("suites", "--update-baselines", "--io-target=target")
     refused(result, f"is in use by another run: pid {os.getpid()} (", "--io-wait", status=4)
 
@@ -43,7 +43,7 @@ def test_a_locked_target_is_refused_at_once_with_who_has_it(project, lock):
 @pytest.mark.parametrize("flag", ["--io-wait", "--io-wait=5m", "-oio_wait=5m"])
 def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypatch):
     """What the other run has heated by then counts, too: it was asked for before that one had ended."""
-    project.suite("workloads: {a: {engine: reader, rw: read, size: 4M, direct: false}}\n")
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 64M, bs: 4k, direct: false}}\n")
     work = [0.0]
     monkeypatch.setattr("iogate.target.rest.unrested_work", lambda *asked: work[0])
 
@@ -65,7 +65,7 @@ def test_waiting_is_said_and_ends_when_it_is_free(project, lock, flag, monkeypat
 @pytest.mark.parametrize("name", ["##vso[task.x]", "x\n::error::y", "\x1b[31m"])
 def test_what_others_call_a_folder_that_a_killed_run_left_is_no_command(project, monkeypatch, name):
     """Who owns the target's directory may rename it."""
-    project.suite("workloads: {a: {engine: reader, rw: read, size: 4M, direct: false}}\n")
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 64M, bs: 4k, direct: false}}\n")
     monkeypatch.setattr(leftovers, "_DYING", 0)
     left = project.path / "target" / f"{PREFIX}{name}"
     left.mkdir(parents=True)
@@ -81,7 +81,7 @@ def test_what_others_call_a_folder_that_a_killed_run_left_is_no_command(project,
 
 IN_PYTHON = """
 import fcntl
-READ = dict(engine="reader", rw="read", size="4M", direct=False)
+READ = dict(engine="reader", rw="read", size="64M", bs="4k", direct=False)
 def test_one(measure):
     measure(**READ)
 def test_two(measure):
@@ -118,7 +118,7 @@ def test_the_time_of_a_test_does_not_go_by_while_it_waits(project, lock, timed):
 
         @pytest.mark.timeout(8{timed})
         def test_read(measure):
-            measure(engine="reader", rw="read", size="4M", direct=False)
+            measure(engine="reader", rw="read", size="64M", bs="4k", direct=False)
         """
     )
 
@@ -137,7 +137,7 @@ def test_the_time_of_a_test_does_not_go_by_while_it_waits(project, lock, timed):
 
 
 def test_waiting_has_an_end(project, lock):
-    project.suite("workloads: {a: {engine: reader, rw: read, size: 4M, direct: false}}\n")
+    project.suite("workloads: {a: {engine: reader, rw: read, size: 64M, bs: 4k, direct: false}}\n")
     result = project.run("suites", "--update-baselines", "--io-target=target", "--io-wait=10ms")
     refused(result, "is in use by another run", status=4)
     result.stdout.fnmatch_lines(["waiting for at most *: * is in use by another run: pid *"])

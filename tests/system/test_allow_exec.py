@@ -47,6 +47,7 @@ def test_a_suite_cannot_allow_it_itself(project, command):
 @everywhere
 def test_the_user_can_allow_it(project, command):
     _, mark = command
+    project.record_at_once()
     result = project.run("suites", "--io-allow-exec")
     assert (result.status, result.verdicts) == (0, {"reader": "recorded"}), result.text
     assert mark.exists()

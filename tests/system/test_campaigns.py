@@ -36,6 +36,7 @@ def campaign(project):
             text = text.replace(old, new)
         project.suite(text, name)
         project.device("local", DEVICE)
+        project.record_at_once()
         result = project.run(*(f"suites/{name}.yaml::{item}" for item in workloads), *SCALED, *more)
         if "had their processors for themselves in only" in result.text or "not idle" in result.text:
             pytest.skip("the machine is too busy to tell what its memory does")

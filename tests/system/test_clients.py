@@ -42,8 +42,7 @@ def fio():
 
 @pytest.fixture
 def project(project):
-    """One repetition is enough to be recorded here."""
-    project.conftest("from iogate.judge import enough\nassert enough.ENOUGH > 1\nenough.ENOUGH = 1\n")
+    project.record_at_once()
     return project
 
 

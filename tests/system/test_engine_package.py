@@ -33,6 +33,7 @@ def project(path, code):
     (found.path / "target").mkdir()
     found.device("here", f"target: {found.path / 'target'}\nmissing: record\n")
     found.suite(SUITE)
+    found.record_at_once()
     return found
 
 

@@ -44,11 +44,13 @@ def files(project):
     (project.path / "suites" / "ssd.fio").write_text(IN_TURN)
     (project.path / "suites" / "several.fio").write_text(SEVERAL)
     project.suite(SUITE)
+    project.record_at_once()
     return project
 
 
 def test_many_files_are_all_read_and_a_name_like_global_is_a_job(project):
     need_fio()
+    project.record_at_once()
     project.suite("workloads:\n  global_read: {rw: read, bs: 4k, size: 600k, nrfiles: 150, repetitions: 1}\n")
     result = project.run("suites")
     assert result.status == 0, result.text
@@ -99,6 +101,7 @@ rate=4m
 
 def test_unlike_sections_side_by_side_are_judged_each_by_itself(project):
     need_fio()
+    project.record_at_once()
     (project.path / "suites" / "database.fio").write_text(DATABASE)
     project.suite("workloads:\n  db: {jobfile: database.fio, size: 4M, repetitions: 1}\n")
     result = project.run("suites", "--update-baselines")
@@ -118,6 +121,7 @@ def test_unlike_sections_side_by_side_are_judged_each_by_itself(project):
 
 def test_sections_side_by_side_that_begin_a_new_group_are_measured_together(project):
     need_fio()
+    project.record_at_once()
     content = (
         "[global]\nioengine=libaio\ndirect=1\nsize=1m\ngroup_reporting\n[r]\nrw=read\nnumjobs=2\nnew_group\n"
     )
@@ -131,6 +135,7 @@ def test_sections_side_by_side_that_begin_a_new_group_are_measured_together(proj
 def test_offsets_in_per_cent_are_of_data_that_hold_what_is_behind_them(project):
     """fio would lengthen data that are too short, which it may not."""
     need_fio()
+    project.record_at_once()
     options = "rw: read, bs: 64k, size: 1M, numjobs: 4, group_reporting: false, repetitions: 1"
     project.suite(f"workloads:\n  quarters: {{{options}, fio: {{offset_increment: 25%}}}}\n")
     result = project.run("suites")

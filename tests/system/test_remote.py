@@ -36,10 +36,10 @@ from waiting import eventually
 pytestmark = pytest.mark.system
 
 SUITE = f"""\
-defaults: {{direct: false, size: 4M}}
+defaults: {{direct: false, size: 1M}}
 workloads:
   reading: {{rw: randread, bs: 4k, runtime: 0.1, time_based: true{RATE_LIMITED}}}
-  reader: {{engine: reader, rw: randread, bs: 4k, gate: {{wall_time: 90%}}}}
+  reader: {{engine: reader, rw: randread, bs: 4k, size: 32M, gate: {{wall_time: 90%}}}}
 """
 LONG = f"""\
 defaults: {{engine: fio, direct: false, size: 1M, time_based: true, repetitions: 1{RATE_LIMITED}}}

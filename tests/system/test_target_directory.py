@@ -391,7 +391,7 @@ def test_the_processes_of_another_namespace_are_none_of_ours(tmp_path):
     """Where /proc is not of this PID namespace, data went into a folder that another process had open."""
     need("unshare")
     project = Project(tmp_path / "project")
-    project.suite("workloads: {a: {engine: reader, rw: read, size: 1M, direct: false}}\n")
+    project.suite("workloads: {a: {engine: reader, rw: read, bs: 4k, size: 64M, direct: false}}\n")
     alone = ["unshare", "--pid", "--fork", "--kill-child"]
     result = project.run("suites", wrapper=lambda argv: [*alone, *argv])
     assert result.status == 4 and "/proc is that of another PID namespace" in result.text, result.text

@@ -398,6 +398,28 @@ def test_behind_a_ramp_bandwidth_and_iops_that_differ_decide_nothing(gating, fac
     assert severities_of(replace(ramped, options={})) == (["note"] if factor == 1.04 else ["suspect"])
 
 
+@pytest.mark.parametrize(
+    ("operations", "changes", "severities"),
+    [
+        (300, {}, ["invalid"]),
+        (30_000, {}, []),
+        (300, {"gating": ("read.clat.p99",)}, []),
+        (300, {"options": {"iodepth": 1}}, []),
+        (300, {"options": {"ioengine": "psync"}}, []),
+        (300, {"declared": False}, []),
+    ],
+)
+def test_behind_a_ramp_blocks_of_several_sizes_are_held_against_what_was_in_flight(
+    operations, changes, severities
+):
+    """Of a disk of 100 IOPS 89 were recorded, as no block size told what IOPS and bandwidth are to be."""
+    rate = operations / 3
+    ramped = output(block=6000, iops=rate, operations=operations, seconds=3, latency=32e9 / rate)
+    options = {"ramp_time": 0.5, "iodepth": 32, "bssplit": "4k/50:8k/50", **changes.pop("options", {})}
+    found = said(figures.bandwidth, run(ramped, **{"gating": ("read.iops",), **changes}, options=options))
+    assert [severity for severity, _ in found] == severities
+
+
 def severities_of(subject):
     return [severity for severity, _ in said(figures.bandwidth, subject)]
 

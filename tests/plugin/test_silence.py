@@ -107,8 +107,21 @@ def test_a_workload_that_was_not_asked_for_is_declared(lab):
 def test_a_stored_baseline_without_its_suite(lab):
     text = lab.baseline("lab").read_text().replace("suite: demo", "suite: old")
     lab.baseline("lab", "old").write_text(text)
-    strictly_refused(lab, "old.yaml: stored baselines of a suite that does not exist")
-    lab.pytester.makepyfile(old="def test_it(measure): pass")
+    words = "old.yaml: stored baselines of a suite that does not exist"
+    strictly_refused(lab, words)
+    lab.pytester.makepyfile(old="def append(log): 'what we measure here'")  # neither alpha nor beta
+    strictly_refused(lab, words)
+    lab.pytester.makepyfile(old="import unittest\nclass alpha(unittest.TestCase): pass")
+    lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
+
+
+def test_a_module_whose_tests_measure_by_a_fixture_is_no_suite_that_is_gone(lab):
+    """Its file has no word of measuring, and is named by another job alone."""
+    text = lab.baseline("lab").read_text().replace("suite: demo", "suite: bench/disk")
+    (lab.path / "bench").mkdir()
+    (lab.path / "bench/disk.py").write_text("def test_it(disk): pass\n")
+    lab.baseline("lab", "bench/disk").parent.mkdir()
+    lab.baseline("lab", "bench/disk").write_text(text.replace("alpha", "test_it").replace("beta", "test_of"))
     lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -149,6 +150,15 @@ def may_measure(module: Path) -> bool:
     """Return whether tests of a module may measure: others have no baseline that could be another's."""
     try:
         return b"measure" in module.read_bytes()
+    except OSError:
+        return True
+
+
+def has_any_of(module: Path, tests: Iterable[str]) -> bool:
+    """Return whether functions or classes of any of these names stand in a module."""
+    names = b"|".join(re.escape(test).encode() for test in tests)
+    try:
+        return re.search(rb"\b(?:def|class)\s+(?:%b)\b" % names, module.read_bytes()) is not None
     except OSError:
         return True
 

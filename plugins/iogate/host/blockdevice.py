@@ -163,8 +163,8 @@ class BlockDevice:
 
     def damaged(self) -> list[BlockDevice]:
         """Return every device whose contents change when this one is written: itself first, then partitions
-        that share blocks with it, what a loop device is made of, partitions, holders, and loop devices on the
-        same file or on any of these.
+        that share blocks with it, what a loop device is made of, and what shares blocks with that, partitions,
+        holders, and loop devices on the same file or on any of these.
         """
         return closure([self, *self._overlapping()], lambda device: device._next_damaged())
 
@@ -181,8 +181,8 @@ class BlockDevice:
         return max(begins) < min(ends)
 
     def _next_damaged(self) -> list[BlockDevice]:
-        found = [*self.partitions, *self.holders, *self._loops_on_it()]
-        return [*found, self.loop_target] if self.loop_target else found
+        found, below = [*self.partitions, *self.holders, *self._loops_on_it()], self.loop_target
+        return [*found, below, *below._overlapping()] if below else found
 
     def _loops_on_it(self) -> list[BlockDevice]:
         """Return loop devices made of this device, of what carries it, or of the file that its whole is made

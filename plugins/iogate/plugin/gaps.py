@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.declare.project import may_measure
+from iogate.declare.project import has_any_of, may_measure
 from iogate.errors import IogateError
 from iogate.model import Device, WorkloadResult
 from iogate.plugin import coverage
@@ -131,14 +132,20 @@ class Gaps:
             self.found.append(coverage.NO_BENCHMARKS)
 
     def _is_tested(self, name: str) -> bool:
-        """Return whether there is a module of that name that may have tests which measure: any other may be
-        called as a suite that is gone.
+        """Return whether there is a module of that name whose tests may be those that are stored: any other
+        may be called as a suite that is gone.
         """
         file = self._project.module(name)
-        if file is None or file.resolve() in self._python_tests.seen or may_measure(file):
+        if file is None or file.resolve() in self._python_tests.seen:
             return file is not None
-        patterns = self._config.getini("python_files")
-        return any(fnmatch(str(file) if "/" in each else file.name, each) for each in patterns)
+        stored = self._python_tests.stored(file)
+        if not stored:
+            return may_measure(file)
+        patterns = [*self._config.getini("python_functions"), *self._config.getini("python_classes")]
+        tests = {re.split(r"[.\[]", workload)[0] for workload in stored}
+        return any(test.startswith(each) or fnmatch(test, each) for test in tests for each in patterns) or (
+            has_any_of(file, tests)
+        )
 
     @property
     def _paired(self) -> bool:

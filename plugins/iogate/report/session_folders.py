@@ -87,10 +87,11 @@ def prune(results: Path, keep: int) -> list[str]:
     """Remove the oldest sessions but `keep`, and return their names.
 
     What is not named as a session, is a link, or belongs to a run that lives or to another user, stays. So
-    does a session in whose folder somebody put something.
+    does a session in whose folder somebody put something, and one of a time to come: where the clock is
+    behind, as on a board without one of its own, that may be last night's.
     """
     removed = []
-    for name in _sessions(results)[:-keep]:
+    for name in begun_sessions(results)[:-keep]:
         with contextlib.suppress(OSError), _locked(results / name) as held:
             if held is not None and _is_own(held):
                 _remove(results / name, held)
@@ -157,8 +158,8 @@ def newest_of_all(results: Path) -> tuple[str, bool]:
 
 def _sessions(results: Path, *, of_others: bool = False) -> list[str]:
     """Return the names of this user's sessions, the oldest first: a name begins with the time, in seconds;
-    those of one second come in the order in which they were last written to. Those of a time to come, when a
-    clock was wrong, are taken for older than all others. `of_others` adds theirs.
+    those of one second come in the order in which they were last written to. Those of a time to come, as a
+    clock is wrong or was, come before all others. `of_others` adds theirs.
     """
     found = []
     now = _now()

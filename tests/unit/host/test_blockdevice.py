@@ -92,6 +92,16 @@ def test_partitions_that_share_blocks_damage_each_other(sys):
     assert names(sys.device("8:19").damaged()) == ["sdb3"]
 
 
+def test_a_loop_device_damages_what_shares_blocks_with_what_it_is_made_of(sys, monkeypatch):
+    sdb = sys.disk("sdb", "8:16")
+    sys.partition(sdb, "sdb1", "8:17", start=2048)
+    sys.partition(sdb, "sdb2", "8:18", start=4095)
+    sys.disk("loop0", "7:0", loop__backing_file="/dev/sdb1\n")
+    below = property(lambda device: "8:17" if device.name == "loop0" else None)
+    monkeypatch.setattr(BlockDevice, "_block_number_below", below)
+    assert {*names(sys.device("7:0").damaged())} == {"loop0", "sdb1", "sdb2"}
+
+
 def test_loop_devices_on_one_file_damage_each_other(sys):
     one = sys.disk("loop0", "7:0", loop__backing_file="/images/a.img\n")
     sys.disk("loop1", "7:1", loop__backing_file="/images/a.img\n")

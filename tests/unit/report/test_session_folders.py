@@ -27,15 +27,15 @@ def test_the_newest_stay(tmp_path, keep):
     assert sorted(os.listdir(tmp_path)) == sorted(names)[-keep:]
 
 
-def test_sessions_of_a_time_to_come_are_the_oldest(tmp_path):
-    """When a clock was far ahead, or a stranger put them there: each run removed the one before it."""
-    names = [session(tmp_path, day).name for day in (1, 2)]
+def test_sessions_of_a_time_to_come_are_neither_the_newest_nor_removed(tmp_path):
+    """Where a clock was ahead, each run removed the one before it; where it is behind, they are the last."""
+    names = [session(tmp_path, day).name for day in (1, 2, 3, 4)]
     for year in (2098, 2099):
-        folder = session(tmp_path, 3)
+        folder = session(tmp_path, 5)
         folder.rename(tmp_path / folder.name.replace("2026", str(year)))
     assert newest(tmp_path) == tmp_path / names[-1]
-    assert [name[:4] for name in prune(tmp_path, 2)] == ["2098", "2099"]
-    assert sorted(os.listdir(tmp_path)) == names
+    assert prune(tmp_path, 2) == names[:2]
+    assert [name[:4] for name in sorted(os.listdir(tmp_path))] == ["2026", "2026", "2098", "2099"]
 
 
 def test_what_is_no_session_stays(tmp_path):

@@ -211,6 +211,8 @@ def _suites(device: Device, project: Project) -> Iterator[tuple[str, tuple[Workl
     }
     for name in device.suites or files:
         path = files.get(name) or project.suite(name)
+        if path is None and project.module(name):
+            continue
         if path is None:
             yield name, IogateError(f"there is no such suite in {project.root}{nearest(name, files)}")
             continue

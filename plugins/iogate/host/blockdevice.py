@@ -163,8 +163,8 @@ class BlockDevice:
 
     def damaged(self) -> list[BlockDevice]:
         """Return every device whose contents change when this one is written: itself first, then partitions
-        that share blocks with it, what a loop device is made of, and what shares blocks with that, partitions,
-        holders, and loop devices on the same file or on any of these.
+        that share blocks with it, what a loop device is made of (and what shares blocks with that),
+        partitions, holders, and loop devices on the same file or on any of these.
         """
         return closure([self, *self._overlapping()], lambda device: device._next_damaged())
 

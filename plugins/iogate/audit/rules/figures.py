@@ -10,8 +10,8 @@ from iogate.audit.evidence import PERCENTILE, Check, Evidence, Findings, finding
 from iogate.model import MOST, metric
 from iogate.units import format_duration, format_quantity
 
-_OF_A_RAMP = 0.05
-"""By how much what is in flight at the end of a ramp may put a rate off that decides."""
+_OF_A_RAMP, _TOLD_OF_A_RAMP = 0.1, 0.05
+"""By how much what is in flight at the end of a ramp may put a rate off that decides, and without a word."""
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
 """The ioengines of fio that have one I/O in flight per job, whatever iodepth says."""
 _BIN_ERROR = 0.03
@@ -114,8 +114,8 @@ def bandwidth(evidence: Evidence) -> Findings:
     `invalid` if it is more than 50% off, `suspect` above 5%, `note` above 1%; for the first two the share
     that the longest I/O has of the run is allowed on top, for what is in flight at the end of a ramp
     (`ramp_time`) is counted by fio as bytes, and not as I/Os. Where that decides on a workload, `invalid`
-    above 5%: one of the two is off by as much, and which one depends on how the queue comes to its end. Of
-    blocks of several sizes it is taken for as much as was in flight.
+    above 10%, and `suspect` above 5%: one of the two is off by as much, and which one depends on how the
+    queue comes to its end. Of blocks of several sizes it is taken for as much as was in flight.
 
     Find the block size or the unit that was meant; behind a ramp, take a longer `runtime`, fewer I/Os in
     flight, or no `ramp_time`.
@@ -127,9 +127,9 @@ def bandwidth(evidence: Evidence) -> Findings:
         mean = traffic.bytes / traffic.operations
         least, most = evidence.blocks or (mean, mean)
         in_flight = _in_flight_share(evidence)
-        if least != most and in_flight > _OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
+        if least != most and in_flight > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
             yield finding(
-                "invalid",
+                "invalid" if in_flight > _OF_A_RAMP else "suspect",
                 f"{in_flight:.1%} of the I/Os were in flight when the ramp ended: bytes to fio, and no I/Os",
                 _longer(evidence, in_flight),
             )
@@ -152,12 +152,13 @@ def _identity(evidence: Evidence, direction: str, rate: float, shown: float, blo
     remedy = "another block size or unit than said"
     if error < 0.05 + edge / max(1 - edge, 0.1):  # what began in the ramp is counted of what ended
         remedy = "I/Os of seconds at the end of a ramp do that: a longer runtime makes it small"
-    most, ramp = 0.5 + edge, ""
-    if error > _OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
-        most, ramp = _OF_A_RAMP, ": what is in flight at the end of a ramp is bytes to fio, and no I/Os"
+    least, most, ramp = 0.05 + edge, 0.5 + edge, ""
+    if error > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
+        least, most = _TOLD_OF_A_RAMP, _OF_A_RAMP
+        ramp = ": what is in flight at the end of a ramp is bytes to fio, and no I/Os"
         remedy = _longer(evidence, error)
     yield finding(
-        "invalid" if error > most else "suspect" if error > 0.05 + edge else "note",
+        "invalid" if error > most else "suspect" if error > least else "note",
         f"{direction} bandwidth {format_quantity(shown, 'B/s')} is {abs(shown / expected - 1):.1%} "
         f"{'above' if shown > expected else 'below'} "
         f"{format_quantity(rate, 'IOPS')} x {block:.0f} B = {format_quantity(expected, 'B/s')}{ramp}",
@@ -167,8 +168,9 @@ def _identity(evidence: Evidence, direction: str, rate: float, shown: float, blo
 
 def _longer(evidence: Evidence, error: float) -> str:
     """Return how long a run has to be so that an error of its ramp is small."""
-    enough = format_duration(math.ceil(evidence.duration * error / 0.01))
-    return f"a runtime of {enough} makes it 1%; or keep fewer I/Os in flight, or leave out ramp_time"
+    small = _TOLD_OF_A_RAMP
+    enough = format_duration(math.ceil(evidence.duration * error / small))
+    return f"a runtime of {enough} makes it {small:.0%}; or keep fewer I/Os in flight, or leave out ramp_time"
 
 
 def _in_flight_share(evidence: Evidence) -> float:

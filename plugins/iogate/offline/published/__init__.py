@@ -65,7 +65,7 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     for engine in engines.recognise(text):
         for line, block in outputs.blocks(engine, "\n".join(lines)):
             found += outputs.pieces(engine, block, line, name, machine, jobs)
-            _blank(lines, line, block)
+            _blank(lines, line, block, keep="" if outputs.are_parts(engine) else "|")
     read = tables.tables(lines, [*in_html, *crystal_tables(lines)])
     elsewhere = across.rates(text)
     late = defaultdict(list)
@@ -89,10 +89,14 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
     return sorted(found, key=lambda piece: piece.line)
 
 
-def _blank(lines: list[str], first: int, block: str) -> None:
-    """Take the lines of a block out of what is still to be read, keeping the numbers of the others."""
-    for index in range(first - 1, min(len(lines), first - 1 + block.count("\n") + 1)):
-        lines[index] = ""
+def _blank(lines: list[str], first: int, block: str, keep: str) -> None:
+    """Take the lines of a block out of what is still to be read, keeping the numbers of the others, and those
+    that begin with `keep`: tables beside what an engine took for its own.
+    """
+    count = block.removesuffix("\n").count("\n") + 1
+    for index in range(first - 1, min(len(lines), first - 1 + count)):
+        if not keep or not lines[index].startswith(keep):
+            lines[index] = ""
 
 
 def _table_piece(

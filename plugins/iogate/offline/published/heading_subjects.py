@@ -100,6 +100,7 @@ _NEUTRAL_OF_BLOCKS = frozenset(
 _NAMED_ASIDE = re.compile(r"[,;:/(\[]|\bon\b")
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
 _MEMORY = r"(?:sysbench )?(?:memory|d?ram)(?: (?:sequential|seq|random|rand|read|write|copy|speed))*"
+_CACHE = r"l[1-4](?: cache)?(?: hit)?"
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     "jobs": re.compile(
         r"\bcores?\b|system|hyper|physical|logical|socket|\bsmt\b"
@@ -230,8 +231,8 @@ def is_of_another(text: str, kind: str) -> bool:
 
 
 def is_memory(text: str) -> bool:
-    """Return whether the name of a test says that it is one of memory."""
-    return re.fullmatch(_MEMORY, " ".join(text.split()), re.IGNORECASE) is not None
+    """Return whether the name of a test says that it is one of memory, or of a processor's cache."""
+    return re.fullmatch(f"{_MEMORY}|{_CACHE}", " ".join(text.split()), re.IGNORECASE) is not None
 
 
 def is_apart(text: str) -> bool:

@@ -17,7 +17,7 @@ _BANDWIDTH_ELSEWHERE = (
 )
 """The words of other languages than those with Latin roots, which are names of waiting as well."""
 _KINDS: tuple[tuple[str, str], ...] = (
-    ("slat", r"\bslat(?:ency)?[\d.]*\b|submission(?! *(?:time|rate))"),
+    ("slat", r"\bslat(?:ency)?[\d.]*\b|\bsub(?:m(?:it)?)?\.? ?lat(?:ency)?\b|submission(?! *(?:time|rate))"),
     (
         "clat",
         r"\bclat(?:ency)?[\d.]*\b|(?<!to )(?<!job )completion(?! *(?:time|rate|%|[\[(]s(?:ec\w*)?[\])]))",

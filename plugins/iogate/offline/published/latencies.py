@@ -12,6 +12,7 @@ from iogate.engines.sections import DescribedJob
 from iogate.offline.published.cells import Quantity
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
+from iogate.offline.published.heading_subjects import is_memory
 from iogate.offline.published.row import Row
 from iogate.offline.published.thousands import meant
 from iogate.units import format_quantity
@@ -259,8 +260,11 @@ def tiny_latency(row: Row, context: Context) -> FigureFindings:
     `invalid` below 1 µs, `suspect` below 3 µs, and of a percentile from the median on below 1 µs: a way to
     memory.
 
-    Take the row for one of the page cache, or of a buffer in the process.
+    Take the row for one of the page cache, or of a buffer in the process. Rows called memory, or `L2`, are
+    left alone.
     """
+    if is_memory(row.label.partition(",")[0]):
+        return
     if (flying := in_flight(row)) is not None and flying < _NOTHING:
         return  # a ratio, a rank: no run does so little
     for shown in sorted(row.figures, key=lambda figure: (figure.part != "", figure.value)):

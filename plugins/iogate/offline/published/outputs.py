@@ -70,6 +70,11 @@ class Machine:
     memory: int | None = None
 
 
+def are_parts(engine: str) -> bool:
+    """Return whether an engine tells its outputs from the text around them; else they are all of it."""
+    return isinstance(engines.load(engine), engines.ReadsReports)
+
+
 def blocks(engine: str, text: str) -> Iterator[tuple[int, str]]:
     """Yield the outputs of an engine in a text, each with the number of its first line."""
     found = engines.load(engine)

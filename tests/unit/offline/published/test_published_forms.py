@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from iogate.errors import IogateError
 from iogate.offline.published import pieces
+from iogate.offline.published.columns import column_of
 from iogate.offline.published.report import text
 from published_tables import COLUMNS, CSV, DEPTH, FORMS, HTML, by_check, only, table
 
@@ -949,6 +950,50 @@ def test_no_damage_to_a_table_ends_in_a_traceback(text, place, junk, lost):
     place %= len(text)
     with contextlib.suppress(IogateError):
         pieces(text[:place] + junk + text[place + lost :], "report.html")
+
+
+BESIDE = "| Block | IOPS | MB/s |\n|---|---|---|\n| 4k | 1000 | 41 |\n"
+MLC = """\
+Intel(R) Memory Latency Checker - v3.9a
+Measuring idle latencies (in ns)...
+\t\tNuma node
+Numa node\t     0\t     1\t
+       0\t  87.0\t 101.0\t
+       1\t 101.9\t  86.9\t
+"""
+IOZONE = """\
+Output is in kBytes/sec
+
+                                                              random    random
+              kB  reclen    write  rewrite    read    reread    read     write
+          102400       4     2738     2762    12852    12789    10197     2776
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# Memory\n\n{BESIDE}\n```\n{MLC}```\n",
+        f"# Memory\n\n```\n{MLC}```\n\n{BESIDE}",
+        f"# SSD\n\n{IOZONE}\n{BESIDE}",
+    ],
+    ids=["before mlc", "behind mlc", "behind iozone"],
+)
+def test_a_table_beside_an_output_is_read(text):
+    """What an engine took for its own was never looked at: the status was 0."""
+    assert "bandwidth_unit" in {one.check for piece in pieces(text, "a.md") for one in piece.findings}
+
+
+@pytest.mark.parametrize("heading", ["sub_lat(us)", "submit lat", "Subm. latency (us)", "submission latency"])
+def test_the_latency_of_submissions_by_its_names(heading):
+    assert column_of(heading, {}).kind == "slat"
+
+
+@pytest.mark.parametrize("label", ["DRAM", "Memory", "L1", "L2 cache", "L3 hit"])
+def test_what_is_called_memory_may_be_faster_than_a_device(label):
+    text = f"| Level | Latency (ns) |\n|---|---|\n| {label} | 95 |\n"
+    assert not only(text).findings
+    assert by_check(only(text.replace(label, "NVMe"))) == {"tiny_latency": {3}}
 
 
 SCRAPS = [

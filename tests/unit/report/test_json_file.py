@@ -51,8 +51,8 @@ def test_a_device_node_is_written_into_and_stays_what_it_is(tmp_path, linked):
 )
 def test_a_disk_or_a_watchdog_is_not_even_opened(tmp_path, monkeypatch, kind, major, minor, word):
     path = node(tmp_path / "node", kind, major, minor)
-    monkeypatch.setattr(os, "open", lambda *given, **more: pytest.fail("opened"))
-    with pytest.raises(InputError, match=word):
+    with monkeypatch.context() as watched, pytest.raises(InputError, match=word):
+        watched.setattr(os, "open", lambda *given, **more: pytest.fail("opened"))
         json_at(path)
 
 

@@ -63,12 +63,13 @@ FILENAME == into "/ours" { split($1, part, " "); mode[$2] = part[1]; blob[$2] = 
     else if (here != part[1] " " part[3]) print $2 >(into "/both")
     else {
         print part[2] " " part[4] "\t" $2 >(into "/data")
-        if (part[2] == "000000") print "removes " $2 >(into "/removed")
+        if (part[2] == "000000") print "removes " $2 >(into "/ours-changed")
+        else if ($2 in mode) print "changes " $2 >(into "/ours-changed")
         else print "takes " $2
         if (!($2 in mode)) print $2 >(into "/new")
     }
 }' "$folder/ignored" "$folder/ours" "$folder/changes" >"$folder/told"
-touch "$folder/data" "$folder/left" "$folder/new" "$folder/removed"
+touch "$folder/data" "$folder/left" "$folder/new" "$folder/ours-changed"
 [ ! -e "$folder/both" ] || fail "both have changed, since theirs began: $(head -3 "$folder/both" | tr -c '[:alnum:]_+./-' ' ')"
 
 while IFS= read -r name; do
@@ -86,7 +87,7 @@ strange=$(comm -23 "$folder/changed" "$folder/named")
 [ -z "$strange" ] || fail "a folder of theirs is called as a file here: $(printf %s "$strange" | tr -c '[:alnum:]_+./-' ' ')"
 git read-tree -m -u HEAD "$tree"
 tr -c '[:alnum:]_+./\n-' '?' <"$folder/left" | sed 's/^/leaves as it is here: /' >"$folder/stays"
-cut -c 1-300 "$folder/removed" | sed 's/^/take.sh /' # each: behind none of them is anything gone
+sort -r "$folder/ours-changed" | cut -c 1-300 | sed 's/^/take.sh /' # each: nothing goes behind what comes
 for list in told stays; do
     head -n 200 "$folder/$list" | cut -c 1-300 | sed 's/^/take.sh /'
     [ "$(wc -l <"$folder/$list")" -le 200 ] || echo "take.sh ... and more"

@@ -109,9 +109,9 @@ def test_a_stored_baseline_without_its_suite(lab):
     lab.baseline("lab", "old").write_text(text)
     words = "old.yaml: stored baselines of a suite that does not exist"
     strictly_refused(lab, words)
-    lab.pytester.makepyfile(old="def append(log): 'what we measure here'")  # neither alpha nor beta
+    lab.pytester.makepyfile(old="def alpha(log): 'what we measure here'")  # and no beta
     strictly_refused(lab, words)
-    lab.pytester.makepyfile(old="import unittest\nclass alpha(unittest.TestCase): pass")
+    lab.pytester.makepyfile(old="import unittest\nclass alpha(unittest.TestCase): pass\ndef beta(): pass")
     lab.run("suites", "--device=lab", "--io-strict").assert_outcomes(passed=2)
 
 

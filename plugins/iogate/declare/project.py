@@ -154,13 +154,13 @@ def may_measure(module: Path) -> bool:
         return True
 
 
-def has_any_of(module: Path, tests: Iterable[str]) -> bool:
-    """Return whether functions or classes of any of these names stand in a module."""
-    names = b"|".join(re.escape(test).encode() for test in tests)
+def has_all_of(module: Path, tests: Iterable[str]) -> bool:
+    """Return whether functions or classes of all these names stand in a module."""
     try:
-        return re.search(rb"\b(?:def|class)\s+(?:%b)\b" % names, module.read_bytes()) is not None
+        text = module.read_bytes()
     except OSError:
         return True
+    return all(re.search(rb"\b(?:def|class)\s+%b\b" % re.escape(test).encode(), text) for test in tests)
 
 
 def require_within(place: Path, root: Path) -> None:

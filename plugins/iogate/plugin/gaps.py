@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from iogate.declare.project import has_any_of, may_measure
+from iogate.declare.project import has_all_of, may_measure
 from iogate.errors import IogateError
 from iogate.model import Device, WorkloadResult
 from iogate.plugin import coverage
@@ -144,7 +144,7 @@ class Gaps:
         patterns = [*self._config.getini("python_functions"), *self._config.getini("python_classes")]
         tests = {re.split(r"[.\[]", workload)[0] for workload in stored}
         return any(test.startswith(each) or fnmatch(test, each) for test in tests for each in patterns) or (
-            has_any_of(file, tests)
+            has_all_of(file, tests)
         )
 
     @property

@@ -346,6 +346,21 @@ def test_what_git_warns_of_steers_nobody_either(git, tmp_path):
     assert "##" not in done.stdout and "\n::" not in done.stdout
 
 
+def test_what_goes_or_changes_is_told_before_any_number_of_others(git, tmp_path):
+    """Behind 200 files that they added nobody read that a suite was gone, or had lost a workload."""
+    git("checkout", "-q", "main")
+    write(tmp_path, dict.fromkeys(("suites/zlast.yaml", "suites/zmore.yaml"), "ours"))
+    commit(git)
+    git("checkout", "-q", "-B", "theirs")
+    (tmp_path / "suites/zlast.yaml").unlink()
+    write(tmp_path, {f"baselines/aaa/{number}.yaml": "theirs" for number in range(300)})
+    write(tmp_path, {"suites/zmore.yaml": "theirs"})
+    propose(git)
+    done, _ = take(tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("take.sh removes suites/zlast.yaml\ntake.sh changes suites/zmore.yaml\n")
+
+
 def test_a_long_list_is_cut(git, tmp_path):
     write(tmp_path, {f"suites/{number}.yaml": "theirs" for number in range(300)})
     propose(git)

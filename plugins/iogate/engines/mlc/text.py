@@ -41,6 +41,7 @@ _RULE = re.compile(r"=+")
 _MEGA = 1e6
 _MOST_NS, _MOST_BANDWIDTH = 1e6, 1e14
 _REMARK = "***"
+_FENCES = ("```", "~~~")
 MIXES = {"2:1": 2, "3:1": 3, "3:2": 4, "1:1": 5, "4:1": 12}
 """The number of each mix of reads and writes, for the option -W; reads alone have none."""
 _MIX_OF = {str(number): mix for mix, number in MIXES.items()}
@@ -165,11 +166,11 @@ def _read_loaded(lines: _Lines, name: str) -> dict[str, float]:
 
 
 def _rows(lines: _Lines) -> list[tuple[int, str]]:
-    """Return what stands below the rule, up to an empty line."""
+    """Return what stands below the rule, up to an empty line, or to what ends a block of code in Markdown."""
     rows: list[tuple[int, str]] = []
     below = False
     for number, line in lines:
-        if below and not line:
+        if below and (not line or line.startswith(_FENCES)):
             break
         if below and not line.startswith(_REMARK):
             rows.append((number, line))

@@ -91,11 +91,11 @@ def pieces(text: str, name: str, machine: Machine = _UNKNOWN) -> list[Piece]:
 
 def _blank(lines: list[str], first: int, block: str, keep: str) -> None:
     """Take the lines of a block out of what is still to be read, keeping the numbers of the others, and those
-    that begin with `keep`: tables beside what an engine took for its own.
+    that have `keep` in them: tables beside what an engine took for its own.
     """
     count = block.removesuffix("\n").count("\n") + 1
     for index in range(first - 1, min(len(lines), first - 1 + count)):
-        if not keep or not lines[index].startswith(keep):
+        if not keep or keep not in lines[index]:
             lines[index] = ""
 
 

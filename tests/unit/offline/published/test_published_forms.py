@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import places
 from iogate.errors import IogateError
 from iogate.offline.published import pieces
 from iogate.offline.published.columns import column_of
@@ -975,13 +976,21 @@ Output is in kBytes/sec
     [
         f"# Memory\n\n{BESIDE}\n```\n{MLC}```\n",
         f"# Memory\n\n```\n{MLC}```\n\n{BESIDE}",
+        f"{MLC}\n\nBlock | IOPS | MB/s\n---|---|---\n4k | 1000 | 41\n",
         f"# SSD\n\n{IOZONE}\n{BESIDE}",
     ],
-    ids=["before mlc", "behind mlc", "behind iozone"],
+    ids=["before mlc", "behind mlc", "without outer bars", "behind iozone"],
 )
 def test_a_table_beside_an_output_is_read(text):
     """What an engine took for its own was never looked at: the status was 0."""
     assert "bandwidth_unit" in {one.check for piece in pieces(text, "a.md") for one in piece.findings}
+
+
+def test_the_end_of_a_block_of_code_ends_the_rows_of_mlc():
+    """`'```' is not a delay, a latency and a bandwidth` refused the whole document."""
+    loaded = (places.DATA / "mlc/v3.5.loaded_latency.txt").read_text().rstrip()
+    (piece,) = pieces(f"# Memory\n\n```\n{loaded}\n```\n", "a.md")
+    assert piece.what == "output of mlc" and not piece.error
 
 
 @pytest.mark.parametrize("heading", ["sub_lat(us)", "submit lat", "Subm. latency (us)", "submission latency"])

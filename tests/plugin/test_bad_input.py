@@ -51,6 +51,17 @@ def test_what_a_profile_sets_for_all_suites_is_for_those_that_apply(project):
     refused(project.run("suites/other.yaml", "--device=lab"), "unknown key 'value'", "device.yaml:4:19")
 
 
+def test_what_does_not_apply_may_have_its_size_from_the_profile(project):
+    """It ended each run: `'size' is missing`, of a suite that the profile does not list."""
+    project.device("lab", "target: .\nsuites: [demo]\nmissing: record\noverrides: {'*': {size: 4M}}\n")
+    project.suite("defaults: {engine: fake}\nworkloads: {alpha: {value: 5000}}\n")
+    project.suite("defaults: {engine: reader, rw: read}\nworkloads: {a: {}}\n", "other")
+    result = project.run("suites", "--device=lab")
+    result.assert_outcomes(passed=1, deselected=1)
+    project.suite("defaults: {engine: reader, rw: raed}\nworkloads: {a: {}}\n", "other")
+    refused(project.run("suites", "--device=lab"), "suites/other.yaml:1:32", "'raed'")
+
+
 def test_a_typo_in_the_overrides_of_a_profile_is_told_with_its_place(project):
     project.device("lab", "target: .\noverrides:\n  '*': {size: 1M}\n  demo: {vlaue: 3}\n")
     result = project.run("suites", "--device=lab")

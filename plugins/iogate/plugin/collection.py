@@ -57,14 +57,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         raise parent.CollectError(not_plain_text(file_path))
     try:
         suite = run.subject.suite_of(file_path)
+        overrides = run.subject.overrides(suite)
         applies = not _not_applicable(config, [(suite, file_path)])
-        overrides = run.subject.overrides(suite if applies else None)
     except IogateError as error:
         raise parent.CollectError(no_commands(str(error))) from None
     module: SuiteModule = SuiteModule.from_parent(
         parent,
         path=file_path,
         overrides=overrides,
+        applies=applies,
         cli_overrides=run.subject.cli_overrides,
         allow_exec=run.settings.allow_exec,
         ask_engines=not config.option.io_plan and not run.subject.elsewhere,

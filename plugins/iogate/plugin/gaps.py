@@ -138,7 +138,9 @@ class Gaps:
         file = self._project.module(name)
         if file is None or file.resolve() in self._python_tests.seen:
             return file is not None
-        stored = self._python_tests.stored(file)
+        names, stored = self._config.getini("python_files"), self._python_tests.stored(file)
+        if any(fnmatch(str(file) if "/" in each else file.name, each) for each in names):
+            return True
         if not stored:
             return may_measure(file)
         patterns = [*self._config.getini("python_functions"), *self._config.getini("python_classes")]

@@ -6,6 +6,7 @@ A workload is a `pytest.Function` made of one generic check function, so that fi
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -140,7 +141,9 @@ class WorkloadItem(pytest.Function):
 
 
 class SuiteModule(pytest.Module):
-    """A suite file. `overrides`, `cli_overrides` and `allow_exec` are those of `load_suite`."""
+    """A suite file. `overrides`, `cli_overrides` and `allow_exec` are those of `load_suite`; one that
+    `applies` is for the device, or was asked for by its name.
+    """
 
     def __init__(
         self,
@@ -149,6 +152,7 @@ class SuiteModule(pytest.Module):
         cli_overrides: Mapping[str, Any],
         allow_exec: bool,
         ask_engines: bool,
+        applies: bool,
         suite: str,
         shown: str,
         **rest: Any,
@@ -158,6 +162,7 @@ class SuiteModule(pytest.Module):
         self.cli_overrides = cli_overrides
         self.allow_exec = allow_exec
         self.ask_engines = ask_engines
+        self.applies = applies
         self.suite = suite
         self.shown = shown
         self.loaded: Suite | None = None
@@ -186,7 +191,23 @@ class SuiteModule(pytest.Module):
             yield WorkloadItem.of(self, workload)
 
     def load(self) -> Suite:
-        """Return what the file declares. Raises InputErrors."""
+        """Return what the file declares. Raises InputErrors.
+
+        A suite that does not apply to the device, and is only counted, may have an engine that knows none of
+        the options that the profile sets for all, or be incomplete without them.
+        """
+        from iogate.declare.overrides import Overrides
+
+        try:
+            return self._load(self.overrides)
+        except IogateError:
+            if self.applies:
+                raise
+            with contextlib.suppress(IogateError):
+                return self._load(Overrides())
+            raise
+
+    def _load(self, overrides: Overrides) -> Suite:
         from iogate.declare.project import find_project, hide_what_lies_elsewhere
         from iogate.declare.suite import load_suite
         from iogate.formats.reading import held_input
@@ -201,7 +222,7 @@ class SuiteModule(pytest.Module):
                 suite=self.suite,
                 name=self.shown,
                 file=file,
-                overrides=self.overrides,
+                overrides=overrides,
                 cli_overrides=self.cli_overrides,
                 allow_exec=self.allow_exec,
             )

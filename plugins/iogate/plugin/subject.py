@@ -97,13 +97,11 @@ class Subject:
     def _folders(self) -> tuple[str, ...]:
         return folders_of(self._config.getini("io_suites"))
 
-    def overrides(self, suite: str | None) -> Overrides:
-        """Return the engine options that the device's profile sets for a suite; none for one that does not
-        apply to it (None), whose engine may know none of those that are set for all.
-        """
-        from iogate.declare.overrides import Overrides, overrides_of
+    def overrides(self, suite: str) -> Overrides:
+        """Return the engine options that the device's profile sets for a suite."""
+        from iogate.declare.overrides import overrides_of
 
-        return Overrides() if suite is None else overrides_of(self.device, suite)
+        return overrides_of(self.device, suite)
 
     @property
     def cli_overrides(self) -> dict[str, Any]:

@@ -99,8 +99,12 @@ _NEUTRAL_OF_BLOCKS = frozenset(
 """Words beside `block size` that leave it that of the I/O. IOR's and a device's own are none of it."""
 _NAMED_ASIDE = re.compile(r"[,;:/(\[]|\bon\b")
 _FOOTNOTE = re.compile(r"[⁰-⁹¹²³*†‡]+(?!\w)|\[\d\]")
-_MEMORY = r"(?:sysbench )?(?:memory|d?ram)(?: (?:sequential|seq|random|rand|read|write|copy|speed))*"
-_CACHE = r"l[1-4](?: cache)?(?: hit)?"
+_MEMORY = (
+    r"(?:sysbench |main |system |local |remote |sequential |random )*(?:memory|d?ram)"
+    r"(?: (?:sequential|seq|random|rand|read|write|copy|r/w|speed|access|reference|latency))*"
+)
+_CACHE = r"(?:l[1-4][di]?|llc)(?: cache)?(?: (?:hit|access|reference|latency))*"
+_ASIDE = r"(?: *[(\[][^()\[\]]*[)\]])* *"
 _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     "jobs": re.compile(
         r"\bcores?\b|system|hyper|physical|logical|socket|\bsmt\b"
@@ -111,7 +115,7 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
         re.compile(
             r"\bcv\b|^\W*%|% of"
             r"|\b(?:link|pcie|network|nic|wire|memory|mem|d?ram) (?:bw\b|bandwidth|throughput)"
-            rf"|^{_MEMORY}(?: *[(\[][^()\[\]]*[)\]])* *$"
+            rf"|^{_MEMORY}{_ASIDE}$"
             r"|^(?:memory|dram|cpu|(?:l[123] )?cache|pcie|network|schedul(?:ing|er)|wake-?up|context switch)"
             r" lat(?:ency)?\b"
             r"|^(?:link|pcie|network|net|nics?|lan|wire)(?: (?:speed|rate))? ?[(\[]"
@@ -119,6 +123,7 @@ _OF_ANOTHER: Mapping[str, re.Pattern[str]] = {
     ),
 }
 """What a heading may name beside the I/O itself, and its workload: such columns are passed over."""
+_OF_MEMORY = re.compile(rf"(?:{_MEMORY}|{_CACHE}){_ASIDE}", re.IGNORECASE)
 _APART = re.compile(
     r"\bspec|\brated\b|nominal|theoretical|advertised|provisioned|\blimit|\bcap\b|\bnetwork\b|\beach\b"
     r"|\bper (?!s\b|sec|i/?os?\b|op|request)|(?:iops|bw|bandwidth) ?/ ?(?!s\b|\d|[kmgt]i?(?:b|bytes?)\b)\S"
@@ -230,9 +235,12 @@ def is_of_another(text: str, kind: str) -> bool:
     return kind in _OF_ANOTHER and _OF_ANOTHER[kind].search(text) is not None
 
 
-def is_memory(text: str) -> bool:
-    """Return whether the name of a test says that it is one of memory, or of a processor's cache."""
-    return re.fullmatch(f"{_MEMORY}|{_CACHE}", " ".join(text.split()), re.IGNORECASE) is not None
+def is_memory(label: str) -> bool:
+    """Return whether the name of a row, or a part of it, says that it is one of memory, or of a processor's
+    cache.
+    """
+    names = (" ".join(part.split()) for part in label.split(","))
+    return any(_OF_MEMORY.fullmatch(name) for name in names)
 
 
 def is_apart(text: str) -> bool:

@@ -263,7 +263,7 @@ def tiny_latency(row: Row, context: Context) -> FigureFindings:
     Take the row for one of the page cache, or of a buffer in the process. Rows called memory, or `L2`, are
     left alone.
     """
-    if is_memory(row.label.partition(",")[0]):
+    if is_memory(row.label):
         return
     if (flying := in_flight(row)) is not None and flying < _NOTHING:
         return  # a ratio, a rank: no run does so little

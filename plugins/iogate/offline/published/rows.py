@@ -157,7 +157,7 @@ def link_limit(row: Row, context: Context) -> FigureFindings:
     """
     measured = [figure for figure in row.figures if figure.kind == "bandwidth"]
     fastest = max(measured, key=lambda figure: min(_as_bytes(figure)), default=None)
-    if fastest is None or is_memory(row.label.partition(",")[0]):
+    if fastest is None or is_memory(row.label):
         return
     rate = min(_as_bytes(fastest))
     for severity, limit, name, meant in _limits(context, row.disks):

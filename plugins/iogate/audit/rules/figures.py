@@ -115,7 +115,8 @@ def bandwidth(evidence: Evidence) -> Findings:
     that the longest I/O has of the run is allowed on top, for what is in flight at the end of a ramp
     (`ramp_time`) is counted by fio as bytes, and not as I/Os. Where that decides on a workload, `invalid`
     above 10%, and `suspect` above 5%: one of the two is off by as much, and which one depends on how the
-    queue comes to its end. Of blocks of several sizes it is taken for as much as was in flight.
+    queue comes to its end. Bandwidth is right where the run was longer than asked for by what was in flight:
+    where it alone decides, that is `suspect`. Of blocks of several sizes as much as was in flight is taken.
 
     Find the block size or the unit that was meant; behind a ramp, take a longer `runtime`, fewer I/Os in
     flight, or no `ramp_time`.
@@ -126,7 +127,7 @@ def bandwidth(evidence: Evidence) -> Findings:
             continue
         mean = traffic.bytes / traffic.operations
         least, most = evidence.blocks or (mean, mean)
-        in_flight = _in_flight_share(evidence)
+        in_flight = _in_flight_share(evidence, direction)
         if least != most and in_flight > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
             yield finding(
                 "invalid" if in_flight > _OF_A_RAMP else "suspect",
@@ -154,7 +155,10 @@ def _identity(evidence: Evidence, direction: str, rate: float, shown: float, blo
         remedy = "I/Os of seconds at the end of a ramp do that: a longer runtime makes it small"
     least, most, ramp = 0.05 + edge, 0.5 + edge, ""
     if error > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
-        least, most = _TOLD_OF_A_RAMP, _OF_A_RAMP
+        least, most = (
+            _TOLD_OF_A_RAMP,
+            math.inf if _bandwidth_holds(evidence, direction, error) else _OF_A_RAMP,
+        )
         ramp = ": what is in flight at the end of a ramp is bytes to fio, and no I/Os"
         remedy = _longer(evidence, error)
     yield finding(
@@ -173,15 +177,26 @@ def _longer(evidence: Evidence, error: float) -> str:
     return f"a runtime of {enough} makes it {small:.0%}; or keep fewer I/Os in flight, or leave out ramp_time"
 
 
-def _in_flight_share(evidence: Evidence) -> float:
-    """Return what share of all I/Os is in flight at a time, as far as that is known; none of them is left
-    behind a ramp where each is begun and ended in one call.
+def _in_flight_share(evidence: Evidence, direction: str) -> float:
+    """Return what share of the I/Os of a direction is in flight at a time, as far as that is known; none of
+    them is left behind a ramp where each is begun and ended in one call.
     """
     if evidence.options.get("ioengine") in SYNCHRONOUS:
         return 0.0
-    known = [count for count in (evidence.possible, evidence.in_flight) if count is not None]
-    operations = sum(traffic.operations for traffic in evidence.traffic.values())
-    return min(known, default=0.0) / operations if operations else 0.0
+    rate, latency = evidence.metric(direction, "iops"), evidence.latency(direction)
+    flying = rate * latency / 1e9 if rate and latency else None
+    known = [count for count in (evidence.possible, flying) if count is not None]
+    return min(known, default=0.0) / evidence.traffic[direction].operations
+
+
+def _bandwidth_holds(evidence: Evidence, direction: str, error: float) -> bool:
+    """Return whether bandwidth alone decides, and is right: what was in flight came to its end in the time
+    that counts, by which the run was longer than asked for.
+    """
+    asked = evidence.number("runtime")
+    alone = not any(name.endswith(f"{direction}.iops") for name in evidence.gating)
+    ending = evidence.duration * error / (1 + error)
+    return alone and asked is not None and evidence.duration - asked > ending / 2
 
 
 def _decides_behind_a_ramp(evidence: Evidence, direction: str) -> bool:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.system
 BUSY = "waive: {clients_together: other tests run beside these}"
 SUITE = f"""\
 defaults:
-  {{rw: randread, bs: 4k, size: 1M, direct: false, time_based: true, runtime: 1, repetitions: 1, {BUSY}}}
+  {{rw: randread, bs: 4k, size: 1M, direct: false, time_based: true, runtime: 2, repetitions: 1, {BUSY}}}
 workloads:
   alone: {{}}
   together: {{clients: all}}
@@ -103,7 +103,7 @@ def test_four_clients_on_a_file_system_of_its_own(project, tmp_path):
         format_device("ext4", device)
         target = loops.mount(device)
         project.suite(
-            "defaults: {rw: randrw, bs: 4k, size: 4M, iodepth: 4, time_based: true, runtime: 2, "
+            "defaults: {rw: randrw, bs: 4k, size: 4M, iodepth: 4, time_based: true, runtime: 6, "
             f"{BUSY}}}\n"
             "workloads: {together: {repetitions: 1, matrix: {clients: [2, 4]}}}\n"
         )

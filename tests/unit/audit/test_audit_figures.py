@@ -402,17 +402,19 @@ def test_behind_a_ramp_bandwidth_and_iops_that_differ_decide_nothing(gating, fac
 
 
 @pytest.mark.parametrize(
-    ("gating", "asked", "severity"),
+    ("gating", "asked", "factor", "severity"),
     [
-        (("read.bandwidth",), 8.6, "suspect"),
-        (("read.bandwidth",), 9.9, "invalid"),
-        (("read.bandwidth", "read.iops"), 8.6, "invalid"),
+        (("read.bandwidth",), 8.6, 1.14, "suspect"),
+        (("read.bandwidth",), 9.9, 1.14, "invalid"),
+        (("read.bandwidth", "read.iops"), 8.6, 1.14, "invalid"),
+        (("read.bandwidth",), 8.6, 0.86, "invalid"),
+        (("read.bandwidth",), 3, 2.0, "invalid"),
     ],
 )
-def test_behind_a_ramp_bandwidth_is_right_where_the_queue_came_to_its_end(gating, asked, severity):
+def test_behind_a_ramp_bandwidth_is_right_where_the_queue_came_to_its_end(gating, asked, factor, severity):
     """Eight jobs that have 512 MiB in flight, at the 118 MB/s of a network: 14%, by the I/Os alone."""
     out = output()
-    out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * 1.14})
+    out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * factor})
     ramped = run(out, options={"ramp_time": 2, "runtime": asked}, gating=gating)
     assert severities_of(ramped) == [severity]
 

@@ -155,10 +155,9 @@ def _identity(evidence: Evidence, direction: str, rate: float, shown: float, blo
         remedy = "I/Os of seconds at the end of a ramp do that: a longer runtime makes it small"
     least, most, ramp = 0.05 + edge, 0.5 + edge, ""
     if error > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
-        least, most = (
-            _TOLD_OF_A_RAMP,
-            math.inf if _bandwidth_holds(evidence, direction, error) else _OF_A_RAMP,
-        )
+        least = _TOLD_OF_A_RAMP
+        if shown < expected or not _bandwidth_holds(evidence, direction, error):
+            most = _OF_A_RAMP
         ramp = ": what is in flight at the end of a ramp is bytes to fio, and no I/Os"
         remedy = _longer(evidence, error)
     yield finding(

@@ -16,6 +16,7 @@ import yaml  # noqa: F401  # its C loader, imported twice, knows no tags
 import iogate
 from places import PLUGINS
 from projects import WITHOUT_OTHERS, Project
+from silence import LAB
 
 ENGINES = str(Path(__file__).parent / "engines")
 
@@ -80,3 +81,11 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)  # where these tests may run
     monkeypatch.setattr("iogate.target.rest._noted", list)  # devices rest between runs
     return InProcess(pytester, monkeypatch)
+
+
+@pytest.fixture
+def lab(project: InProcess) -> InProcess:
+    """A project with the baseline of a device."""
+    project.device("lab", LAB)
+    project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=2)
+    return project

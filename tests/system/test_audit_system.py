@@ -1,5 +1,6 @@
 """The audit on real runs of fio: what is sound is not called invalid, and what lies is."""
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ from iogate.audit import Evidence, audit, snapshot
 from iogate.host import process
 from iogate.model import Place
 from loops import MIB, Loops, need
+from waiting import eventually
 from workloads import declared
 
 pytestmark = [
@@ -164,3 +166,48 @@ def test_a_file_system_on_a_loop_device_is_counted(tmp_path, folder):
         data = written(point / "data")
         assert invalid(findings(data, folder)) == set()
         assert invalid(findings(data, folder, options={"rw": "randwrite"})) == set()
+
+
+@pytest.fixture
+def tenth_of_a_cpu():
+    """A cgroup that may use a tenth of a CPU."""
+    need()
+    name = f"iogate-test-{os.getpid()}"
+    for tree, limit, text in (
+        ("cpu", "cpu.cfs_quota_us", "10000"),
+        ("cpu,cpuacct", "cpu.cfs_quota_us", "10000"),
+        (".", "cpu.max", "10000 100000"),
+    ):
+        group = Path("/sys/fs/cgroup") / tree / name
+        with contextlib.suppress(OSError):
+            group.mkdir()
+            try:
+                (group / limit).write_text(text)
+                yield group
+                return
+            finally:
+                eventually(lambda group=group: not (group / "cgroup.procs").read_text())
+                group.rmdir()
+    pytest.skip("no cgroup controller for processors that may be used")
+
+
+def test_a_control_group_that_keeps_the_engine_from_the_processor_is_told(project, tenth_of_a_cpu):
+    """As the limit of a container does: a regression is the limit's, and not the device's."""
+    project.record_at_once()
+    with (project.path / "conftest.py").open("a") as conftest:
+        group = str(tenth_of_a_cpu / "cgroup.procs")
+        conftest.write(
+            "import os\n"
+            "def pytest_collection_finish():\n"
+            f"    with open({group!r}, 'w') as group: group.write(str(os.getpid()))\n"
+        )
+    options = "rw: randread, bs: 4k, size: 4M, runtime: 2, time_based: true, cached: true, repetitions: 1"
+    project.suite("workloads:\n  it: {" + options + ", direct: false, gate: {read.iops: 90%}}\n")
+    result = project.run("suites", "--update-baselines")
+    assert result.results["environment"]["state"]["cpu_limit"] == "0.1 CPUs", result.text
+    found = {
+        finding["check"]: finding["message"]
+        for one in result.workload("it")["measured"]
+        for finding in one["findings"]
+    }
+    assert "may use 0.1 CPUs" in found["cpu_limited"], result.text

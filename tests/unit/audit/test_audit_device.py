@@ -10,6 +10,7 @@ from iogate.audit.snapshot import Counters, Disk, Snapshot
 from iogate.audit.snapshot.health import Health
 from iogate.audit.snapshot.link import Link
 from iogate.audit.snapshot.system import System
+from iogate.host.control_group import CpuLimit
 from iogate.host.mounts import Mount
 from iogate.model import Needs, Output, Traffic
 
@@ -421,6 +422,25 @@ class TestMachine:
         assert severities(machine.stolen_time, run(before=state(), after=state(stolen=150, ticks=1000))) == [
             "suspect"
         ]
+
+    @pytest.mark.parametrize(
+        ("before", "stopped", "expected"),
+        [
+            (CpuLimit(0.5, 0.1, 10), 15, ["suspect"]),
+            (CpuLimit(0.5, 0.1, 10), 14, []),
+            (None, 5, ["suspect"]),
+            (None, 0, []),
+        ],
+    )
+    def test_a_control_group_that_used_up_its_share_is_suspect(self, before, stopped, expected):
+        """In 5 of 100 periods and more."""
+        moments = [
+            reading(at, disk(), system=System(limit=limit))
+            for at, limit in ((0.0, before), (10.0, CpuLimit(0.5, 0.1, stopped)))
+        ]
+        subject = run(before=moments[0], after=moments[1])
+        assert severities(machine.cpu_limited, subject) == expected
+        assert said(machine.cpu_limited, run(before=moments[0], after=state())) == []
 
     @pytest.mark.parametrize(
         ("governors", "drivers", "expected"),

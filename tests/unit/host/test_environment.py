@@ -45,6 +45,7 @@ def jetson(tmp_path):
                 "22 1 179:1 / / rw,relatime shared:1 - ext4 /dev/mmcblk0p1 rw\n"
                 f"30 22 259:1 / {target} rw,noatime shared:2 - xfs /dev/nvme0n1p1 rw,attr2\n"
             ),
+            "proc/self/cgroup": "0::/user.slice\n",
             "proc/loadavg": "0.42 0.30 0.20 1/500 1234\n",
             "proc/uptime": "7265.10 50000.00\n",
             f"{policy}0/scaling_governor": "schedutil\n",
@@ -155,6 +156,7 @@ def test_the_state_explains(jetson, tmp_path):
         "governor": "performance, schedutil",
         "cpu_frequency": "1190 MHz",
         "cpu_frequency_limit": "2202 MHz",
+        "cpu_limit": "none",
         "cores_online": "8",
         "power_mode": "3 MODE_50W",
         "load": "0.42",
@@ -193,6 +195,17 @@ def test_a_pc_is_known_by_its_firmware_and_the_disk_below_its_encryption(pc, tmp
 def test_a_machine_that_tells_nothing_is_no_error(tmp_path):
     environment = observe("8:0", tmp_path / "gone", tmp_path / "empty")
     assert environment == Environment({}, {}, {})
+
+
+def test_what_control_groups_allow_is_told_where_it_changed(tmp_path):
+    mounted = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+    plant(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": "0::/\n"})
+    free = observe(None, tmp_path / "gone", tmp_path)
+    plant(tmp_path, {"sys/fs/cgroup/cpu.max": "50000 100000\n"})
+    limited = observe(None, tmp_path / "gone", tmp_path)
+    assert differences(free, limited) == ["cpu_limit was none, is 0.5 CPUs"]
+    older = Environment(free.identity, free.subject, {})
+    assert differences(older, free) == differences(limited, limited) == []
 
 
 def test_a_machine_that_is_started_anew_has_another_boot_and_keeps_its_id_to_itself(tmp_path):

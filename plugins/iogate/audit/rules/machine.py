@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 from iogate.audit.evidence import Check, Evidence, Findings, finding
+from iogate.units import format_duration
 
 _BUSY = 0.95
 _STOLEN = 0.1
 _FEWEST_TICKS = 50
+_STOPPED = 0.05
 _OWN_FREQUENCY_DRIVERS = frozenset({"intel_pstate", "amd-pstate", "amd-pstate-epp"})
 """Drivers whose `powersave` follows the load instead of staying at the bottom."""
 
@@ -79,6 +81,29 @@ def _share(evidence: Evidence, part: str) -> float | None:
         return None
     used: int = getattr(after, part) - getattr(before, part)
     return used / ticks
+
+
+def cpu_limited(evidence: Evidence) -> Findings:
+    """Find an engine that a control group kept from the processor, as limits of containers do.
+
+    `suspect`: in 5% or more of its periods, of mostly 0.1 s, the group had used up its share, and stood still
+    for the rest.
+
+    Raise the limit (`cpu.max`, `docker --cpus`, `limits.cpu` of Kubernetes), or measure without one.
+    """
+    limit = evidence.after.system.limit if evidence.after else None
+    if evidence.before is None or evidence.after is None or limit is None:
+        return
+    before = evidence.before.system.limit
+    stopped = limit.stopped - (before.stopped if before else 0)
+    periods = (evidence.after.seconds - evidence.before.seconds) / limit.period
+    if stopped >= _STOPPED * periods > 0:
+        yield finding(
+            "suspect",
+            f"the control group may use {limit.cpus:.3g} CPUs, had used them up in {stopped} of "
+            f"{max(round(periods), stopped)} periods of {format_duration(limit.period)}, and stood still",
+            "raise its limit of CPUs (cpu.max, docker --cpus, limits.cpu), or measure without one",
+        )
 
 
 def governor(evidence: Evidence) -> Findings:
@@ -156,6 +181,7 @@ CHECKS: tuple[Check, ...] = (
     job_cpu_bound,
     machine_cpu_bound,
     stolen_time,
+    cpu_limited,
     governor,
     frequency_cap,
     throttled,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.host import sysfs
+from iogate.host.control_group import CpuLimit, cpu_limit
 
 # What cpufreq_cooling.c calls a processor's: thermal-cpufreq-0 before Linux 5.13, then cpufreq-cpu0.
 _COOLING = re.compile(r"(thermal-)?cpufreq-|Processor|cpu-|.*throttle", re.IGNORECASE)
@@ -20,7 +21,8 @@ class System:
     others). `governors` and `drivers` are those in use; `capped` is the lowest allowed share of the top
     frequency. `throttles` counts thermal events so far; `cooling` names what is being slowed right now; `hot`
     the sensors at their passive trip point, with °C and that point. `power` lists whatever limits the
-    machine's power. `memory` is in bytes (0: not known).
+    machine's power. `memory` is in bytes (0: not known). `limit` is what control groups allow of the
+    processor (None: all of it).
     """
 
     busy: int = 0
@@ -34,6 +36,7 @@ class System:
     hot: tuple[tuple[str, float, float], ...] = ()
     power: tuple[str, ...] = ()
     memory: int = 0
+    limit: CpuLimit | None = None
 
 
 def system(root: Path = Path("/")) -> System:
@@ -53,6 +56,7 @@ def system(root: Path = Path("/")) -> System:
         hot=_hot(root),
         power=tuple(filter(None, (_nvpmodel(root), _profile(root), _battery(root)))),
         memory=_memory(root),
+        limit=cpu_limit(root),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from iogate.engines.common.cpus import allowed_cpus, check_pinned, numbers_of
 from iogate.errors import EngineError
 from iogate.host import sysfs
+from iogate.host.control_group import memory_limit
 from iogate.units import parse_size
 
 _LINE = 64
@@ -72,8 +73,8 @@ def _core(cpu: int, root: Path) -> set[int]:
 
 
 def free_memory(root: Path = Path("/")) -> int | None:
-    """Return bytes that a program may allocate: what is available, within the limit of a container; None if
-    not known.
+    """Return bytes that a program may allocate: what is available, within the limits of its control groups;
+    None if not known.
     """
     return min(_limits(root), default=None)
 
@@ -82,10 +83,9 @@ def _limits(root: Path) -> Iterator[int]:
     match = re.search(r"^MemAvailable:\s+(\d+) kB", sysfs.text(root / "proc/meminfo"), re.MULTILINE)
     if match:
         yield int(match[1]) * 1024
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # cgroup v2, v1
-        limit = sysfs.text(root / "sys/fs/cgroup" / name)
-        if limit.isdecimal():
-            yield int(limit)
+    limit = memory_limit(root)
+    if limit is not None:
+        yield limit
 
 
 def has_huge_pages(size: int, root: Path = Path("/")) -> bool:

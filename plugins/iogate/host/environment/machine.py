@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from iogate.host import sysfs
+from iogate.host.control_group import cpu_limit
 from iogate.host.environment.files import fields, hottest, lines, number, words
 from iogate.units import format_duration
 
@@ -71,7 +72,7 @@ def subject(root: Path) -> dict[str, str]:
 
 
 def state(root: Path) -> dict[str, str]:
-    """Return what may explain its speed: frequencies, temperature, load."""
+    """Return what may explain its speed: frequencies, temperature, load, what control groups allow."""
     policies = sysfs.paths(root / "sys/devices/system/cpu/cpufreq", "policy*")
     uptime = sysfs.text(root / "proc/uptime").split()
     return {
@@ -81,11 +82,20 @@ def state(root: Path) -> dict[str, str]:
         "cpu_frequency": _megahertz(policies[:1], "scaling_cur_freq"),
         "cpu_frequency_limit": _megahertz(policies, "scaling_max_freq"),
         "cores_online": _cores(root / "sys/devices/system/cpu/online"),
+        "cpu_limit": _cpu_limit(root),
         "power_mode": _power_mode(root),
         "load": " ".join(sysfs.text(root / "proc/loadavg").split()[:1]),
         "temperature": hottest(sysfs.paths(root / "sys/class/thermal", "thermal_zone*/temp")),
         "uptime": format_duration(float(uptime[0])) if uptime and number(uptime[0]) else "",
     }
+
+
+def _cpu_limit(root: Path) -> str:
+    """Return what control groups allow of the processors; empty on a kernel without them."""
+    limit = cpu_limit(root)
+    if limit:
+        return f"{limit.cpus:.3g} CPUs"
+    return "none" if sysfs.text(root / "proc/self/cgroup") else ""
 
 
 def boot(root: Path) -> str:

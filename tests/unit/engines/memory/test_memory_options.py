@@ -145,6 +145,8 @@ class TestMachine:
     def test_what_is_free_is_within_a_containers_limit(self, tmp_path):
         files(tmp_path, proc__meminfo="MemTotal: 9 kB\nMemAvailable:    2048 kB\n")
         assert machine.free_memory(tmp_path) == 2 * MIB
+        mounted = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+        files(tmp_path, proc__self__mountinfo=mounted, proc__self__cgroup="0::/\n")
         files(tmp_path, **{"sys__fs__cgroup__memory.max": "1048576\n"})
         assert machine.free_memory(tmp_path) == MIB
         files(tmp_path, **{"sys__fs__cgroup__memory.max": "max\n"})

@@ -13,13 +13,33 @@ from dataclasses import replace
 from types import MappingProxyType, ModuleType
 
 from iogate.audit.evidence import Check, Evidence
-from iogate.audit.rules import clients, completeness, device, figures, machine, pairs, processes, storage
+from iogate.audit.rules import (
+    clients,
+    completeness,
+    device,
+    figures,
+    machine,
+    pairs,
+    processes,
+    rates,
+    storage,
+)
 from iogate.audit.snapshot import Snapshot, snapshot
 from iogate.model import Finding
 
 __all__ = ["CHECKS", "RULES", "Evidence", "Snapshot", "audit", "snapshot"]
 
-RULES: tuple[ModuleType, ...] = (completeness, figures, processes, device, storage, machine, pairs, clients)
+RULES: tuple[ModuleType, ...] = (
+    completeness,
+    figures,
+    rates,
+    processes,
+    device,
+    storage,
+    machine,
+    pairs,
+    clients,
+)
 """The modules of the checks, each with its own in CHECKS."""
 CHECKS: Mapping[str, Check] = MappingProxyType(
     {check.__name__: check for rules in RULES for check in rules.CHECKS}

@@ -11,7 +11,7 @@ import workloads
 from iogate import engines
 from iogate.audit import CHECKS, RULES, Evidence, audit
 from iogate.audit.evidence import ClientRun
-from iogate.audit.rules import completeness, figures
+from iogate.audit.rules import completeness, figures, rates
 from iogate.audit.snapshot import Snapshot
 from iogate.model import Needs, Output, Span, Traffic
 
@@ -372,7 +372,7 @@ def test_no_real_text_of_a_run_that_verifies_is_called_invalid(name):
 def test_bandwidth_is_iops_times_block_size(factor, severities):
     out = output()
     out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * factor})
-    assert [severity for severity, _ in said(figures.bandwidth, run(out))] == severities
+    assert [severity for severity, _ in said(rates.bandwidth, run(out))] == severities
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_behind_a_ramp_bandwidth_and_iops_that_differ_decide_nothing(gating, fac
     out = output()
     out = replace(out, metrics={**out.metrics, "read.bandwidth": 10_000 * 4096 * factor})
     ramped = run(out, options={"ramp_time": 0.5}, gating=gating)
-    found = said(figures.bandwidth, ramped)
+    found = rates_of(ramped)
     assert [severity for severity, _ in found] == severities
     assert ("end of a ramp" in found[0][1]) == (
         gating[0] in ("read.iops", "read.bandwidth") and factor != 1.04
@@ -438,18 +438,22 @@ def test_behind_a_ramp_blocks_of_several_sizes_are_held_against_what_was_in_flig
     rate = operations / 3
     ramped = output(block=6000, iops=rate, operations=operations, seconds=3, latency=32e9 / rate)
     options = {"ramp_time": 0.5, "iodepth": 32, "bssplit": "4k/50:8k/50", **changes.pop("options", {})}
-    found = said(figures.bandwidth, run(ramped, **{"gating": ("read.iops",), **changes}, options=options))
+    found = rates_of(run(ramped, **{"gating": ("read.iops",), **changes}, options=options))
     assert [severity for severity, _ in found] == severities
 
 
+def rates_of(subject):
+    return [*said(rates.bandwidth, subject), *said(rates.ramp, subject)]
+
+
 def severities_of(subject):
-    return [severity for severity, _ in said(figures.bandwidth, subject)]
+    return [severity for severity, _ in rates_of(subject)]
 
 
 def test_several_block_sizes_are_compared_by_what_was_moved():
     mixed = output(block=6000)
-    assert said(figures.bandwidth, run(mixed, options={"bssplit": "4k/50:8k/50"})) == []
-    assert said(figures.bandwidth, run(mixed, options={"bs": "4k,8k"})) == []
+    assert said(rates.bandwidth, run(mixed, options={"bssplit": "4k/50:8k/50"})) == []
+    assert said(rates.bandwidth, run(mixed, options={"bs": "4k,8k"})) == []
 
 
 JOBS_OF_SEVERAL_SIZES = {
@@ -462,7 +466,7 @@ JOBS_OF_SEVERAL_SIZES = {
 def test_bandwidth_is_held_against_the_block_sizes_of_all_jobs_of_a_workload(block, severities):
     """The output states what its jobs share alone: bs=4k, and not the range of one of them."""
     shared = {"bs": "4k", "jobs": JOBS_OF_SEVERAL_SIZES}
-    found = said(figures.bandwidth, run(output(block=block), options=shared))
+    found = said(rates.bandwidth, run(output(block=block), options=shared))
     assert [severity for severity, _ in found] == severities
 
 
@@ -544,7 +548,7 @@ def test_a_bandwidth_of_nothing_is_none():
     out = output()
     nothing = replace(out.traffic["read"], bytes=0)
     none = replace(out, metrics={**out.metrics, "read.bandwidth": 0.0}, traffic={"read": nothing})
-    found = said(figures.bandwidth, replace(run(none), options={}))
+    found = said(rates.bandwidth, replace(run(none), options={}))
     assert found == [("invalid", "read bandwidth is 0 B/s at 10.00 k IOPS")]
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 from iogate.audit.evidence import PERCENTILE, Check, Evidence, Findings, finding
 from iogate.model import MOST, metric
-from iogate.units import format_duration, format_quantity
+from iogate.units import format_quantity
 
-_OF_A_RAMP, _TOLD_OF_A_RAMP = 0.1, 0.05
-"""By how much what is in flight at the end of a ramp may put a rate off that decides, and without a word."""
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"})
 """The ioengines of fio that have one I/O in flight per job, whatever iodepth says."""
 _BIN_ERROR = 0.03
@@ -106,103 +103,6 @@ def little_law(evidence: Evidence) -> Findings:
             f"the queue was not filled: {figures}",
             "a synchronous or buffered engine ignores iodepth; or the CPU cannot submit fast enough",
         )
-
-
-def bandwidth(evidence: Evidence) -> Findings:
-    """Check that bandwidth = IOPS x block size, or lies between those of the least and the largest block.
-
-    `invalid` if it is more than 50% off, `suspect` above 5%, `note` above 1%; for the first two the share
-    that the longest I/O has of the run is allowed on top, for what is in flight at the end of a ramp
-    (`ramp_time`) is counted by fio as bytes, and not as I/Os. Where that decides on a workload, `invalid`
-    above 10%, and `suspect` above 5%: one of the two is off by as much, and which one depends on how the
-    queue comes to its end. Bandwidth is right where the run was longer than asked for by what was in flight:
-    where it alone decides, that is `suspect`. Of blocks of several sizes as much as was in flight is taken.
-
-    Find the block size or the unit that was meant; behind a ramp, take a longer `runtime`, fewer I/Os in
-    flight, or no `ramp_time`.
-    """
-    for direction, traffic in evidence.traffic.items():
-        rate, shown = evidence.metric(direction, "iops"), evidence.metric(direction, "bandwidth")
-        if not rate or shown is None:
-            continue
-        mean = traffic.bytes / traffic.operations
-        least, most = evidence.blocks or (mean, mean)
-        in_flight = _in_flight_share(evidence, direction)
-        if least != most and in_flight > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
-            yield finding(
-                "invalid" if in_flight > _OF_A_RAMP else "suspect",
-                f"{in_flight:.1%} of the I/Os were in flight when the ramp ended: bytes to fio, and no I/Os",
-                _longer(evidence, in_flight),
-            )
-            continue
-        block = min(max(shown / rate, least), most)
-        yield from _identity(evidence, direction, rate, shown, block)
-
-
-def _identity(evidence: Evidence, direction: str, rate: float, shown: float, block: float) -> Findings:
-    if not block:
-        words = f"{direction} bandwidth is {format_quantity(shown, 'B/s')} at {format_quantity(rate, 'IOPS')}"
-        yield finding("invalid", words, "so few digits say nothing (fio's significant_figures)")
-        return
-    expected = rate * block
-    slack = 1024 + block / max(evidence.duration, 1e-3)  # fio rounds to KiB/s, and counts the I/O at the edge
-    error = max(0.0, abs(shown - expected) - slack) / expected
-    edge = evidence.longest / evidence.duration if evidence.duration else 0.0
-    if error < 0.01:
-        return
-    remedy = "another block size or unit than said"
-    if error < 0.05 + edge / max(1 - edge, 0.1):  # what began in the ramp is counted of what ended
-        remedy = "I/Os of seconds at the end of a ramp do that: a longer runtime makes it small"
-    least, most, ramp = 0.05 + edge, 0.5 + edge, ""
-    if error > _TOLD_OF_A_RAMP and _decides_behind_a_ramp(evidence, direction):
-        least = _TOLD_OF_A_RAMP
-        if shown < expected or not _bandwidth_holds(evidence, direction, error):
-            most = _OF_A_RAMP
-        ramp = ": what is in flight at the end of a ramp is bytes to fio, and no I/Os"
-        remedy = _longer(evidence, error)
-    yield finding(
-        "invalid" if error > most else "suspect" if error > least else "note",
-        f"{direction} bandwidth {format_quantity(shown, 'B/s')} is {abs(shown / expected - 1):.1%} "
-        f"{'above' if shown > expected else 'below'} "
-        f"{format_quantity(rate, 'IOPS')} x {block:.0f} B = {format_quantity(expected, 'B/s')}{ramp}",
-        remedy,
-    )
-
-
-def _longer(evidence: Evidence, error: float) -> str:
-    """Return how long a run has to be so that an error of its ramp is small."""
-    small = _TOLD_OF_A_RAMP
-    enough = format_duration(math.ceil(evidence.duration * error / small))
-    return f"a runtime of {enough} makes it {small:.0%}; or keep fewer I/Os in flight, or leave out ramp_time"
-
-
-def _in_flight_share(evidence: Evidence, direction: str) -> float:
-    """Return what share of the I/Os of a direction is in flight at a time, as far as that is known; none of
-    them is left behind a ramp where each is begun and ended in one call.
-    """
-    if evidence.options.get("ioengine") in SYNCHRONOUS:
-        return 0.0
-    rate, latency = evidence.metric(direction, "iops"), evidence.latency(direction)
-    flying = rate * latency / 1e9 if rate and latency else None
-    known = [count for count in (evidence.possible, flying) if count is not None]
-    return min(known, default=0.0) / evidence.traffic[direction].operations
-
-
-def _bandwidth_holds(evidence: Evidence, direction: str, error: float) -> bool:
-    """Return whether bandwidth alone decides, and is right: what was in flight came to its end in the time
-    that counts, by which the run was longer than asked for.
-    """
-    asked = evidence.number("runtime")
-    alone = not any(name.endswith(f"{direction}.iops") for name in evidence.gating)
-    ending = evidence.duration * error / (1 + error)
-    return alone and asked is not None and evidence.duration - asked > ending / 2
-
-
-def _decides_behind_a_ramp(evidence: Evidence, direction: str) -> bool:
-    """Return whether a rate of this direction decides on a workload whose figures begin behind a ramp."""
-    rates = (f"{direction}.iops", f"{direction}.bandwidth")
-    decides = any(name.endswith(rates) for name in evidence.gating)
-    return decides and evidence.declared and evidence.given_to_any("ramp_time")
 
 
 def _is_of_several(share: float) -> bool:
@@ -300,7 +200,6 @@ CHECKS: tuple[Check, ...] = (
     finite,
     synchronous_engine,
     little_law,
-    bandwidth,
     latency_order,
     latency_sum,
     two_units,

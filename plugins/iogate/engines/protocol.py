@@ -131,8 +131,10 @@ class StatesOptions(Protocol):
         """Return the options that an output states, in the types and spelling of a workload."""
         ...
 
-    def without_effect(self, key: str) -> bool:
-        """Return whether an option leaves the figures as they are: a place, or a way of reporting."""
+    def effective(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that tell what is done, as it is done: without those that leave the figures as
+        they are, a place, or a way of reporting.
+        """
         ...
 
     def gating_of(self, output: Output) -> tuple[str, ...]:

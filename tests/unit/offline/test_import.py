@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from iogate.cli import main
 from iogate.declare.suite import load_suite
-from iogate.engines.fio.stated import stated_options
+from iogate.engines.fio.stated import effective, stated_options
 from iogate.judge.baseline import find, load_baselines, update
 from iogate.model import Environment
 from places import DATA
@@ -424,6 +424,14 @@ OPTIONS = st.dictionaries(
 
 def test_what_iogate_adds_to_a_job_file_contradicts_no_suite():
     assert "fio" not in stated_options({"rw": "read", "allow_file_create": "0"}, whole=True)
+
+
+@pytest.mark.parametrize(("share", "kind"), [(100, "randread"), (0, "randwrite"), (70, "randrw")])
+def test_an_output_of_a_mix_of_one_kind_is_one_of_that_kind(share, kind):
+    """fio is told the kind; outputs of an older iogate state the mix."""
+    mixed = stated_options({"rw": "randrw", "rwmixread": str(share)}, whole=False)
+    assert effective(mixed)["rw"] == kind
+    assert effective({"rw": kind, "name": "x"}) == {"rw": kind}
 
 
 @given(OPTIONS, st.booleans())

@@ -60,7 +60,7 @@ def conducted(jobs: Mapping[str, str]) -> tuple[tuple[str, ...], Mapping[str, st
     name is that of the socket by which it is reached.
     """
     each = [part for name in jobs for part in (f"--client=sock:{name}", f"{name}.fio")]
-    return (*arguments(), *each), {f"{name}.fio": text for name, text in jobs.items()}
+    return (*arguments(writes=True), *each), {f"{name}.fio": text for name, text in jobs.items()}
 
 
 @dataclass(frozen=True)

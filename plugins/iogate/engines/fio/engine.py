@@ -127,7 +127,7 @@ class Fio:
         return Command(
             argv=(
                 find_program(self.program, self.package),
-                *arguments(),
+                *arguments(writes=needs.writes),
                 "job.fio",
             ),
             timeout=needs.seconds * 1.1 + through_cache + _PATIENCE,
@@ -157,8 +157,8 @@ class Fio:
     def stated_options(self, output: Output) -> dict[str, Any]:
         return stated.stated_options(output.options, whole=output.complete)
 
-    def without_effect(self, key: str) -> bool:
-        return stated.without_effect(key)
+    def effective(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return stated.effective(options)
 
     def gating_of(self, output: Output) -> tuple[str, ...]:
         """Return what gates a workload of each direction's block size."""
@@ -302,8 +302,7 @@ def version(program: str) -> tuple[int, ...]:
 def _directions(options: Mapping[str, Any]) -> tuple[str, ...]:
     kind = str(options["rw"]).partition(":")[0]
     if kind in MIXED:
-        share = options["rwmixread"]
-        return (("read",) if share > 0 else ()) + (("write",) if share < 100 else ())
+        return ("read", "write")
     if kind.endswith("trimwrite"):
         return ("write", "trim")
     return (kind.removeprefix("rand"),)

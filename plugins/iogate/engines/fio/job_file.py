@@ -24,9 +24,9 @@ _SWITCHES = ("time_based", "group_reporting")
 """Options that fio documents without a value: no is said by leaving them out."""
 
 
-def arguments() -> tuple[str, ...]:
-    """Return how fio is called, but for what it is to run."""
-    return f"--output={OUTPUT}", "--output-format=json+"
+def arguments(*, writes: bool) -> tuple[str, ...]:
+    """Return how fio is called, but for what it is to run: what does not declare that it `writes` cannot."""
+    return (f"--output={OUTPUT}", "--output-format=json+", *(() if writes else ("--readonly",)))
 
 
 def job_file(workload: Workload, place: Place) -> str:

@@ -49,13 +49,25 @@ def block_sizes(text: str) -> tuple[int, ...]:
 
 def jobs(options: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the options of each kind of job by its name; the name is empty where the workload's own will
-    do.
+    do. A pattern that reads and writes does both.
     """
     if "jobs" in options:
-        return {name: _reported_apart(each) for name, each in options["jobs"].items()}
+        return {name: of_one_kind(_reported_apart(each)) for name, each in options["jobs"].items()}
     if "mix" not in options:
-        return {"": options}
+        return {"": of_one_kind(options)}
     return _jobs_of_mix(options)
+
+
+def of_one_kind(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a job of which all is read, or all written, as one that does nothing else: of a mix fio may do
+    the other all the same, as the first I/O in a zone is a write (`zonemode: zbd`).
+    """
+    kind, colon, step = str(job.get("rw", "")).partition(":")
+    share = job.get("rwmixread")
+    if kind not in MIXED or share not in (0, 100):
+        return job
+    rest = {key: value for key, value in job.items() if key != "rwmixread"}
+    return {**rest, "rw": f"{kind.removesuffix('rw')}{'read' if share else 'write'}{colon}{step}"}
 
 
 def unlike(each: Iterable[Mapping[str, Any]]) -> bool:

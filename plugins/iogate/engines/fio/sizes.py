@@ -122,8 +122,7 @@ def most_written(options: Mapping[str, Any]) -> int | None:
     reads and writes have other block sizes, and none where each has its rate.
     """
     kind = str(options["rw"]).partition(":")[0]
-    writes = "write" in kind or (kind in MIXED and options["rwmixread"] < 100)
-    if not writes or options["ioengine"] in ELSEWHERE:
+    if not ("write" in kind or kind in MIXED) or options["ioengine"] in ELSEWHERE:
         return 0
     if options["time_based"] or options["ramp_time"]:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from iogate.engines.fio.jobs import MIXED
+from iogate.engines.fio.jobs import MIXED, of_one_kind
 from iogate.units import parse_duration, parse_size, size_text
 
 FLAGS = frozenset({"time_based", "group_reporting"})
@@ -39,8 +39,14 @@ of iogate's own, stands for options that do it.
 """
 
 
-def without_effect(key: str) -> bool:
-    """Return whether an option leaves the figures as they are: a place, an order, or a way of reporting."""
+def effective(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that tell what is done, as it is done: without those that leave the figures as they
+    are, a place, an order, or a way of reporting.
+    """
+    return {key: value for key, value in of_one_kind(options).items() if not _is_without_effect(key)}
+
+
+def _is_without_effect(key: str) -> bool:
     return any(fnmatchcase(key, pattern) for pattern in _WITHOUT_EFFECT)
 
 
@@ -60,7 +66,7 @@ def stated_options(options: Mapping[str, Any], *, whole: bool) -> dict[str, Any]
             key, text = "rwmixread", str(100 - int(text))
         if key in (*_DEFAULTS, "rwmixread", "runtime", "size", "time_based"):
             found[key] = _spell(key, text)
-        elif not without_effect(key):
+        elif not _is_without_effect(key):
             passed[key] = text
     if str(found.get("rw", "")).partition(":")[0] in MIXED and whole:
         found.setdefault("rwmixread", 50)

@@ -95,9 +95,7 @@ def _flat(options: Mapping[str, Any], engine: str) -> dict[str, Any]:
     for key, value in options.items():
         found.update(value if isinstance(value, Mapping) else {key: value})
     known = engines.load(engine)
-    if not isinstance(known, engines.StatesOptions):
-        return found
-    return {key: value for key, value in found.items() if not known.without_effect(key)}
+    return known.effective(found) if isinstance(known, engines.StatesOptions) else found
 
 
 def _same(stated: Any, declared: Any) -> bool:

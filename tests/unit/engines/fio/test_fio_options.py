@@ -379,6 +379,17 @@ def test_needs_follow_the_pattern(rw, rwmixread, reads, writes):
     assert (needs.size, needs.direct, needs.block, needs.target) == (2**30, True, 4096, True)
 
 
+@pytest.mark.parametrize(
+    ("rw", "rwmixread", "told"),
+    [("randrw", 100, "randread"), ("rw:8", 100, "read:8"), ("randrw", 0, "randwrite"), ("rw", 0, "write")],
+)
+def test_a_mix_of_one_kind_is_told_as_that(tmp_path, rw, rwmixread, told):
+    """Of a mix fio may do the other kind all the same."""
+    lines = job_file(workload(rw=rw, rwmixread=rwmixread), place(tmp_path)).splitlines()
+    assert f"rw={told}" in lines
+    assert not any(line.startswith("rwmixread") for line in lines)
+
+
 def test_the_time_of_a_run_with_a_runtime_is_the_sum_of_its_phases():
     assert engine.needs(workload(runtime=60, startdelay=60, ramp_time="500ms")).seconds == 120.5
 
@@ -503,8 +514,10 @@ def test_the_command_can_be_run_again_from_its_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     command = engine.command(workload(runtime=60, startdelay=30), place(tmp_path))
     assert command.argv == (
-        f"{tmp_path}/fio", "--output=output.json", "--output-format=json+", "job.fio",
+        f"{tmp_path}/fio", "--output=output.json", "--output-format=json+", "--readonly", "job.fio",
     )  # fmt: skip
+    writes = engine.command(workload(rw="randrw", rwmixread=70), place(tmp_path))
+    assert "--readonly" not in writes.argv, "what reads alone cannot write"
     assert command.output == "output.json"
     assert list(command.files) == ["job.fio"]
     assert command.timeout > 90 + 30

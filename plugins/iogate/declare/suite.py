@@ -32,6 +32,7 @@ _MAXIMUM_WORKLOADS = 50_000
 _MOST_COMPARISONS = 20_000_000  # of points of a matrix with what is excluded: they take three seconds
 _MOST_VALUES = 4_000_000  # of all workloads together: they take half a minute, and 300 MB
 _EXPANDED = frozenset({"matrix", "exclude"})  # of these each workload has a point
+_LONGEST_VALUE = 4000  # of a variable, which a line of a job file may have many times
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -43,6 +44,8 @@ def _variables(value: Any) -> Any:
             raise ValueError(f"{name!r} is not the name of a variable: letters, digits and _ make one")
         if not isinstance(text, (str, int, float)) or printable(str(text)) != str(text) or "\n" in str(text):
             raise ValueError(f"{name} is one line of text, a number, true or false")
+        if len(str(text)) > _LONGEST_VALUE:
+            raise ValueError(f"{name} is longer than a line of a job file, {_LONGEST_VALUE} characters")
     if not isinstance(value, dict):
         return value
     return {key: str(int(text) if isinstance(text, bool) else text) for key, text in value.items()}

@@ -295,6 +295,11 @@ class TestVariables:
         refused(load, suite(", size: 1M", "{E: 'a;b'}"), "[x]\nmem=${E}\n", "to fio it begins")
         refused(load, suite(variables="{'a b': 1}"), "[x]\nsize=1m\n", "not the name of a variable")
 
+    def test_a_value_that_no_line_can_hold_is_refused(self, load):
+        """A line may have it a thousand times: 15 MB took the machine's memory."""
+        refused(load, suite(variables=f"{{a: {'x' * 4001}}}"), "[x]\nsize=1m\n", "a is longer than a line")
+        load(suite(variables=f"{{a: {'x' * 4000}}}"), "[x]\nrw=read\nsize=1m\n")
+
 
 class TestSeveralFiles:
     def files(self, item, tmp_path):

@@ -151,6 +151,15 @@ def test_trimming_needs_no_write():
     assert said(completeness.zero_io, run(trimmed, needs=Needs(writes=True))) == []
 
 
+@pytest.mark.parametrize("direction", ["write", "trim"])
+def test_writes_of_what_reads_alone_are_invalid(direction):
+    wrote = replace(output(), traffic={**output().traffic, direction: Traffic(4096, 1, SECONDS)})
+    ((severity, message),) = said(completeness.undeclared_writes, run(wrote, needs=Needs(reads=True)))
+    assert severity == "invalid" and f"4.000 KiB in 1 {direction} op" in message
+    assert said(completeness.undeclared_writes, run(wrote, needs=Needs(reads=True, writes=True))) == []
+    assert said(completeness.undeclared_writes, run(wrote, needs=Needs(reads=True), declared=False)) == []
+
+
 @pytest.mark.parametrize("short", [1, 1000])
 def test_short_operations_are_invalid(short):
     traffic = {"read": Traffic(100_000 * 4096, 100_000, SECONDS, short)}

@@ -79,6 +79,25 @@ def _empty(evidence: Evidence, traffic: Traffic) -> int:
     return max(0, traffic.operations - math.ceil(moved / evidence.block) - counted_alone)
 
 
+def undeclared_writes(evidence: Evidence) -> Findings:
+    """Find writes of a workload that declares to read alone.
+
+    `invalid`: the engine did something else than it was asked for, and to data that nobody agreed to lose.
+
+    See what is left of the data; look for options that make this engine write, and for a newer version of it.
+    """
+    if not evidence.declared or evidence.needs.writes or not evidence.needs.target:
+        return
+    for direction in sorted({"write", "trim"} & set(evidence.traffic)):
+        traffic = evidence.traffic[direction]
+        yield finding(
+            "invalid",
+            f"{format_quantity(traffic.bytes, 'B')} in {traffic.operations} {direction} operations, of a "
+            "workload that declares to read alone",
+            "see what is left of the data; a newer version of the engine, or other options",
+        )
+
+
 def ended_early(evidence: Evidence) -> Findings:
     """Find a run by time that ended before its time.
 
@@ -276,6 +295,7 @@ def engine_remarks(evidence: Evidence) -> Findings:
 CHECKS: tuple[Check, ...] = (
     zero_io,
     short_io,
+    undeclared_writes,
     ended_early,
     stalled,
     clock,

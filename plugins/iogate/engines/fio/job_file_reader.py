@@ -34,6 +34,7 @@ _ALIASES = {
     "readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "start_delay": "startdelay",
     "nr_files": "nrfiles",
 }  # fmt: skip
+_MOST_NOTES = 20
 _COUNTS = frozenset({"iodepth", "numjobs", "rwmixread", "nrfiles"})
 _SWITCHES = frozenset({"direct", "time_based", "group_reporting"})
 _TRUTHS = {"": True, "1": True, "true": True, "0": False, "false": False}
@@ -92,7 +93,9 @@ def declared_phases(file: Attachment, beside: Mapping[str, Any]) -> list[tuple[s
 
 
 def left_out(file: Attachment, beside: Mapping[str, Any]) -> list[str]:
-    """Return what the chosen sections say without effect, with the reason, for people."""
+    """Return what the chosen sections say without effect, with the reason, for people: the first of them, as
+    each workload of a matrix has all.
+    """
     found: dict[str, None] = {}
     for section in choose(file, _wanted(beside))[0]:
         for key, option in section.options.items():
@@ -100,7 +103,8 @@ def left_out(file: Attachment, beside: Mapping[str, Any]) -> list[str]:
             if reason:
                 said = f"{key}={option.text}" if option.text else key
                 found[printable(f"{file.name}:{option.line}: {said} has no effect here: {reason}")] = None
-    return list(found)
+    more = len(found) - _MOST_NOTES
+    return [*list(found)[:_MOST_NOTES], *([f"{file.name}: and {more} more like these"] if more > 0 else [])]
 
 
 def _reason(key: str) -> str | None:

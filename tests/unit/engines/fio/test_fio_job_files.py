@@ -205,6 +205,12 @@ class TestLeftOut:
         text = job_file(first, Place(tmp_path / "data", None, tmp_path, (tmp_path / "more",)))
         assert "/dev" not in text and "/mnt" not in text and "log" not in text and "other" not in text
 
+    def test_of_hundreds_the_first_are_told(self, load, tmp_path):
+        """Each of 20,000 workloads of a matrix had all of them, which took the machine's memory."""
+        (item,) = load(suite(), "[x]\nrw=read\nsize=1m\n" + "".join(f"log_{n}=1\n" for n in range(900)))
+        assert len(item.notes) == 21
+        assert item.notes[-1].endswith("and 880 more like these")
+
     def test_groups_are_left_out_of_what_runs_at_once(self, load, tmp_path):
         """fio may report groups of jobs that ran one after another; these did not."""
         content = "[x]\nsize=1m\nnew_group\nzero_buffers\n[y]\nsize=1m\nnew_group=1\n"

@@ -53,6 +53,11 @@ class DescribedJob:
         return depth * jobs if depth and jobs else None
 
     @property
+    def time_based(self) -> bool:
+        """Whether time ends it, and not its size."""
+        return self.options.get("time_based", "0") not in ("0", "false")
+
+    @property
     def mixed(self) -> bool:
         """Whether it reads and writes."""
         return self.options.get("rw", self.options.get("readwrite", "")) in ("rw", "readwrite", "randrw")
@@ -74,9 +79,14 @@ class Description:
     jobs: tuple[DescribedJob, ...]
 
     @property
+    def timed(self) -> bool:
+        """Whether time ends one of them, whatever their size is."""
+        return any(job.time_based for job in self.jobs)
+
+    @property
     def size(self) -> int | None:
         """The bytes that all jobs move, or None if time ends them, or it is not known what does."""
-        if any("time_based" in job.options for job in self.jobs):
+        if self.timed:
             return None
         sizes = [job.size() for job in self.jobs]
         return sum(size for size in sizes if size) if sizes and all(sizes) else None

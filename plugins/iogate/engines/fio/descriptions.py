@@ -12,7 +12,7 @@ from iogate.engines.sections import DescribedJob, Description
 
 _SECTION = re.compile(r"\[([\w .-]+)\]")
 _OPTION = re.compile(r"[a-z][a-z0-9_-]*")
-_COMMAND = re.compile(r"\s*(?:[$#]\s*)?(sudo )?fio\s+--")
+_COMMAND = re.compile(r"\s*(?:[$#]\s*)?(sudo )?fio\s+--?[a-z]")
 _VALUELESS = frozenset({"time_based", "group_reporting", "stonewall", "thread"})
 
 
@@ -67,8 +67,8 @@ def _command_lines(lines: Sequence[str]) -> list[Description]:
             words = shlex.split(line)
         except ValueError:
             continue
-        pairs = [word[2:].partition("=") for word in words if word.startswith("--")]
-        options = {key: value for key, _, value in pairs}
+        pairs = [word.lstrip("-").partition("=") for word in words if word.startswith("-")]
+        options = {key: value for key, _, value in pairs}  # fio takes one dash for two
         if "rw" in options:
             found.append(Description((DescribedJob(number, options.get("name", "fio"), options),)))
     return found

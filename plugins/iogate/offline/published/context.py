@@ -69,7 +69,9 @@ class Context:
 
     @cached_property
     def size(self) -> int | None:
-        """The bytes of a run, if all descriptions that end by size agree."""
+        """The bytes of a run, if all descriptions end by size, and those that say it agree."""
+        if any(description.timed for description in self.described):
+            return None  # of which of them a row is, nobody says
         return _common_value(description.size for description in self.described)
 
 

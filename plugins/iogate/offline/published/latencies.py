@@ -9,7 +9,7 @@ from itertools import product
 from iogate.audit.evidence import RINGS, ring_depth
 from iogate.audit.rules.figures import SYNCHRONOUS
 from iogate.engines.sections import DescribedJob
-from iogate.offline.published.cells import Quantity
+from iogate.offline.published.cells import Quantity, unit_factor
 from iogate.offline.published.context import ALL, BOTH_RATES, LATENCY, Context, finding_of
 from iogate.offline.published.findings import FigureFindings
 from iogate.offline.published.heading_subjects import is_memory
@@ -61,17 +61,25 @@ def latency_unit(row: Row, context: Context) -> FigureFindings:
     Read them in the unit that the finding names.
     """
     flying, depth = _at_least_in_flight(row), depth_of(row)
-    fits = _latency_factor(flying / depth) if flying is not None and depth else None
-    if flying is not None and fits and not _rounded(row, flying, depth):
-        factor, wrong, right = fits
+    factor = _latency_factor(flying / depth) if flying is not None and depth else None
+    if flying is not None and factor and not _rounded(row, flying, depth):
+        wrong, right = _units(waited(row)[0].unit, factor)
+        in_flight_so = f"{flying:.0f}" if flying >= 1 else f"{flying:.2g}"
         yield finding_of(
             row,
             "latency_unit",
             "invalid",
             LATENCY,
-            f"as {wrong} the latency means {flying:.0f} I/Os in flight, the depth is {depth}; read as "
+            f"as {wrong} the latency means {in_flight_so} I/Os in flight, the depth is {depth}; read as "
             f"{right} it is {flying / factor:.3g}",
         )
+
+
+def _units(shown: str, factor: float) -> tuple[str, str]:
+    """Return the unit in which a latency is shown, and the one that is smaller by a factor."""
+    scales = {1.0: "ns", 1e3: "µs", 1e6: "ms", 1e9: "s"}
+    scale = unit_factor("lat", shown) or 0.0
+    return scales.get(scale, "shown"), scales.get(scale / factor, f"{1 / factor:g} times as long")
 
 
 def description(row: Row, context: Context) -> FigureFindings:
@@ -246,12 +254,11 @@ def is_copied(row: Row) -> bool:
     return row.copies not in (None, 1)
 
 
-def _latency_factor(ratio: float) -> tuple[float, str, str] | None:
-    """Return the factor, the unit said and the unit meant, by which latencies fit the queue depth where
-    `ratio` times as many I/Os as that were in flight; None if no other unit makes them fit.
+def _latency_factor(ratio: float) -> float | None:
+    """Return the factor by which latencies, in another unit, fit the queue depth where `ratio` times as many
+    I/Os as that were in flight; None if no other unit makes them fit.
     """
-    units = ((1e3, "ms", "µs"), (1e6, "ms", "ns"), (1e-3, "µs", "ms"))
-    return next((unit for unit in units if 0.7 <= ratio / unit[0] <= 1.15), None)
+    return next((factor for factor in (1e3, 1e6, 1e-3) if 0.7 <= ratio / factor <= 1.15), None)
 
 
 def tiny_latency(row: Row, context: Context) -> FigureFindings:

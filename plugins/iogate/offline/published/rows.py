@@ -273,9 +273,11 @@ def few_operations(row: Row, context: Context) -> FigureFindings:
     if not (highest and row.size and row.block and job and shown and flying):
         return
     jobs = max(1, round(flying / (job.number("iodepth") or 1)))
-    moved = row.size * jobs
-    if job.runtime and "time_based" not in job.options:
-        moved = min(moved, int(shown.value * job.runtime))
+    moved, by = row.size * jobs, f"{jobs} x {size_text(row.size)}"
+    if job.time_based and not job.runtime:
+        return
+    if job.runtime and (job.time_based or shown.value * job.runtime < moved):
+        moved, by = int(shown.value * job.runtime), f"{format_duration(job.runtime)} at {shown.text}"
     count = moved // row.block
     beyond = count * (1 - highest / 100)
     if beyond < _TAIL * (1 - 1e-9):
@@ -284,8 +286,8 @@ def few_operations(row: Row, context: Context) -> FigureFindings:
             "few_operations",
             "suspect",
             frozenset({"percentiles"}),
-            f"p{highest:g} is decided by {beyond:.1f} of {count} I/Os ({jobs} x {size_text(row.size)} in "
-            f"blocks of {size_text(row.block)}); it takes {math.ceil(round(_TAIL / (1 - highest / 100)))}",
+            f"p{highest:g} is decided by {beyond:.1f} of {count} I/Os ({by} in blocks of "
+            f"{size_text(row.block)}); it takes {math.ceil(round(_TAIL / (1 - highest / 100)))}",
         )
 
 

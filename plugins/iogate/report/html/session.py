@@ -123,7 +123,8 @@ def _sweeps(results: Results, prefix: str) -> Iterator[Sweep]:
     for number, matrix in enumerate(matrices(results), 1):
         plots = [plot.plain() for plot in sweep_plots(matrix)]
         if plots:
-            title = printable(f"Sweep: {matrix.suite}/{matrix.name}")
+            left_out = f" (without {matrix.invalid} that are invalid)" if matrix.invalid else ""
+            title = printable(f"Sweep: {matrix.suite}/{matrix.name}{left_out}")
             yield Sweep(f"{prefix}sweep-{number}", title, plots)
 
 

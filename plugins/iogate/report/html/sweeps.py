@@ -39,11 +39,14 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The points of one declaration; `axes` have at least two values each, in their order."""
+    """The points of one declaration; `axes` have at least two values each, in their order. So many more are
+    `invalid`: what was measured there is not to be believed.
+    """
 
     suite: str
     name: str
     points: Sequence[SweepPoint]
+    invalid: int = 0
 
     @property
     def axes(self) -> dict[str, list[str]]:
@@ -68,7 +71,12 @@ def matrices(results: Results) -> list[Matrix]:
         labels = dict(part.split("=", 1) for part in match[2].split(",") if "=" in part) if match else {}
         if match and labels:
             found.setdefault((record.suite, match[1]), []).append(SweepPoint(labels, record))
-    return [Matrix(*key, points) for key, points in found.items() if len(points) >= _FEWEST]
+    return [_matrix(*key, points) for key, points in found.items() if len(points) >= _FEWEST]
+
+
+def _matrix(suite: str, name: str, points: Sequence[SweepPoint]) -> Matrix:
+    believed = [point for point in points if point.record.verdict != "invalid"]
+    return Matrix(suite, name, believed, len(points) - len(believed))
 
 
 def sweep_plots(matrix: Matrix) -> Iterator[Plot]:

@@ -190,6 +190,17 @@ def test_a_matrix_is_shown_in_the_order_of_its_axes_with_one_knee_a_line():
     assert sorted(plot.rows[0][:2] for plot in maps) == [("4k", "1"), ("4k", "1")]
 
 
+def test_what_is_invalid_is_left_out_of_a_sweep_and_counted():
+    """A point of which some repetitions were good was drawn as any other."""
+    good = [point(f"m[iodepth={n}]", n * 1e4, 1e5) for n in (1, 2, 4)]
+    bad = replace(point("m[iodepth=8]", 3.0, 3e8), verdict="invalid")
+    results = session(*good, bad)
+    (matrix,) = matrices(results)
+    assert [row[1] for plot in sweep_plots(matrix) for row in plot.rows] == ["1", "2", "4"]
+    (sweep,) = session_view(results, "").sweeps
+    assert sweep.title == "Sweep: s/m (without 1 that are invalid)"
+
+
 def test_what_is_no_matrix_makes_no_sweep():
     assert (
         matrices(session(point("a", 1.0, 1.0), point("b[part]", 1.0, 1.0), point("c[x=1]", 1.0, 1.0))) == []

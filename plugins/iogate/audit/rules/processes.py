@@ -32,10 +32,12 @@ def not_together(evidence: Evidence) -> Findings:
         judged = not evidence.gating or series in evidence.gating
         severity: Severity = "invalid" if parent < _HARDLY_TOGETHER * children else "suspect"
         unit = "B/s" if series.endswith("bandwidth") else "IOPS"
+        several = evidence.output.jobs != 1
         yield finding(
             severity if judged else "note",
-            f"{series}: the parent saw {format_quantity(parent, unit)}, the children add up to "
-            f"{format_quantity(children, unit)}: they did not run at the same time",
+            f"{series}: the parent saw {format_quantity(parent, unit)}, "
+            f"{'the children add up to' if several else 'its only child'} {format_quantity(children, unit)}: "
+            + ("they did not run at the same time" if several else "to start and end it took long"),
             f"larger files, so that starting and ending weigh less; or gate {series}.parent",
         )
 

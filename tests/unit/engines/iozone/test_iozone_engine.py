@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -364,6 +365,15 @@ class TestAudit:
         output = parse(text_of("throughput_2_small"))
         run = Evidence(output, {}, Needs(), "iozone", gating=("read.bandwidth.parent",))
         assert {item.severity for item in audit(run) if item.check == "not_together"} == {"note"}
+
+    @pytest.mark.parametrize(
+        ("jobs", "words"), [(2, "did not run at the same"), (1, "to start and end it took")]
+    )
+    def test_of_one_child_it_is_the_time_to_start_and_end(self, jobs, words):
+        output = replace(parse(text_of("throughput_2_small")), jobs=jobs)
+        found = audit(Evidence(output, {}, Needs(), "iozone", gating=("read.bandwidth",)))
+        told = [item.message for item in found if item.check == "not_together"]
+        assert told and all(words in message for message in told)
 
     def test_a_tail_that_was_cut_is_told(self):
         assert ("tail_cut", "suspect") in self.findings(text_of("throughput_2_small"))

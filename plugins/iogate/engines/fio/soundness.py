@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -62,10 +63,16 @@ def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
     for key in ("error", "first_error"):
         code = whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
         if code:
-            reason = f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
-            return f"{job.label} failed: {reason}{messages(report.said, completed)}"
+            return f"{job.label} failed: {_reason(code)}{messages(report.said, completed)}"
     failed = whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", report.name)
     return f"{job.label}: {failed} I/Os failed{messages(report.said, completed)}" if failed else ""
+
+
+def _reason(code: int) -> str:
+    """Return what an error of fio's means: the kernel's, but for what `verify` finds."""
+    if code == errno.EILSEQ:
+        return f"what was read is not what was written (verify, error {code})"
+    return f"{os.strerror(code)} (error {code})" if code < 4096 else f"error {code}"
 
 
 def did_something(jobs: Sequence[Job], name: str) -> bool:

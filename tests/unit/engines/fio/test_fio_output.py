@@ -449,6 +449,16 @@ def test_how_fio_ended_decides_before_its_figures(binned, done, reason):
         parse(binned, done)
 
 
+@pytest.mark.parametrize(
+    ("error", "told"), [(5, "Input/output error"), (84, "what was read is not what was")]
+)
+def test_an_error_is_told_by_what_fio_means_by_it(binned, error, told):
+    """What `verify` finds it calls EILSEQ, `Invalid or incomplete multibyte or wide character`."""
+    binned["jobs"][0].update(error=error)
+    with pytest.raises(OutputError, match=told):
+        parse(binned)
+
+
 def test_failed_ios_that_were_passed_over_are_refused(binned):
     binned["jobs"][0].update(total_err=7, first_error=0)
     with pytest.raises(OutputError, match="7 I/Os failed"):

@@ -88,14 +88,15 @@ def _entry(base: _Data | None, ours: _Data | None, theirs: _Data | None) -> _Dat
 
 
 def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Return the newest sessions of both sides but those that both forgot."""
+    """Return the newest sessions of both sides but those that one forgot, while the other added to all."""
     forgotten = [_forgotten(base, side) for side in (ours, theirs)]
     if forgotten[0] != forgotten[1]:
         gone = sorted(forgotten[0] ^ forgotten[1])
         what = printable(f"session{'s' * (len(gone) > 1)} {', '.join(gone)}")
         if all(forgotten):
             raise _Conflict(f"each side replaced or dropped others: the {what}")
-        raise _Conflict(f"one side replaced or dropped the {what}, the other added to what was there")
+        if len(gone) == len(base):
+            raise _Conflict(f"one side replaced the {what}, the other added to what was there")
     outdated = set(base) - (set(ours) & set(theirs))
     united = [session for session in _in_time(ours, theirs) if session not in outdated]
     return united[-MAXIMUM_SESSIONS:]

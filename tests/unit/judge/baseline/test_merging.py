@@ -126,10 +126,17 @@ def test_both_sides_may_replace_the_same():
     assert days(checked(file(a=[1]), file(a=[2]), file(a=[3]))) == [2, 3]
 
 
+@pytest.mark.parametrize("appended", [[1, 2, 3, 4], [1, 2, 3, 4, 5]])
+def test_a_session_that_one_side_dropped_is_gone_where_the_other_only_added(appended):
+    """A bad night is dropped, while the next one is appended on another branch."""
+    for sides in ((file(a=[1, 3]), file(a=appended)), (file(a=appended), file(a=[1, 3]))):
+        assert days(checked(file(a=[1, 2, 3]), *sides)) == [day for day in appended if day != 2]
+
+
 @pytest.mark.parametrize(
     "base, ours, theirs, said",
     [
-        (file(a=[1]), file(a=[2]), file(a=[1, 3]), "a: one side replaced or dropped the session 2026-01-01"),
+        (file(a=[1]), file(a=[2]), file(a=[1, 3]), "a: one side replaced the session 2026-01-01"),
         (
             file(a=[1, 2, 3]),
             file(a=[1, 2]),

@@ -365,6 +365,6 @@ def test_git_stops_at_two_machines_and_ours_is_left(git, lab):
     ours = file.read_bytes()
     text = git("merge", "-q", "--no-edit", "theirs", status=1)
     assert "baselines/lab/demo.yaml cannot be merged" in text
-    assert "a: one side replaced or dropped the session 2026-01-01" in text
+    assert "a: one side replaced the session 2026-01-01" in text
     assert "CONFLICT" in text
     assert file.read_bytes() == ours

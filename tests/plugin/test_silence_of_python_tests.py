@@ -64,6 +64,20 @@ def test_a_baseline_that_no_test_in_python_measures_of_what_is_named(tested, cha
     strictly_refused(tested, words, arguments=(*named, "--device=lab", "--io-missing=skip"))
 
 
+@pytest.mark.parametrize("named", ["rig.test_ssd", "rig.test_ssd::TestOne", "rig"])
+def test_a_baseline_that_no_test_in_python_measures_of_a_module_named_with_dots(lab, named):
+    package = lab.path / "rig"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "test_ssd.py").write_text(MEASURES)
+    arguments = ("-o", "pythonpath=.", "--pyargs", named, "--device=lab")
+    lab.run("rig", "--device=lab", "--update-baselines").assert_outcomes(passed=5)
+    assert lab.run(*arguments, "--io-strict").ret == 0
+    (package / "test_ssd.py").write_text(MEASURES.replace(*RENAMED))
+    words = "rig/test_ssd.yaml: stored baselines that no test in Python measures: TestOne.test_asks"
+    strictly_refused(lab, words, arguments=(*arguments, "--io-missing=skip"))
+
+
 def test_a_suite_that_is_gone_is_missed_beside_a_file_of_its_name_that_has_no_tests(lab):
     """Any Python file of that name at the project's root stood for it."""
     (lab.path / "suites/demo.yaml").rename(lab.path / "suites/other.yaml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -194,12 +195,9 @@ class Gaps:
     @property
     def in_parts(self) -> bool:
         """Whether pytest collects parts of modules, and which cannot be told: those that failed last, where
-        any of them was found, or of packages that are named.
+        any of them was found.
         """
-        config = self._config
-        here = config.invocation_params.dir
-        packages = (each for each in config.args if not (here / each.split("::")[0]).exists())
-        return config.pluginmanager.hasplugin(_LAST_FAILED) or bool(config.option.pyargs and any(packages))
+        return bool(self._config.pluginmanager.hasplugin(_LAST_FAILED))
 
     @property
     def _named(self) -> set[Path]:
@@ -215,7 +213,18 @@ class Gaps:
             names, bracket, rest = each.partition("[")
             file, *inner = names.split("::")
             label = f"{'.'.join(inner)}{bracket}{rest}" if inner else ""
-            yield (self._config.invocation_params.dir / (file if inner else each)).resolve(), label
+            yield self._path(file if inner else each).resolve(), label
+
+    def _path(self, argument: str) -> Path:
+        """Return the file or folder that an argument names, with `--pyargs` by dots as Python imports it."""
+        path = self._config.invocation_params.dir / argument
+        if not self._config.option.pyargs or path.exists():
+            return path
+        with contextlib.suppress(ImportError, AttributeError, ValueError):
+            spec = importlib.util.find_spec(argument)
+            if spec and spec.origin:
+                return Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
+        return path
 
     def note_taken_out(self, ids: Sequence[str]) -> None:
         """Note tests that measure, and that somebody took out of the run without a word."""

@@ -226,6 +226,13 @@ def test_a_run_by_time_must_last_its_time_unless_something_else_ends_it(options,
     assert [severity for severity, _ in said(completeness.ended_early, run(options=options))] == severities
 
 
+@pytest.mark.parametrize(("options", "severities"), [({"verify": "crc32c"}, []), ({}, ["invalid"])])
+def test_a_run_by_time_that_verifies_reads_when_it_has_written(options, severities):
+    traffic = {name: Traffic(4096 * 1000, 1000, 4.0) for name in ("read", "write")}
+    subject = run(replace(output(), traffic=traffic), options={"runtime": 8, "time_based": True, **options})
+    assert [severity for severity, _ in said(completeness.ended_early, subject)] == severities
+
+
 def test_an_engine_that_claims_more_time_than_it_lived_is_invalid():
     ((severity, message),) = said(completeness.clock, run(seconds=5.0))
     assert severity == "invalid" and "10.003 s" in message and "5.000 s" in message

@@ -112,10 +112,13 @@ def ended_early(evidence: Evidence) -> Findings:
     ends_by_itself = ends_by_itself or evidence.seeks_depth
     if not asked or not evidence.flag("time_based") or ends_by_itself or not evidence.traffic:
         return
-    if evidence.duration < 0.95 * asked:
+    lasted = evidence.duration
+    if evidence.given("verify"):  # which reads when it has written
+        lasted = sum(traffic.seconds for traffic in evidence.traffic.values())
+    if lasted < 0.95 * asked:
         yield finding(
-            "invalid" if evidence.duration < 0.9 * asked else "suspect",
-            f"ran for {format_duration(evidence.duration)} instead of {format_duration(asked)}",
+            "invalid" if lasted < 0.9 * asked else "suspect",
+            f"ran for {format_duration(lasted)} instead of {format_duration(asked)}",
             "something stopped the engine: read its messages in the raw output",
         )
 

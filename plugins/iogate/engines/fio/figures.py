@@ -39,15 +39,24 @@ class FioSide:
 
 
 def busy(job: Mapping[str, Any], direction: str, name: str) -> bool:
-    """Return True if a job claims to have done anything in this direction."""
+    """Return True if a job claims to have done anything in this direction, and to have taken time for it."""
     side = job.get(direction)
-    if side is None:
+    if side is None or (direction == "read" and _only_verifies(job)):
         return False
     if not isinstance(side, dict):
         raise OutputError(f"{name}: {direction} is not an object")
     return any(
         whole_number(side.get(key, 0), f"{direction}: {key}", name) for key in ("total_ios", "io_bytes")
     )
+
+
+def _only_verifies(job: Mapping[str, Any]) -> bool:
+    """Return whether all reads of a job are those by which it verifies what it writes, now and then while it
+    does (`verify_backlog`): fio counts them, and neither their time nor a rate.
+    """
+    given, read = job.get("job options"), job.get("read")
+    asked = isinstance(given, dict) and "verify_backlog" in given
+    return asked and isinstance(read, dict) and not any(map(read.get, ("runtime", "bw_bytes", "bw", "iops")))
 
 
 def bytes_moved(job: Mapping[str, Any], direction: str, report: FioReport) -> int:

@@ -411,6 +411,19 @@ def test_figures_that_contradict_each_other_are_refused(binned, change, reason):
         parse(binned)
 
 
+def test_reads_that_verify_while_it_writes_have_no_rate_and_are_left_out(binned):
+    """fio 3.33: `verify_backlog` counts their bytes, and not their time."""
+    (job,) = binned["jobs"]
+    job["write"], job["read"] = (
+        job["read"],
+        {"io_bytes": 4096, "total_ios": 1, "runtime": 0, "bw_bytes": 0, "iops": 0.0},
+    )
+    with pytest.raises(OutputError, match="read: claims I/O of no time"):
+        parse(binned)
+    job["job options"]["verify_backlog"] = "64"
+    assert set(parse(binned).traffic) == {"write"}
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

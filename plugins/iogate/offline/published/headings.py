@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
         r"(?<![a-z])(?:(?:i/?o)?(?:block|access|i/?o|request)[ _-]*|(?:ior )?(?:transfer|xfer)[ _-]*"
         r"|record[ _-]+)(?:size|length)|\bbs\b|^block$",
     ),
-    ("size", r"size of file|file[ _-]*size"),
+    ("size", r"size of file|file[ _-]*size|^(?:read|write)s?[ _-]*size"),  # of each, or of all: none says
     ("jobs", r"\bjobs\b|numjobs|threads|processes"),
     (
         "copies",

@@ -107,6 +107,13 @@ class TestTablesOfOthers:
         assert not piece.findings
         assert [*piece.unheld.values()] == [{"iops", "bandwidth"}]
 
+    @pytest.mark.parametrize("heading", ["Write size", "Read size", "Write size (bytes)", "write_size"])
+    def test_a_size_of_reads_or_writes_is_no_figure_of_them(self, heading):
+        """A public table of durable writes, of 512 B to 64 KiB: all its rows were doubtful."""
+        head = f"| {heading} | MB/s | IOPS | Avg latency |"
+        piece = only(table("| 512 B | 0.112 | 218 | 4.6 ms |", "| 4 KiB | 0.449 | 110 | 9.1 ms |", head=head))
+        assert not piece.findings and piece.kinds == {"bandwidth", "iops", "lat"}
+
     @pytest.mark.parametrize(
         "heading",
         [

@@ -73,7 +73,7 @@ def _age(known: Mapping[str, Baseline], sessions: Mapping[str, Environment]) -> 
     published = sum(one.published for one in known.values())
     told += [f"{published} of them published"] if published else []
     if sessions:
-        told += [plural(len(sessions), "session"), f"the newest {age_text(newest(sessions))} old"]
+        told += [plural(len(sessions), "session"), f"age of the newest: {age_text(newest(sessions))}"]
     return ", ".join(told)
 
 

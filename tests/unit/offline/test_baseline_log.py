@@ -61,7 +61,7 @@ def test_sessions_are_told_with_age_reason_and_what_changed(lab, capsys):
     text = said(capsys, "lab/demo")
     head, *_ = text.splitlines()
     assert head.startswith("baselines/lab/demo.yaml: lab, suite demo: 1 workload, 3 sessions, the newest ")
-    assert head.endswith("days old")
+    assert head.endswith("days")
     rows = [line for line in text.splitlines() if line.startswith("2026-01-")]
     assert "days" in rows[0] and "one more" in rows[1] and "changed" not in rows[1]
     assert "new SSD firmware" in rows[2] and "kernel was 6.1, is 6.2" in rows[2]

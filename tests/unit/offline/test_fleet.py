@@ -58,7 +58,7 @@ def test_a_slow_device_is_named_with_what_is_different_about_it(folder, capsys):
     assert "disk_link is 8.0 GT/s PCIe x2, of 10 others 8.0 GT/s PCIe x4" in said
     assert "disk_firmware is A0, of 10 others A1" in said
     assert "disk_temperature is 81 °C, of the others 40 °C to 46 °C" in said
-    assert "its newest figures are " in said
+    assert "age of its newest figures: " in said
     assert "load" not in said.split("the slowest is")[1]
 
 

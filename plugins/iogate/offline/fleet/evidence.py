@@ -58,7 +58,7 @@ def ages(own: str, others: Sequence[str], now: datetime | None = None) -> str:
     """Return how old the newest figures of a device are, and those of the others, given as sessions."""
     now = now or datetime.now(timezone.utc)
     moments = sorted(filter(None, map(began, others)), reverse=True)
-    text = f"its newest figures are {age_text(began(own), now)} old"
+    text = f"age of its newest figures: {age_text(began(own), now)}"
     if not moments:
         return text
     young, old = (age_text(moment, now) for moment in (moments[0], moments[-1]))

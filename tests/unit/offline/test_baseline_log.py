@@ -60,7 +60,9 @@ def git(folder, *arguments):
 def test_sessions_are_told_with_age_reason_and_what_changed(lab, capsys):
     text = said(capsys, "lab/demo")
     head, *_ = text.splitlines()
-    assert head.startswith("baselines/lab/demo.yaml: lab, suite demo: 1 workload, 3 sessions, the newest ")
+    assert head.startswith(
+        "baselines/lab/demo.yaml: lab, suite demo: 1 workload, 3 sessions, age of the newest: "
+    )
     assert head.endswith("days")
     rows = [line for line in text.splitlines() if line.startswith("2026-01-")]
     assert "days" in rows[0] and "one more" in rows[1] and "changed" not in rows[1]

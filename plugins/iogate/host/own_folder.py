@@ -41,7 +41,7 @@ def own_folder(folder: Path, within: Path) -> Iterator[Path]:
             inner = _enter(held, name)
             os.close(held)
             held = inner
-        _check_own(held)
+        check_own(held)
         yield path_of(held)
     finally:
         os.close(held)
@@ -116,9 +116,9 @@ def _hand_down_no_right_to_write(folder: int) -> None:
         os.setxattr(folder, _HANDED_DOWN, b"".join((head, *kept)))
 
 
-def _check_own(folder: int) -> None:
-    """Raise OSError for a folder of another user. On a file system that gives what this user makes to another
-    one (NFS, FAT), that one's is as good.
+def check_own(folder: int) -> None:
+    """Raise OSError for an open folder of another user. On a file system that gives what this user makes to
+    another one (NFS, FAT), that one's is as good.
     """
     owner = os.fstat(folder).st_uid
     if owner != os.geteuid() and owner != _status_of_new(folder).st_uid:

@@ -22,6 +22,7 @@ from iogate.formats.held import held_folder, path_of, read_within
 from iogate.host.environment import identity_changes, machine
 from iogate.host.exposure import danger, safe_temporary_folder
 from iogate.host.mounts import IN_MEMORY
+from iogate.host.own_folder import check_own
 from iogate.model import Environment, hash_of
 from iogate.target.state import state_folder
 
@@ -103,7 +104,7 @@ def _note_work(device: str, environment: Environment, begun: _Moment, work: floa
     name = f"{_BEFORE}{device}-{hash_of(own)[:8]}{_BEHIND}"
     now = _Moment.now()
     for place in _places():
-        with contextlib.suppress(OSError), held_folder(place, make=True) as folder:
+        with contextlib.suppress(OSError), place.held(make=True) as folder:
             before = _note_in(folder, name)
             with contextlib.suppress(OSError):
                 _remove_old(folder, now.clock)
@@ -115,14 +116,28 @@ def _note_work(device: str, environment: Environment, begun: _Moment, work: floa
             return
 
 
-def _places() -> Iterator[Path]:
-    """Yield the folders that notes may lie in, in which nobody else has put any."""
+class _Place(NamedTuple):
+    """A folder that notes may lie in; among temporary files others have theirs, and may call them so."""
+
+    path: Path
+    among_others: bool = False
+
+    @contextlib.contextmanager
+    def held(self, *, make: bool = False) -> Iterator[int]:
+        """Hold it open, in which nobody else has put a note. Raises OSError."""
+        with held_folder(self.path, make=make) as folder:
+            if self.among_others:
+                check_own(folder)  # as it was opened: its name may lead elsewhere by now
+            yield folder
+
+
+def _places() -> Iterator[_Place]:
     with contextlib.suppress(RuntimeError):  # this user has no home
-        yield state_folder()
+        yield _Place(state_folder())
     with contextlib.suppress(OSError):
         other = Path(safe_temporary_folder()) / f"iogate-{os.geteuid()}"
         if not other.exists() or not danger(str(other)):
-            yield other
+            yield _Place(other, among_others=True)
 
 
 def _remove_old(folder: int, now: float) -> None:
@@ -162,7 +177,7 @@ def _noted() -> list[_Note]:
     """Return all notes; what cannot be read is none."""
     found = []
     for place in _places():
-        with contextlib.suppress(OSError), held_folder(place) as folder:
+        with contextlib.suppress(OSError), place.held() as folder:
             found += [_note_in(folder, name) for name in _names(folder)]
     return list(filter(None, found))
 

@@ -62,7 +62,7 @@ def unseen(proc: Path = PROC) -> str:
     pids = sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
     if 1 not in pids:  # hidepid=2
         return "programs of other users"
-    hidden = next((pid for pid in pids if not _may_be_looked_at(proc / str(pid))), None)
+    hidden = next((pid for pid in pids if not may_be_looked_at(proc / str(pid))), None)
     if not hidden:
         return ""
     name = printable(sysfs.text(proc / str(hidden) / "comm")).strip()  # its command line may have secrets
@@ -156,7 +156,7 @@ def _openers(
             yield pid
 
 
-def _may_be_looked_at(process: Path) -> bool:
+def may_be_looked_at(process: Path) -> bool:
     """Return whether it can be seen what a process has open: root of a user namespace lists it alone."""
     try:
         for number in os.listdir(process / "fd")[:1]:

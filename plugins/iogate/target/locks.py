@@ -28,7 +28,7 @@ from iogate.errors import TargetError
 from iogate.host import sysfs
 from iogate.host.flock import lock, unlock
 from iogate.host.mounts import PROC
-from iogate.host.openers import openers_of_file, process_text, user_of
+from iogate.host.openers import may_be_looked_at, openers_of_file, process_text, user_of
 from iogate.units import format_duration, printable
 
 ROOTS_OWN = Path("/run/iogate")
@@ -233,8 +233,12 @@ def holder(descriptor: int) -> int | None:
 def _is_nobodys(descriptor: int) -> bool:
     """Return whether no process has a locked file open, as root sees them all, though one of this machine
     took the lock. Any user can bring that about for ever: a descriptor can lie in a socket that nobody reads.
+
+    Root of a user namespace, or without its capabilities, does not see what the one who took it has open.
     """
-    return not openers_of_file(descriptor) and _taker(descriptor) not in (None, os.getpid())
+    taker = _taker(descriptor)
+    known = taker not in (None, os.getpid()) and may_be_looked_at(PROC / str(taker))
+    return known and not openers_of_file(descriptor)
 
 
 def _taker(descriptor: int, proc: Path = PROC) -> int | None:

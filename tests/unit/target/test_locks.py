@@ -104,6 +104,15 @@ def test_root_goes_on_where_nobody_has_the_locked_file_open(shared):
         pass
 
 
+def test_root_that_may_not_look_into_the_one_who_has_it_takes_it_for_nobodys_no_more(shared, monkeypatch):
+    """In a user namespace, or without CAP_SYS_PTRACE: two runs disturbed each other, and both regressed."""
+    monkeypatch.setattr(locks, "openers_of_file", lambda descriptor: [])
+    with another(lock_file(shared), 0) as other:
+        monkeypatch.setattr(locks, "may_be_looked_at", lambda process: process.name != str(other.holder))
+        with refused(f"another run is on the same disk .*pid {other.holder} "), hold_disks([NUMBER], False):
+            pass
+
+
 def test_what_is_left_of_a_killed_run_gets_a_moment_to_let_go(shared):
     """Its last copy of the lock's descriptor lives on for an instant, as a child that was just begun may."""
     file = lock_file(shared)

@@ -458,6 +458,24 @@ def test_behind_a_ramp_blocks_of_several_sizes_are_held_against_what_was_in_flig
     assert [severity for severity, _ in found] == severities
 
 
+@pytest.mark.parametrize(
+    ("backlog", "gating", "severities"),
+    [
+        (50_000, ("write.iops",), ["invalid"]),
+        (2500, ("write.bandwidth",), ["suspect"]),
+        (2000, ("write.iops",), []),
+        (50_000, ("write.clat.p99",), []),
+        (None, ("write.iops",), []),
+    ],
+)
+def test_a_rate_of_few_batches_that_are_verified_is_that_of_whole_ones(backlog, gating, severities):
+    """6% lost passed as -0.0%: it were two batches before and behind."""
+    wrote = replace(output(), traffic={"write": Traffic(100_000 * 4096, 100_000, SECONDS)})
+    options = {"verify": "crc32c", **({"verify_backlog": backlog} if backlog else {})}
+    found = said(rates.few_batches, run(wrote, options=options, gating=gating))
+    assert [severity for severity, _ in found] == severities
+
+
 def rates_of(subject):
     return [*said(rates.bandwidth, subject), *said(rates.ramp, subject)]
 

@@ -157,6 +157,7 @@ def test_the_state_explains(jetson, tmp_path):
         "cpu_frequency": "1190 MHz",
         "cpu_frequency_limit": "2202 MHz",
         "cpu_limit": "none",
+        "memory_limit": "none",
         "cores_online": "8",
         "power_mode": "3 MODE_50W",
         "load": "0.42",
@@ -201,9 +202,12 @@ def test_what_control_groups_allow_is_told_where_it_changed(tmp_path):
     mounted = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
     plant(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": "0::/\n"})
     free = observe(None, tmp_path / "gone", tmp_path)
-    plant(tmp_path, {"sys/fs/cgroup/cpu.max": "50000 100000\n"})
+    plant(tmp_path, {"sys/fs/cgroup/cpu.max": "50000 100000\n", "sys/fs/cgroup/memory.max": "201326592\n"})
     limited = observe(None, tmp_path / "gone", tmp_path)
-    assert differences(free, limited) == ["cpu_limit was none, is 0.5 CPUs"]
+    assert differences(free, limited) == [
+        "cpu_limit was none, is 0.5 CPUs",
+        "memory_limit was none, is 0.188 GiB",
+    ]
     older = Environment(free.identity, free.subject, {})
     assert differences(older, free) == differences(limited, limited) == []
 

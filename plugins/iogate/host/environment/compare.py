@@ -32,7 +32,8 @@ _MATERIAL: Mapping[str, tuple[float, float]] = {
     # name: (absolute, relative) change that explains something; anything else differs if its text does
     "memory": (1.0, 0.10),  # in whole GiB: what a kernel keeps for itself makes 7 GiB of 8
     "cpu_frequency": (0.0, 0.10),
-    "cpu_limit": (0.0, 0.05),  # not known of older baselines
+    "cpu_limit": (0.0, 0.05),  # not known of older baselines, as the next one
+    "memory_limit": (0.0, 0.05),
     "load": (float("inf"), 0.0),  # it moves by the minute; the audit looks at it
     "temperature": (10.0, 0.0),
     "disk_temperature": (10.0, 0.0),

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from iogate.host import sysfs
-from iogate.host.control_group import cpu_limit
+from iogate.host.control_group import cpu_limit, memory_limit
 from iogate.host.environment.files import fields, hottest, lines, number, words
 from iogate.units import format_duration
 
@@ -82,7 +82,7 @@ def state(root: Path) -> dict[str, str]:
         "cpu_frequency": _megahertz(policies[:1], "scaling_cur_freq"),
         "cpu_frequency_limit": _megahertz(policies, "scaling_max_freq"),
         "cores_online": _cores(root / "sys/devices/system/cpu/online"),
-        "cpu_limit": _cpu_limit(root),
+        **_limits(root),
         "power_mode": _power_mode(root),
         "load": " ".join(sysfs.text(root / "proc/loadavg").split()[:1]),
         "temperature": hottest(sysfs.paths(root / "sys/class/thermal", "thermal_zone*/temp")),
@@ -90,12 +90,15 @@ def state(root: Path) -> dict[str, str]:
     }
 
 
-def _cpu_limit(root: Path) -> str:
-    """Return what control groups allow of the processors; empty on a kernel without them."""
-    limit = cpu_limit(root)
-    if limit:
-        return f"{limit.cpus:.3g} CPUs"
-    return "none" if sysfs.text(root / "proc/self/cgroup") else ""
+def _limits(root: Path) -> dict[str, str]:
+    """Return what control groups allow of processors and memory; nothing on a kernel without them."""
+    if not sysfs.text(root / "proc/self/cgroup"):
+        return {}
+    cpus, memory = cpu_limit(root), memory_limit(root)
+    return {
+        "cpu_limit": f"{cpus.cpus:.3g} CPUs" if cpus else "none",
+        "memory_limit": f"{memory / 2**30:.3g} GiB" if memory else "none",
+    }
 
 
 def boot(root: Path) -> str:

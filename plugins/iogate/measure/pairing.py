@@ -29,6 +29,8 @@ _ALIKE = 2  # blocks in a row: in one something else may have stalled
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
 LONG = 1.5
 """Seconds of a whole run of both arms from which on a block has but one of each."""
+_CLAIMED, _BESIDE = 1.1, 2**20
+"""How much more than the engine claims the kernel may count for it, in parts and in bytes."""
 _HALF = 6  # blocks of one arrangement, where a change of places takes long
 Crossover = Literal["", "blocks", "halves"]
 
@@ -135,6 +137,12 @@ def figures_of_slices(output: Output, slices: Sequence[Slice], arm: str) -> Outp
                 f"arm {arm}: the kernel counted no {direction} in {len(slices)} slices, the engine claims "
                 f"{traffic.bytes} bytes in all of its run",
                 remedy="longer slices (--io-slice) hold more I/Os",
+            )
+        if moved > _CLAIMED * traffic.bytes + _BESIDE:
+            raise EngineError(
+                f"arm {arm}: the kernel counted {moved} bytes of {direction}s in {len(slices)} slices, the "
+                f"engine claims {traffic.bytes} in all of its run",
+                remedy="gate a latency as well: then whole runs are measured, by turns",
             )
         metrics[f"{direction}.bandwidth"] = moved / seconds
         metrics[f"{direction}.iops"] = moved / seconds / (traffic.bytes / traffic.operations)

@@ -25,6 +25,7 @@ _PACED = (
     "read_iolog",
     "replay",
 )
+_SYNCS, _OFF = ("fsync", "fdatasync", "sync"), ("0", "none")
 _BOUNDED = ("io_size", "number_ios", "loops", "verify", "do_verify", "write_barrier", "stonewall", "wait_for")
 _SEEDED = ("randseed", "randrepeat", "allrandrepeat")
 _OWN_PLACE = ("offset", "offset_increment", "offset_align", "fileoffset")
@@ -52,6 +53,9 @@ def indivisible(options: Mapping[str, Any], gating: Sequence[str]) -> str:
         paced = next((key for key in passed if key.startswith(_PACED)), None)
         if paced:
             return f"{paced} would catch up after each stop"
+        syncs = next((key for key in passed if key.startswith(_SYNCS) and passed[key] not in _OFF), None)
+        if syncs:
+            return f"what {syncs} writes beside the data counts for the process on some file systems"
         bounded = next((key for key in passed if key in _BOUNDED), None)
         if bounded:
             return f"{bounded} bounds the run"

@@ -47,6 +47,8 @@ def test_direct_io_that_goes_on_at_its_own_pace_can_be_sliced(given):
         ({"ioengine": "mmap", "direct": False}, "buffered I/O goes on"),
         ({"ioengine": "splice"}, "does not count the I/O of ioengine splice"),
         ({"ioengine": "io_uring"}, "io_uring ends where a stop interrupts its wait"),
+        ({"rw": "randwrite", "fio": {"fdatasync": "4"}}, "what fdatasync writes beside the data"),
+        ({"rw": "randwrite", "fio": {"sync": "dsync"}}, "what sync writes beside the data"),
         ({"rw": "trim"}, "does not count trims"),
         ({"rw": "trimwrite"}, "does not count trims"),
         ({"fio": {"rate": "10M"}}, "rate would catch up"),

@@ -412,7 +412,7 @@ def test_figures_that_contradict_each_other_are_refused(binned, change, reason):
 
 
 def test_reads_that_verify_while_it_writes_have_no_rate_and_are_left_out(binned):
-    """fio 3.33: `verify_backlog` counts their bytes, and not their time."""
+    """fio 3.33: `verify_backlog` counts their bytes, and the time of the last ones at most."""
     (job,) = binned["jobs"]
     job["write"], job["read"] = (
         job["read"],
@@ -420,7 +420,9 @@ def test_reads_that_verify_while_it_writes_have_no_rate_and_are_left_out(binned)
     )
     with pytest.raises(OutputError, match="read: claims I/O of no time"):
         parse(binned)
-    job["job options"]["verify_backlog"] = "64"
+    job["job options"] |= {"verify_backlog": "64", "rw": "randwrite"}
+    assert set(parse(binned).traffic) == {"write"}
+    job["read"] |= {"runtime": 1, "bw_bytes": 4096000, "iops": 1000.0}
     assert set(parse(binned).traffic) == {"write"}
 
 

@@ -463,7 +463,7 @@ def test_behind_a_ramp_blocks_of_several_sizes_are_held_against_what_was_in_flig
     [
         (50_000, ("write.iops",), ["invalid"]),
         (2500, ("write.bandwidth",), ["suspect"]),
-        (2000, ("write.iops",), []),
+        (1000, ("write.iops",), []),
         (50_000, ("write.clat.p99",), []),
         (None, ("write.iops",), []),
     ],

@@ -9,7 +9,7 @@ from iogate.audit.evidence import Check, Evidence, Findings, finding
 from iogate.audit.rules.figures import SYNCHRONOUS
 from iogate.units import format_duration, format_quantity
 
-_FEWEST_BATCHES, _BATCHES = 10, 50
+_FEWEST_BATCHES, _BATCHES = 25, 100
 _WRONG, _DOUBTFUL, _ROUNDED = 0.5, 0.05, 0.01
 _OF_A_RAMP, _TOLD_OF_A_RAMP = 0.1, 0.05
 """By how much what is in flight at the end of a ramp may put a rate off that decides, and without a word."""
@@ -82,8 +82,8 @@ def ramp(evidence: Evidence) -> Findings:
 def few_batches(evidence: Evidence) -> Findings:
     """Find rates of writes that go by few whole batches, each of which is read again (`verify_backlog`).
 
-    `invalid` where fewer than ten of them decide, `suspect` below fifty: a run that ends while it reads has
-    written as many on a device that is slower by up to a batch.
+    `invalid` where fewer than 25 of them decide, `suspect` below a hundred: a run that ends while it reads has
+    written as many on a device that is slower by up to half a batch.
 
     Take a longer `runtime`, or a smaller `verify_backlog`.
     """

@@ -226,7 +226,15 @@ def test_a_run_by_time_must_last_its_time_unless_something_else_ends_it(options,
     assert [severity for severity, _ in said(completeness.ended_early, run(options=options))] == severities
 
 
-@pytest.mark.parametrize(("options", "severities"), [({"verify": "crc32c"}, []), ({}, ["invalid"])])
+@pytest.mark.parametrize(
+    ("options", "severities"),
+    [
+        ({"rw": "write", "verify": "crc32c"}, []),
+        ({"rw": "randwrite:4", "verify": "crc32c"}, []),
+        ({"rw": "randrw", "verify": "crc32c"}, ["invalid"]),  # reads go by beside its writes
+        ({"rw": "write"}, ["invalid"]),
+    ],
+)
 def test_a_run_by_time_that_verifies_reads_when_it_has_written(options, severities):
     traffic = {name: Traffic(4096 * 1000, 1000, 4.0) for name in ("read", "write")}
     subject = run(replace(output(), traffic=traffic), options={"runtime": 8, "time_based": True, **options})

@@ -113,7 +113,8 @@ def ended_early(evidence: Evidence) -> Findings:
     if not asked or not evidence.flag("time_based") or ends_by_itself or not evidence.traffic:
         return
     lasted = evidence.duration
-    if evidence.given("verify"):  # which reads when it has written
+    writes_alone = str(evidence.options.get("rw", "")).partition(":")[0] in ("write", "randwrite")
+    if writes_alone and evidence.given("verify"):  # which reads when it has written
         lasted = sum(traffic.seconds for traffic in evidence.traffic.values())
     if lasted < 0.95 * asked:
         yield finding(

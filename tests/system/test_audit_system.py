@@ -1,18 +1,17 @@
 """The audit on real runs of fio: what is sound is not called invalid, and what lies is."""
 
-import contextlib
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+from control_groups import limited
 from iogate import engines
 from iogate.audit import Evidence, audit, snapshot
 from iogate.host import process
 from iogate.model import Place
 from loops import MIB, Loops, need
-from waiting import eventually
 from workloads import declared
 
 pytestmark = [
@@ -170,25 +169,10 @@ def test_a_file_system_on_a_loop_device_is_counted(tmp_path, folder):
 
 @pytest.fixture
 def tenth_of_a_cpu():
-    """A cgroup that may use a tenth of a CPU."""
-    need()
-    name = f"iogate-test-{os.getpid()}"
-    for tree, limit, text in (
-        ("cpu", "cpu.cfs_quota_us", "10000"),
-        ("cpu,cpuacct", "cpu.cfs_quota_us", "10000"),
-        (".", "cpu.max", "10000 100000"),
-    ):
-        group = Path("/sys/fs/cgroup") / tree / name
-        with contextlib.suppress(OSError):
-            group.mkdir()
-            try:
-                (group / limit).write_text(text)
-                yield group
-                return
-            finally:
-                eventually(lambda group=group: not (group / "cgroup.procs").read_text())
-                group.rmdir()
-    pytest.skip("no cgroup controller for processors that may be used")
+    """A control group that may use a tenth of a CPU."""
+    version_1 = [(tree, "cpu.cfs_quota_us", "10000") for tree in ("cpu", "cpu,cpuacct")]
+    with limited([*version_1, (".", "cpu.max", "10000 100000")]) as group:
+        yield group
 
 
 def test_a_control_group_that_keeps_the_engine_from_the_processor_is_told(project, tenth_of_a_cpu):

@@ -14,6 +14,7 @@ import pytest
 
 import loops
 from clock import clock_of
+from control_groups import limited
 from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
 from iogate.plugin.status import STATUSES
@@ -402,20 +403,10 @@ def test_the_engine_runs_out_of_memory(project, memory):
 
 @pytest.fixture
 def memory():
-    """A cgroup with little memory."""
-    need()
-    for root, name in (("memory", "memory.limit_in_bytes"), ("unified", "memory.max"), (".", "memory.max")):
-        folder = Path("/sys/fs/cgroup") / root / f"iogate-test-{os.getpid()}"
-        with contextlib.suppress(OSError):
-            folder.mkdir()
-            try:
-                (folder / name).write_text(str(24 * MIB))
-                yield folder
-                return
-            finally:
-                eventually(lambda folder=folder: not (folder / "cgroup.procs").read_text())
-                folder.rmdir()
-    pytest.skip("no cgroup controller for memory")
+    """A control group with little memory."""
+    ways = (("memory", "memory.limit_in_bytes"), ("unified", "memory.max"), (".", "memory.max"))
+    with limited((tree, limit, str(24 * MIB)) for tree, limit in ways) as group:
+        yield group
 
 
 # ------------------------------------------------------------ updates at once

@@ -467,19 +467,21 @@ def test_behind_a_ramp_blocks_of_several_sizes_are_held_against_what_was_in_flig
 
 
 @pytest.mark.parametrize(
-    ("backlog", "gating", "severities"),
+    ("backlog", "runtime", "gating", "severities"),
     [
-        (50_000, ("write.iops",), ["invalid"]),
-        (2500, ("write.bandwidth",), ["suspect"]),
-        (1000, ("write.iops",), []),
-        (50_000, ("write.clat.p99",), []),
-        (None, ("write.iops",), []),
+        (50_000, SECONDS, ("write.iops",), ["invalid"]),
+        (2500, SECONDS, ("write.bandwidth",), ["suspect"]),
+        (1000, SECONDS, ("write.iops",), []),
+        (50_000, SECONDS, ("write.clat.p99",), []),
+        (None, SECONDS, ("write.iops",), []),
+        (50_000, 0, ("write.iops",), []),
+        (50_000, 2 * SECONDS, ("write.iops",), []),
     ],
 )
-def test_a_rate_of_few_batches_that_are_verified_is_that_of_whole_ones(backlog, gating, severities):
+def test_a_rate_of_few_batches_that_are_verified_is_that_of_whole_ones(backlog, runtime, gating, severities):
     """6% lost passed as -0.0%: it were two batches before and behind."""
     wrote = replace(output(), traffic={"write": Traffic(100_000 * 4096, 100_000, SECONDS)})
-    options = {"verify": "crc32c", **({"verify_backlog": backlog} if backlog else {})}
+    options = {"verify": "crc32c", "runtime": runtime, **({"verify_backlog": backlog} if backlog else {})}
     found = said(rates.few_batches, run(wrote, options=options, gating=gating))
     assert [severity for severity, _ in found] == severities
 

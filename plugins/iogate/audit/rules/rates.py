@@ -83,9 +83,9 @@ def ramp(evidence: Evidence) -> Findings:
 def few_batches(evidence: Evidence) -> Findings:
     """Find rates of writes that go by few whole batches, each of which is read again (`verify_backlog`).
 
-    `invalid` where fewer than 25 of them decide, `suspect` below a hundred: a run that its `runtime` ends while
-    it reads has written as many on a device that is slower by up to half a batch. One that ends by size is
-    left alone.
+    `invalid` where fewer than 25 of them decide, `suspect` below a hundred: a run that its `runtime` ends
+    while it reads has written as many on a device that is slower by up to half a batch. One that ends by size
+    is left alone.
 
     Take a longer `runtime`, or a smaller `verify_backlog`.
     """

@@ -210,11 +210,10 @@ def _give_way(descriptor: int, message: str, heed: bool, notice: Notice) -> None
     if not heed and os.geteuid() == 0 and user not in (None, 0):
         notice(f"{message}: {who}. root does not wait for it: if that is a run, both disturb each other")
         return
-    raise TargetError(
-        f"{message}: {who}",
-        rule="locked",
-        remedy="wait until it has ended (--io-wait does): runs at the same time disturb each other",
-    )
+    remedy = "wait until it has ended (--io-wait does): runs at the same time disturb each other"
+    if pid is None:
+        remedy += "; `lslocks` of the machine names it, outside of this container"
+    raise TargetError(f"{message}: {who}", rule="locked", remedy=remedy)
 
 
 def holder(descriptor: int) -> int | None:

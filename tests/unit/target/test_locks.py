@@ -164,6 +164,19 @@ def test_a_user_is_kept_out_by_whoever_has_the_lock(shared):
             os.seteuid(0)
 
 
+def test_who_cannot_be_seen_in_a_container_is_named_by_its_machine(shared, tmp_path):
+    take_it = (
+        "import tempfile; from iogate.target import locks; from iogate.errors import TargetError\n"
+        f"tempfile.tempdir = {shared!r}; locks.ROOTS_OWN = locks.Path({str(tmp_path / 'run')!r})\n"
+        f"try: locks.hold_disks([{NUMBER!r}], False).__enter__()\n"
+        "except TargetError as error: print(error.message, '|', error.remedy)"
+    )
+    apart = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", take_it]
+    with another(lock_file(shared), user=0):
+        said = subprocess.run(apart, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"a process that cannot be seen from here \| .*`lslocks` of the machine names it", said)
+
+
 def take(file):
     """Open a target that is locked by this file."""
 

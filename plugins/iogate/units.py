@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -167,6 +168,12 @@ def format_change(change: float) -> str:
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: `1 repetition`, `2 repetitions`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """Return names as a list in a text, the first of many: `a, b, c and 4 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def format_duration(seconds: float) -> str:

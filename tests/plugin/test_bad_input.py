@@ -292,6 +292,8 @@ def test_suites_whose_names_are_commands_are_refused(project, name):
         ("addopts = -p no:cacheprovider --io-destroy=/dev/x", "--io-destroy"),
         ("addopts = --io-allow-exec", "--io-allow-exec"),
         ("addopts = --update-baselines=force", "--update-baselines"),
+        ("addopts = --io-plan", "--io-plan"),
+        ("addopts = --io-resume", "--io-resume"),
     ],
 )
 def test_no_file_agrees_to_destroy_a_device_to_run_what_suites_name_or_to_let_all_pass(project, line, flag):

@@ -78,6 +78,28 @@ def test_a_baseline_that_no_test_in_python_measures_of_a_module_named_with_dots(
     strictly_refused(lab, words, arguments=(*arguments, "--io-missing=skip"))
 
 
+@pytest.mark.parametrize(
+    ("place", "inits", "shadow"),
+    [("src/rig", ["src/rig/__init__.py"], "rig"), ("rig", [], None)],
+    ids=["beside a folder of its name", "a namespace"],
+)
+def test_a_baseline_that_no_test_in_python_measures_of_a_package_as_python_imports_it(
+    lab, place, inits, shadow
+):
+    package = lab.path / place
+    package.mkdir(parents=True)
+    for name in inits:
+        (lab.path / name).touch()
+    if shadow:
+        (lab.path / shadow).mkdir()
+    (package / "test_ssd.py").write_text(MEASURES)
+    lab.run(place, "--device=lab", "--update-baselines").assert_outcomes(passed=5)
+    (package / "test_ssd.py").write_text(MEASURES.replace(*RENAMED))
+    named = ("-o", "pythonpath=src .", "--pyargs", "rig", "-o", "consider_namespace_packages=true")
+    words = f"{place}/test_ssd.yaml: stored baselines that no test in Python measures: TestOne.test_asks"
+    strictly_refused(lab, words, arguments=(*named, "--device=lab", "--io-missing=skip"))
+
+
 def test_a_suite_that_is_gone_is_missed_beside_a_file_of_its_name_that_has_no_tests(lab):
     """Any Python file of that name at the project's root stood for it."""
     (lab.path / "suites/demo.yaml").rename(lab.path / "suites/other.yaml")

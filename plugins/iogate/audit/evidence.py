@@ -184,15 +184,16 @@ class Evidence:
     @cached_property
     def in_flight(self) -> float | None:
         """I/Os in flight by Little's law (Operations Research 9(3), 1961): rate x mean total latency."""
-        total = 0.0
         if self.given("verify"):
             return None  # reading back comes after writing: the two do not add up
-        for direction in self.traffic:
-            rate, latency = self.metric(direction, "iops"), self.latency(direction)
-            if rate is None or latency is None:
-                return None
-            total += rate * latency / 1e9
-        return total if self.traffic else None
+        each = [self.in_flight_of(direction) for direction in self.traffic]
+        known = [flying for flying in each if flying is not None]
+        return sum(known) if known and len(known) == len(each) else None
+
+    def in_flight_of(self, direction: str) -> float | None:
+        """Return the same of one direction."""
+        rate, latency = self.metric(direction, "iops"), self.latency(direction)
+        return None if rate is None or latency is None else rate * latency / 1e9
 
     @property
     def may_read_back(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iogate.errors import InputError, IogateError
-from iogate.formats.reading import Held, is_hidden
+from iogate.formats.reading import Held, is_hidden, read_at_once
 from iogate.units import printable
 
 BASELINES = "baselines"
@@ -25,6 +25,7 @@ _MARKS = (
     *(".git", "pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
+_LARGEST_MODULE = 2**24
 _LOCAL = "local"  # the device that needs no profile
 _PROFILE = "device"  # of baselines/<device>/device.yaml
 
@@ -149,7 +150,7 @@ def is_baseline(path: Path, baselines: Path) -> bool:
 def may_measure(module: Path) -> bool:
     """Return whether tests of a module may measure: others have no baseline that could be another's."""
     try:
-        return b"measure" in module.read_bytes()
+        return b"measure" in read_at_once(module, _LARGEST_MODULE)
     except OSError:
         return True
 
@@ -157,7 +158,7 @@ def may_measure(module: Path) -> bool:
 def has_all_of(module: Path, tests: Iterable[str]) -> bool:
     """Return whether functions or classes of all these names stand in a module."""
     try:
-        text = module.read_bytes()
+        text = read_at_once(module, _LARGEST_MODULE)
     except OSError:
         return True
     return all(re.search(rb"\b(?:def|class)\s+%b\b" % re.escape(test).encode(), text) for test in tests)

@@ -32,6 +32,8 @@ _MAXIMUM_WORKLOADS = 50_000
 _MOST_COMPARISONS = 20_000_000  # of points of a matrix with what is excluded: they take three seconds
 _MOST_VALUES = 4_000_000  # of all workloads together: they take half a minute, and 300 MB
 _EXPANDED = frozenset({"matrix", "exclude"})  # of these each workload has a point
+_LONGEST_LABEL = 300  # of a value of a matrix
+_MOST_VARIABLES = 256
 _LONGEST_VALUE = 4000  # of a variable, which a line of a job file may have many times
 _VARIABLE = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
@@ -48,6 +50,8 @@ def _variables(value: Any) -> Any:
             raise ValueError(f"{name} is longer than a line of a job file, {_LONGEST_VALUE} characters")
     if not isinstance(value, dict):
         return value
+    if len(value) > _MOST_VARIABLES:
+        raise ValueError(f"{len(value)} variables: at most {_MOST_VARIABLES} can be meant")
     return {key: str(int(text) if isinstance(text, bool) else text) for key, text in value.items()}
 
 
@@ -126,7 +130,7 @@ def load_suite(
         try:
             for workload in _expand(suite, document, declaration, overrides, instead, declare, parts):
                 workloads.append(workload)
-                weight += said + _weight(workload.options)
+                weight += said + _weight(_expanded(workload))
                 if len(workloads) > _MAXIMUM_WORKLOADS:
                     raise InputErrors([_too_many(document, key, f"more than {_MAXIMUM_WORKLOADS}")])
                 if weight > _MOST_VALUES:
@@ -141,6 +145,11 @@ def load_suite(
     if mistakes := mistakes or list(_namesakes(workloads)):
         raise InputErrors(_distinct(mistakes))
     return Suite(suite, entries.description, tuple(workloads))
+
+
+def _expanded(workload: Workload) -> list[Any]:
+    """Return what of a workload is its own, beside what its declaration says."""
+    return [workload.name, workload.options, workload.against or {}, workload.notes]
 
 
 def _weight(value: Any) -> int:
@@ -232,6 +241,11 @@ def _points(document: Document, declaration: _Declaration) -> Iterator[dict[str,
         if not isinstance(values, list) or not values:
             message = f"matrix: {printable(str(key))} needs a list of at least one value"
             raise InputErrors([InputError(message, position=document.position((*origin, key), key=True))])
+        for number, value in enumerate(values):
+            if len(_label(value)) > _LONGEST_LABEL:
+                message = f"matrix: this value of {printable(str(key))} is too long for a name"
+                where = document.position((*origin, key, number))
+                raise InputErrors([InputError(message, position=where, remedy="it is part of each name")])
         if key in ("matrix", "exclude", "description"):
             message = f"matrix: {key} cannot be a key of a matrix"
             raise InputErrors([InputError(message, position=document.position((*origin, key), key=True))])

@@ -10,7 +10,7 @@ from iogate.errors import InputError
 from iogate.formats.reading import held, is_hidden, read_at_once
 from iogate.units import printable
 
-_LARGEST_ATTACHMENT = 2**20
+_LARGEST_ATTACHMENT = 2**17  # of a job file, which fio parses, and has 4096 jobs at most
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Attachment:
 
 def read_attachment(folder: Path, name: str) -> Attachment:
     """Return the file that a file in `folder` names by a path relative to itself; `folder` is where that one
-    really lies. Raises InputError if that would leave the folder, is hidden there, or is no text of at most 1
-    MiB.
+    really lies. Raises InputError if that would leave the folder, is hidden there, or is no text of at most
+    128 KiB.
     """
     shown = printable(name)
     relative = PurePosixPath(name)
@@ -52,7 +52,7 @@ def read_attachment(folder: Path, name: str) -> Attachment:
                 raise InputError(f"{shown!r} is no file below {printable(str(folder))}")
             data = read_at_once(file.path, _LARGEST_ATTACHMENT + 1)
         if len(data) > _LARGEST_ATTACHMENT:
-            raise InputError(f"{shown!r} is larger than {_LARGEST_ATTACHMENT >> 20} MiB")
+            raise InputError(f"{shown!r} is larger than {_LARGEST_ATTACHMENT >> 10} KiB")
         return Attachment(shown, data.decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"{shown!r} is no file below {printable(str(folder))}") from None

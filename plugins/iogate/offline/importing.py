@@ -34,7 +34,7 @@ from iogate.offline.outputs import (
     runs_several,
     unstated_options,
 )
-from iogate.units import no_commands, printable
+from iogate.units import no_commands, printable, some_of
 
 _NAMED = 5
 _TELLING = 2  # figures that are the same in two measurements only if these are one
@@ -289,9 +289,7 @@ def _environment(assigned: Assigned) -> Environment:
 
 
 def _names(files: Sequence[OutputFile]) -> str:
-    names = [Path(file.name).name for file in files]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return some_of([Path(file.name).name for file in files], _NAMED)
 
 
 def _remarks(assigned: Assigned, link: float | None) -> Iterator[str]:

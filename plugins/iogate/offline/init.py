@@ -13,12 +13,14 @@ from iogate.declare.project import BASELINES, SUITES, require_within
 from iogate.errors import IogateError
 from iogate.formats import yamlio
 from iogate.formats.held import held_folder, make_within
+from iogate.formats.reading import read_at_once
 from iogate.formats.words import nearest
 from iogate.units import no_commands, printable
 
 USUAL = ("quick", "acceptance")
 """The suites of a project for which none was named."""
 
+_LARGEST = 2**20
 _CONFIGURED = {
     "pytest.toml": "",
     ".pytest.toml": "",
@@ -215,6 +217,6 @@ def _lacks(folder: Path, name: str, text: str, suites: Sequence[str]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8") if path.is_file() else ""  # a pipe would be waited for
+        return read_at_once(path, _LARGEST).decode().replace("\r\n", "\n") if path.is_file() else ""
     except (OSError, UnicodeError):
         return ""

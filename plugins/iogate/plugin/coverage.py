@@ -15,7 +15,7 @@ from iogate.formats.reading import read_at_once
 from iogate.host.git import repository_of
 from iogate.model import Device, Verdict, Workload
 from iogate.plugin.items import is_suite
-from iogate.units import no_commands, one_line, plural
+from iogate.units import no_commands, one_line, plural, some_of
 
 _LOOKS = re.compile(r"^workloads\s*:", re.MULTILINE)
 _IS_NOT = re.compile(r"^(schema|suite|device)\s*:", re.MULTILINE)
@@ -46,7 +46,7 @@ NO_BENCHMARKS = (
 def no_benchmarks_text(ids: Sequence[str]) -> str:
     """Return which tests in Python pytest-benchmark skips that would measure."""
     options = "--benchmark-skip, or --benchmark-only of what is no benchmark,"
-    return f"{options} skips what measures: {_some(ids)}"
+    return f"{options} skips what measures: {some_of(ids, _NAMED)}"
 
 
 NOT_GONE_ON = (
@@ -82,7 +82,7 @@ def taken_out_text(ids: Sequence[str]) -> str:
     were = "was" if len(ids) == 1 else "were"
     return (
         f"{plural(len(ids), 'test')} that would measure {were} taken out of this run by a conftest.py or a "
-        f"plugin that told nobody (as pytest_deselected does): {_some(ids)}"
+        f"plugin that told nobody (as pytest_deselected does): {some_of(ids, _NAMED)}"
     )
 
 
@@ -92,7 +92,7 @@ def never_run_text(ids: Sequence[str]) -> str:
     return (
         f"{plural(len(ids), 'test')} that would measure {were} not run, though nothing ended the run before: "
         "a conftest.py or a plugin saw to that (by pytest_runtest_protocol, pytest_runtestloop, or "
-        f"pytest.exit(returncode=0)): {_some(ids)}"
+        f"pytest.exit(returncode=0)): {some_of(ids, _NAMED)}"
     )
 
 
@@ -101,12 +101,8 @@ def turned_text(ids: Sequence[str]) -> str:
     return (
         f"{plural(len(ids), 'test')} failed by {'its verdict' if len(ids) == 1 else 'their verdicts'}, and "
         "went on, or a conftest.py or a plugin reported a pass, or a skip (by pytest_runtest_call, or "
-        f"pytest_runtest_makereport): {_some(ids)}"
+        f"pytest_runtest_makereport): {some_of(ids, _NAMED)}"
     )
-
-
-def _some(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:_NAMED]) + (f", and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
 
 
 def copies_text(count: int) -> str:

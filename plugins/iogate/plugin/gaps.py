@@ -216,15 +216,16 @@ class Gaps:
             yield self._path(file if inner else each).resolve(), label
 
     def _path(self, argument: str) -> Path:
-        """Return the file or folder that an argument names, with `--pyargs` by dots as Python imports it."""
-        path = self._config.invocation_params.dir / argument
-        if not self._config.option.pyargs or path.exists():
-            return path
-        with contextlib.suppress(ImportError, AttributeError, ValueError):
-            spec = importlib.util.find_spec(argument)
-            if spec and spec.origin:
-                return Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
-        return path
+        """Return the file or folder that an argument names, with `--pyargs` first as Python imports it."""
+        spec = None
+        if self._config.option.pyargs:
+            with contextlib.suppress(ImportError, AttributeError, ValueError):
+                spec = importlib.util.find_spec(argument)
+        if spec and spec.origin:
+            return Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
+        if spec and spec.submodule_search_locations and self._config.getini("consider_namespace_packages"):
+            return Path(next(iter(spec.submodule_search_locations)))
+        return self._config.invocation_params.dir / argument
 
     def note_taken_out(self, ids: Sequence[str]) -> None:
         """Note tests that measure, and that somebody took out of the run without a word."""

@@ -19,6 +19,8 @@ from iogate.measure.settings import Settings
 from iogate.units import parse_duration, parse_share, parse_size, size_text
 
 _OVERRIDES = ("-o", "--override-ini")
+_SAID = {"io_update": "--update-baselines", "io_plan": "--io-plan", "io_resume": "--io-resume"}
+"""What a file does not choose for all runs: they would store, or pass, what nobody asked for."""
 _ADDOPTS = re.compile(r"(?:-o|--override-ini=)addopts=")
 
 
@@ -305,8 +307,9 @@ def settings_of(config: pytest.Config) -> Settings:
     target = path_of(config, "--io-target")
     strict = config.getoption("io_strict") or config.getini("io_strict")
     update, missing = config.getoption("io_update"), value_of(config, "--io-missing")
-    if update:
-        _require_said(config, "--update-baselines")
+    for name, flag in _SAID.items():
+        if config.getoption(name):
+            _require_said(config, flag)
     if strict and (update or missing == "record"):
         asked = "--update-baselines" if update else "--io-missing=record"
         raise pytest.UsageError(

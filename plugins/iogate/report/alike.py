@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from iogate.units import some_of
+
 _NAMED = 3
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?: (?:[mnµ]?s|[KMGT]?i?B(?:/s)?)\b)?")
 
@@ -25,5 +27,4 @@ def who(names: list[str]) -> str:
     """Return the names of workloads, at most three of them."""
     if len(names) == 1:
         return names[0]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{len(names)} workloads ({', '.join(names[:_NAMED])}{more})"
+    return f"{len(names)} workloads ({some_of(names, _NAMED)})"

@@ -168,11 +168,6 @@ class TestOthers:
     def test_foreign_writes_during_a_read_are_suspect(self):
         assert severities(device.others_io, run(moved=(GIB, GIB // 4))) == ["suspect"]
 
-    @pytest.mark.parametrize(("options", "found"), [({"verify_backlog": 64}, []), ({}, ["suspect"])])
-    def test_what_verifies_while_it_writes_reads_as_much(self, options, found):
-        subject = run(read=0, written=GIB, moved=(GIB, GIB), options=options)
-        assert severities(device.others_io, subject) == found
-
     def test_a_journal_and_some_logs_are_no_offence(self):
         assert said(device.others_io, run(moved=(GIB + GIB // 20, 6 * 2**20))) == []
 

@@ -5,7 +5,14 @@ import os
 
 import pytest
 
-from iogate.declare.project import Project, find_project, folders_of, require_within
+from iogate.declare.project import (
+    Project,
+    find_project,
+    folders_of,
+    has_all_of,
+    may_measure,
+    require_within,
+)
 from iogate.errors import InputError
 
 
@@ -143,6 +150,13 @@ def test_two_files_of_one_name_are_refused(tmp_path, folders, first, second):
 def test_a_module_that_is_no_test_is_no_rival_of_a_suite(tmp_path):
     made(tmp_path, "suites/quick.yaml", "quick.py")
     assert Project(tmp_path).name(tmp_path / "suites/quick.yaml") == "quick"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="who may not open it does not wait")
+@pytest.mark.parametrize("look", [may_measure, lambda module: has_all_of(module, ["test_it"])])
+def test_a_module_that_is_a_link_to_the_log_of_the_kernel_is_not_waited_for(tmp_path, look):
+    (tmp_path / "test_disk.py").symlink_to("/proc/kmsg")
+    assert look(tmp_path / "test_disk.py") in (True, False)
 
 
 @pytest.mark.parametrize(

@@ -343,6 +343,14 @@ def test_options_that_would_take_all_memory_are_refused(tmp_path, monkeypatch, m
         assert ("more options, with defaults and job files, than can be meant" in said) is refused
 
 
+def test_a_value_of_a_matrix_that_is_too_long_for_a_name_is_refused(tmp_path):
+    """Each point has it in its name: of 1 MB 50,000 took the machine's memory."""
+    text = "workloads:\n  a: {{rw: read, size: 1G, matrix: {{waive: [{{others_io: {}}}]}}}}\n".format
+    assert load(tmp_path, text("x" * 250)).workloads
+    (said,) = mistakes(tmp_path, text("x" * 300))
+    assert ":2:44: matrix: this value of waive is too long for a name" in said
+
+
 def test_a_long_axis_of_a_matrix_is_no_mass_of_options(tmp_path):
     axis = ", ".join(map(str, range(1, 2001)))
     text = f"workloads:\n  a: {{rw: read, size: 1G, matrix: {{iodepth: [{axis}]}}}}\n"

@@ -38,13 +38,13 @@ def test_a_file_below_the_folder_is_read_through_links_within(folder):
         (".", "is no file below"),
         ("pipe", "is no file below"),
         ("a\0b", "cannot be read"),
-        ("large", "larger than 1 MiB"),
+        ("large", "larger than 128 KiB"),
     ],
 )
 def test_what_is_no_text_below_the_folder_is_refused(folder, name, words):
     (folder / "out").symlink_to("../secret")
     (folder / "circle").symlink_to("circle")
-    (folder / "large").write_bytes(b" " * (2**20 + 1))
+    (folder / "large").write_bytes(b" " * (2**17 + 1))
     os.mkfifo(folder / "pipe")
     with pytest.raises(InputError, match=words) as caught:
         read_attachment(folder, name)

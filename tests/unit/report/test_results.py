@@ -107,7 +107,7 @@ def measured(draw):
         for name in METRICS
     )
     gate = {"read.iops": Tolerance(draw(st.none() | st.floats(0.01, 0.9)), None)}
-    place = Position(draw(texts), 3, 1)
+    place = Position(f"{draw(texts)}.yaml", 3, 1)
     workload = Workload(draw(texts), draw(texts), "fio", draw(definitions), place, draw(texts), gate=gate)
     verdict = Verdict("pass", draw(texts), metrics, tuple(draw(st.lists(findings, max_size=2))), len(done))
     warmup = tuple(draw(st.lists(repetitions, max_size=2)))

@@ -200,8 +200,6 @@ def others_io(evidence: Evidence) -> Findings:
     amplified = 0.5 if evidence.file_system in _POOLED else 0.0
     for direction, counted in (("read", whole.read), ("written", whole.written)):
         claimed = evidence.claimed("read" if direction == "read" else "write")
-        if direction == "read" and evidence.given("verify_backlog"):
-            claimed += evidence.claimed("write")  # which is read again, and not told
         own = claimed * times * (1 + (amplified if direction == "written" else 0.0)) + faster
         foreign = counted - own
         if foreign > _FOREIGN * evidence.moved * times + _FOREIGN_BYTES:
@@ -230,8 +228,6 @@ def _small_io_of_others(evidence: Evidence, whole: Counters, times: float, faste
     ):
         known = evidence.output.traffic.get(direction)
         own = known.operations if known else 0
-        if direction == "read" and evidence.given("verify_backlog"):
-            continue
         # What else is split, as in a fragmented file, moves no more than the engine says.
         beyond = moved - evidence.claimed(direction) * times - faster
         foreign = int(min(counted - own * times - faster / size, beyond / _SMALLEST))

@@ -65,44 +65,55 @@ def little_law(evidence: Evidence) -> Findings:
     with a limited rate or pauses, be it of one of their jobs, that sync, whose time goes by in the syncs, of
     buffered writes whose time includes their flush, nor of fewer I/Os than ten times the depth. Of several
     clients it is asked one by one: the rates of all are those of the time when all ran, and their latencies
-    are not. The first is not asked where reads may verify what was written before: in fio's text, which does
-    not state `verify`, where a job that writes has read as well, or its directions ran for different times.
-    Nor of as many times the depth as jobs may be in one entry of fio's JSON before 3.8, which does not tell.
+    are not. The first is asked of each direction by itself where reads may verify what was written before: in
+    fio's text, which does not state `verify`, where a job that writes has read as well, or its directions ran
+    for different times. It is not asked of as many times the depth as jobs may be in one entry of fio's JSON
+    before 3.8, which does not tell.
 
     If there are too many, see whether the latency's unit is right and all jobs are counted; if too few,
     whether the ioengine is asynchronous and the I/O direct, or use more jobs.
     """
-    if not evidence.possible or evidence.in_flight is None or evidence.duration <= 0:
+    seen, asked = evidence.in_flight, evidence.possible
+    if not asked or seen is None or evidence.duration <= 0:
         return
     if len(evidence.clients) > 1:
         return
-    # I/Os that began before the counted time (ramp) are counted with all of their latency.
-    edge = 1 + (evidence.longest + 0.002) / evidence.duration
+    figures = "{:.1f} I/Os were in flight by Little's law, {:.0f} are possible".format
     queued_outside = evidence.given("io_submit_mode") and evidence.given("rate*")
-    seen, asked = evidence.in_flight, evidence.possible
-    figures = f"{seen:.1f} I/Os were in flight by Little's law, {asked:.0f} are possible"
-    apart = queued_outside or evidence.may_read_back
-    apart = apart or (evidence.output.uncounted and _is_of_several(seen / asked))
-    if evidence.in_flight > evidence.possible * 1.1 * edge and not apart:
+    most, edge = _most_in_flight(evidence)
+    apart = queued_outside or (evidence.output.uncounted and _is_of_several(most / asked))
+    if most > asked * 1.1 * edge and not apart:
         yield finding(
             "invalid",
-            f"more than possible: {figures}",
+            f"more than possible: {figures(most, asked)}",
             "rate and latency do not belong together: is the latency's unit right, are all jobs counted?",
         )
     throttled = evidence.given_to_any(
         "rate*", "thinktime", "iodepth_low", "iodepth_batch*", "latency_target", "flow"
     )
     flushes = evidence.given("end_fsync") and not evidence.needs.direct  # for long, with nothing in flight
-    enough = sum(traffic.operations for traffic in evidence.traffic.values()) >= 10 * evidence.possible
+    enough = sum(traffic.operations for traffic in evidence.traffic.values()) >= 10 * asked
     synchronous = any(True for _ in synchronous_engine(evidence))
     syncs = evidence.given("fsync", "fdatasync", "sync_file_range") or evidence.metric("sync", "lat", "mean")
     excused = throttled or synchronous or flushes or syncs
-    if evidence.in_flight < evidence.possible / 3 and enough and not excused:
+    if seen < asked / 3 and enough and not excused:
         yield finding(
             "suspect",
-            f"the queue was not filled: {figures}",
+            f"the queue was not filled: {figures(seen, asked)}",
             "a synchronous or buffered engine ignores iodepth; or the CPU cannot submit fast enough",
         )
+
+
+def _most_in_flight(evidence: Evidence) -> tuple[float, float]:
+    """Return how many I/Os were in flight, and how many times that those at the edge of the time may make it:
+    such as began before it (a ramp) are counted with all of their latency. Of directions that may have been
+    one behind the other it is the one that had most.
+    """
+    each = [(evidence.in_flight or 0.0, evidence.duration)]
+    if evidence.may_read_back:
+        each = [(evidence.in_flight_of(name) or 0.0, one.seconds) for name, one in evidence.traffic.items()]
+    most, seconds = max(each)
+    return most, 1 + (evidence.longest + 0.002) / max(seconds, 1e-3)
 
 
 def _is_of_several(share: float) -> bool:

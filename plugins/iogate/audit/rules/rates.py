@@ -9,8 +9,6 @@ from iogate.audit.evidence import Check, Evidence, Findings, finding
 from iogate.audit.rules.figures import SYNCHRONOUS
 from iogate.units import format_duration, format_quantity
 
-_FEWEST_BATCHES, _BATCHES = 25, 100
-_OF_ITS_TIME = 0.9  # as `ended_early` has it
 _WRONG, _DOUBTFUL, _ROUNDED = 0.5, 0.05, 0.01
 _OF_A_RAMP, _TOLD_OF_A_RAMP = 0.1, 0.05
 """By how much what is in flight at the end of a ramp may put a rate off that decides, and without a word."""
@@ -78,31 +76,6 @@ def ramp(evidence: Evidence) -> Findings:
     """
     for direction in evidence.traffic:
         yield from _of_a_ramp(evidence, direction)
-
-
-def few_batches(evidence: Evidence) -> Findings:
-    """Find rates of writes that go by few whole batches, each of which is read again (`verify_backlog`).
-
-    `invalid` where fewer than 25 of them decide, `suspect` below a hundred: a run that its `runtime` ends
-    while it reads has written as many on a device that is slower by up to half a batch. One that ends by size
-    is left alone.
-
-    Take a longer `runtime`, or a smaller `verify_backlog`.
-    """
-    backlog, traffic = evidence.number("verify_backlog"), evidence.traffic.get("write")
-    if not backlog or traffic is None or not (evidence.declared and _decides(evidence, "write")):
-        return
-    if not evidence.given_to_any("runtime"):
-        return
-    if evidence.duration < _OF_ITS_TIME * (evidence.number("runtime") or 0.0):
-        return
-    batches = traffic.operations / backlog / max(evidence.output.jobs, 1)
-    if batches < _BATCHES:
-        yield finding(
-            "invalid" if batches < _FEWEST_BATCHES else "suspect",
-            f"the rate is that of {batches:.1f} batches of {backlog:.0f} writes, each of which is read again",
-            "a longer runtime, or a smaller verify_backlog",
-        )
 
 
 def _of_a_ramp(evidence: Evidence, direction: str) -> Findings:
@@ -192,4 +165,4 @@ def _decides(evidence: Evidence, direction: str) -> bool:
     return any(name.endswith(rates) for name in evidence.gating)
 
 
-CHECKS: tuple[Check, ...] = (bandwidth, ramp, few_batches)
+CHECKS: tuple[Check, ...] = (bandwidth, ramp)

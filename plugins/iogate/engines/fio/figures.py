@@ -39,23 +39,15 @@ class FioSide:
 
 
 def busy(job: Mapping[str, Any], direction: str, name: str) -> bool:
-    """Return True if a job claims to have done anything in this direction, and to have taken time for it."""
+    """Return True if a job claims to have done anything in this direction."""
     side = job.get(direction)
-    if side is None or (direction == "read" and _only_verifies(job)):
+    if side is None:
         return False
     if not isinstance(side, dict):
         raise OutputError(f"{name}: {direction} is not an object")
     return any(
         whole_number(side.get(key, 0), f"{direction}: {key}", name) for key in ("total_ios", "io_bytes")
     )
-
-
-def _only_verifies(job: Mapping[str, Any]) -> bool:
-    """Return whether all reads of a job are those by which it verifies what it writes, now and then while it
-    does (`verify_backlog`): fio counts them, and of their time the last ones' at most.
-    """
-    given = job.get("job options")
-    return isinstance(given, dict) and "verify_backlog" in given and given.get("rw") in ("write", "randwrite")
 
 
 def bytes_moved(job: Mapping[str, Any], direction: str, report: FioReport) -> int:

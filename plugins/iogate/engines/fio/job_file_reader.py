@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from iogate.engines.fio.job_file_sections import (
+    MOST_MISTAKES,
     JobSection,
     Option,
     choose,
@@ -34,7 +35,7 @@ _ALIASES = {
     "readwrite": "rw", "blocksize": "bs", "timeout": "runtime", "start_delay": "startdelay",
     "nr_files": "nrfiles",
 }  # fmt: skip
-_MOST_NOTES = 20
+_MOST_NOTES, _LONGEST_NOTED = 20, 80
 _COUNTS = frozenset({"iodepth", "numjobs", "rwmixread", "nrfiles"})
 _SWITCHES = frozenset({"direct", "time_based", "group_reporting"})
 _TRUTHS = {"": True, "1": True, "true": True, "0": False, "false": False}
@@ -75,6 +76,8 @@ def sections(
             found[section.name] = _normal(file, section, replaced, normalise)
         except InputErrors as errors:
             mistakes += errors.errors
+        if len(mistakes) > MOST_MISTAKES:
+            break
     if mistakes:
         raise InputErrors(list({str(mistake): mistake for mistake in mistakes}.values()))
     return found
@@ -102,6 +105,7 @@ def left_out(file: Attachment, beside: Mapping[str, Any]) -> list[str]:
             reason = _reason(key)
             if reason:
                 said = f"{key}={option.text}" if option.text else key
+                said = said if len(said) <= _LONGEST_NOTED else f"{said[:_LONGEST_NOTED]}..."
                 found[printable(f"{file.name}:{option.line}: {said} has no effect here: {reason}")] = None
     more = len(found) - _MOST_NOTES
     return [*list(found)[:_MOST_NOTES], *([f"{file.name}: and {more} more like these"] if more > 0 else [])]
@@ -134,6 +138,8 @@ def _normal(
     mistakes: list[InputError] = []
     data = _data_size(file, section, replaced)
     for key, option in section.options.items():
+        if len(mistakes) > MOST_MISTAKES:
+            break
         name, share = _name(key), _share(file, key, option)
         if _reason(key) is not None or (name in replaced and share is None):
             continue

@@ -16,10 +16,13 @@ from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.formats.words import nearest
-from iogate.units import printable
+from iogate.units import printable, some_of
 
 _SECTION = re.compile(r"\[(.+)\]")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_NAMED = 10
+MOST_MISTAKES = 100
+"""After which a job file is read no further: nobody makes so many."""
 _MOST_SECTIONS = 256
 _MOST_OPTIONS = 1000  # fio has some 200
 _WALLS = frozenset({"stonewall", "wait_for_previous"})
@@ -47,7 +50,7 @@ def read_sections(file: Attachment) -> tuple[list[JobSection], list[InputError]]
     return list(sections), list(mistakes)
 
 
-@functools.lru_cache(maxsize=8)  # many workloads may name one file
+@functools.lru_cache(maxsize=64)  # many workloads may name one file, and a matrix many of them
 def _parted(name: str, text: str) -> tuple[list[JobSection], list[InputError]]:
     file = Attachment(name, text)
     mistakes: list[InputError] = []
@@ -55,6 +58,8 @@ def _parted(name: str, text: str) -> tuple[list[JobSection], list[InputError]]:
     found: dict[str, dict[str, Option]] = {}
     current: dict[str, Option] | None = None
     for number, raw in enumerate(re.split("\r?\n", text), 1):
+        if len(mistakes) > MOST_MISTAKES:
+            raise InputErrors(mistakes)
         if len(raw.encode(errors="replace")) > LONGEST_LINE or "\0" in raw:
             why = "a NUL ends it" if "\0" in raw else f"more than {LONGEST_LINE} bytes"
             mistakes += error_at(file, number, f"fio does not read this line whole: {why}").errors
@@ -124,7 +129,7 @@ def substitute(file: Attachment, option: Option, *, strict: bool = True) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] in file.variables or not strict:
             return file.variables.get(match[1], match[0])
-        known = ", ".join(sorted(file.variables))
+        known = some_of(sorted(file.variables), _NAMED)
         raise error_at(
             file,
             option.line,
@@ -133,6 +138,12 @@ def substitute(file: Attachment, option: Option, *, strict: bool = True) -> str:
             "the environment is not asked",
         )
 
+    length = len(option.text)
+    for match in _VARIABLE.finditer(option.text):
+        length += len(file.variables.get(match[1], ""))
+        if length > LONGEST_LINE:
+            problem = f"with its variables this line is longer than {LONGEST_LINE} characters"
+            raise error_at(file, option.line, problem)
     return _VARIABLE.sub(value, option.text)
 
 

@@ -56,6 +56,10 @@ _REFUSALS = (
     Refusal(("unified_rw_reporting",), "reads and writes are reported apart"),
     Refusal(("name", "wait_for", "stonewall", "wait_for_previous"), "a workload is a job of its own"),
     Refusal(("create_only", "verify_only", "stats"), "nothing would be measured"),
+    Refusal(
+        ("verify_backlog*",),
+        "fio counts the time of what it reads again as that of writes; verify alone reads behind them",
+    ),
 )
 
 

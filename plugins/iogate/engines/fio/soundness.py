@@ -9,7 +9,7 @@ import signal
 from collections.abc import Sequence
 
 from iogate.engines.fio import figures
-from iogate.engines.fio.job_entries import Job, without_sum
+from iogate.engines.fio.job_entries import Job, stated_by_each, without_sum
 from iogate.engines.fio.jobs import DIRECTIONS, SIDES
 from iogate.engines.fio.json_reader import UNKNOWN_TIME_LEFT, FioReport
 from iogate.engines.fio.json_values import whole_number
@@ -59,7 +59,12 @@ def check_jobs(report: FioReport, jobs: Sequence[Job], completed: Completed | No
 
 
 def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
-    """Return why a job failed, with what fio said; empty if it did not. Raises OutputError."""
+    """Return why a job failed, with what fio said, or why its figures are none; empty if all is well. Raises
+    OutputError.
+    """
+    (stated,) = stated_by_each(report, [job])
+    if str(stated.get("verify_backlog", "0")).strip("0"):
+        return f"{job.label}: fio counts the time of what it read again (verify_backlog) as that of writes"
     for key in ("error", "first_error"):
         code = whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
         if code:

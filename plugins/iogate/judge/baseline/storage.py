@@ -125,7 +125,7 @@ def _holder(folder: int, name: str) -> str:
     from iogate.target.locks import holder
 
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         with contextlib.suppress(OSError):
             return f"of user {os.stat(name, dir_fd=folder, follow_symlinks=False).st_uid}"

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from iogate.judge.history import CHANCE, SHORTEST
 from iogate.report.history.values import Drift, LeftOut, LevelChange, MetricHistory
 from iogate.report.names import told_apart
-from iogate.units import format_change, format_quantity, format_share, no_commands, plural, printable
+from iogate.units import (
+    format_change,
+    format_quantity,
+    format_share,
+    no_commands,
+    plural,
+    printable,
+    some_of,
+)
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 40
@@ -160,8 +168,7 @@ def _which(items: Sequence[LeftOut]) -> str:
     dates = sorted(date for date, _ in {(item.date, item.file) for item in items if item.date})
     names = list(dict.fromkeys(item.workload for item in items if item.workload))
     files = list(dict.fromkeys(item.file for item in items))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    what = ", ".join(names[:_NAMED]) + more if names else ", ".join(files[:_NAMED])
+    what = some_of(names or files, _NAMED)
     if not dates:
         return what
     period = " to ".join(dict.fromkeys((dates[0], dates[-1])))

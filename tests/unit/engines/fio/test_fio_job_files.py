@@ -306,6 +306,26 @@ class TestVariables:
         refused(load, suite(variables=f"{{a: {'x' * 4001}}}"), "[x]\nsize=1m\n", "a is longer than a line")
         load(suite(variables=f"{{a: {'x' * 4000}}}"), "[x]\nrw=read\nsize=1m\n")
 
+    def test_a_line_that_its_variables_make_too_long_is_refused_before_it_is_made(self, load):
+        """990 times 4,000 characters in each of 255 lines took 4 GB."""
+        text = suite(", size: 1M", f"{{a: {'x' * 100}}}")
+        words = r"a\.fio:2: with its variables this line is longer than 4000 characters"
+        refused(load, text, f"[x]\nmem={'${a}' * 40}\n", words)
+
+    def test_there_are_no_more_variables_than_can_be_meant(self, load):
+        """Each that has no value was looked for among them: lines times variables, for a day."""
+        many = ", ".join(f"v{number}: 1" for number in range(256))
+        said = refused(load, suite(variables=f"{{{many}}}"), "[x]\nsize=1m\nmem=${w}\n", "has no value")
+        assert "which has v0, v1, v10" in said and said.endswith("and 246 more; the environment is not asked")
+        refused(load, suite(variables=f"{{{many}, w: 1}}"), "[x]\nsize=1m\n", "257 variables: at most 256")
+
+    def test_mistakes_have_an_end(self, load):
+        lines = "".join(f"a{number}=${{v}}\n" for number in range(900))
+        said = refused(load, suite(", size: 1M"), "".join(f"[{each}]\n{lines}" for each in "xyz"), "no value")
+        assert 100 <= said.count("has no value") <= 102
+        said = refused(load, suite(), "a=1\n" * 5000 + "[x]\nsize=1m\n", "stands before the first")
+        assert 100 <= said.count("stands before") <= 102
+
 
 class TestSeveralFiles:
     def files(self, item, tmp_path):

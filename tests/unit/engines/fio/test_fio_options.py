@@ -278,6 +278,12 @@ def test_a_value_that_could_be_something_else_is_refused(value):
     assert path == ("fio", "mem")
 
 
+@pytest.mark.parametrize("key", ["verify_backlog", "verify_backlog_batch"])
+def test_reading_again_between_the_writes_is_refused_as_fio_tells_no_rate_of_either(key):
+    [(path, message)] = refused(fio={"verify": "crc32c", key: "1k"})
+    assert path == ("fio", key) and "verify alone reads behind them" in message
+
+
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 
 

@@ -561,6 +561,19 @@ class TestFiles:
         assert path.read_bytes() == before
         store(path, [2e9], wait=0.0)
 
+    def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(self, path):
+        """Another user who may make files in a shared folder kept root's update waiting for ever."""
+        store(path, [1e9])
+        pipe = path.with_name(f".{path.name}.lock")
+        os.mkfifo(pipe)
+        descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with pytest.raises(BaselineError, match=f"(?s)another session: .*remove {re.escape(str(pipe))}"):
+                store(path, [2e9], wait=0.1)
+        finally:
+            os.close(descriptor)
+
     @pytest.mark.parametrize(
         ("folder", "lock"), [(0o755, 0o600), (0o700, 0o600), (0o2775, 0o660), (0o777, 0o666)]
     )

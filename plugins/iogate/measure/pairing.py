@@ -25,6 +25,10 @@ _STARTED = 0.5  # seconds that the engines take to start and to end
 _WHOLE_BURSTS = 0.2  # seconds of a slice: a multiple of those from one burst to the next
 _NEXT_TO_NOTHING = 0.25  # of what a slice moves in the mean
 _EMPTY = 1 / 6  # of the slices of a block
+_UNLIKE, _UNLIKE_ON_TARGETS = 1.25, 1.1
+"""Times that the ratio of the arms in slices may be that in all of their time: on one disk who is started
+first has it for himself for a moment (a sixth, as measured), on two it is 1.02 where there is no limit.
+"""
 _ALIKE = 2  # blocks in a row: in one something else may have stalled
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
 LONG = 1.5
@@ -65,22 +69,33 @@ class Pairing:
         crossovers: Mapping[Places, Crossover] = {"copies": "blocks", "images": "halves"}
         crossover = crossovers.get(places, "")
         if why:
-            seconds = sum(_needs_seconds(_shortened(item)) for item in workloads)
-            return cls(places, None, crossover, seconds * (1 if seconds > LONG else 2), why)
+            return cls(places, None, crossover, _whole_runs_of(workloads), why)
         if places == "one" and any(_alternating(item).halves(item.options) for item in workloads):
             crossover = "blocks"
         own = SLICE if slice is None else slice
         return cls(places, _SLICES, crossover, _block_of(own), slice=own, chosen=slice is not None)
 
-    def beyond_bursts(self, blocks: Sequence[Repetition]) -> Pairing | None:
-        """Return how to alternate instead where what two blocks moved came in bursts that their slices cut,
-        so that many were empty; None if all is well as it is. A throttle of Linux (io.max of a cgroup) lets
-        I/Os through each 100 ms (each 20 ms before SSDs): throtl_slice in block/blk-throttle.c.
+    def otherwise(self, blocks: Sequence[Repetition], workloads: Sequence[Workload]) -> Pairing | None:
+        """Return how to alternate these workloads instead where two blocks show that their slices do not hold
+        what the arms do; None if all is well as it is.
+
+        Longer slices, where what they moved came in bursts that they cut, so that many were empty. A throttle
+        of Linux (io.max of a cgroup) lets I/Os through each 100 ms (each 20 ms before SSDs): throtl_slice in
+        block/blk-throttle.c. Whole runs, where the arms do not stand to each other in their slices as they do
+        in all of their time, as behind a throttle each: what it grants to a stopped arm, one does when its
+        turn comes, and the other before that.
         """
-        known = len(blocks) == _ALIKE and all(_in_bursts(block.slices) for block in blocks)
-        if self.chosen or self.slice >= _WHOLE_BURSTS or not known:
+        if self.slices is None or len(blocks) != _ALIKE:
             return None
-        return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
+        bursts = all(_in_bursts(block.slices) for block in blocks)
+        if bursts and not self.chosen and self.slice < _WHOLE_BURSTS:
+            return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
+        apart = [_apart_from_all_time(block) for block in blocks]
+        most = _UNLIKE_ON_TARGETS if self.places == "targets" else _UNLIKE
+        if min(apart) <= most and max(apart) >= 1 / most:
+            return None
+        why = "slices do not hold what the arms do, as behind a limit each"
+        return replace(self, slices=None, seconds=_whole_runs_of(workloads), why=why)
 
     def pair(self, workloads: tuple[Workload, Workload], number: int, seed: str) -> Pair:
         """Return what block `number` (from 0) of a trial alternates; `seed` is the trial's."""
@@ -109,6 +124,29 @@ class Pairing:
 def _block_of(slice: float) -> float:
     """Return what a block of slices takes, in seconds."""
     return _SLICES * (slice + _SWITCH) + _STARTED
+
+
+def _whole_runs_of(workloads: Sequence[Workload]) -> float:
+    """Return what a block of whole runs takes, in seconds."""
+    seconds = sum(_needs_seconds(_shortened(item)) for item in workloads)
+    return seconds * (1 if seconds > LONG else 2)
+
+
+def _apart_from_all_time(block: Repetition) -> float:
+    """Return the ratio of arm B to arm A in their slices, over that in all the time of their engines, which
+    was the same; 1 if that is not known.
+    """
+    rates = []
+    for arm, whole in zip(ARMS, (block.base, block), strict=True):
+        own = [item for item in block.slices if item.arm == arm]
+        done = whole.output.traffic.values() if whole else ()
+        moved = sum(item.read + item.written for item in own)
+        seconds, lasted = sum(item.seconds for item in own), max((one.seconds for one in done), default=0.0)
+        claimed = sum(one.bytes for one in done)
+        if not (moved and seconds and lasted and claimed):
+            return 1.0
+        rates.append((moved / seconds) / (claimed / lasted))
+    return rates[1] / rates[0]
 
 
 def _in_bursts(slices: Sequence[Slice]) -> bool:

@@ -193,16 +193,18 @@ class Trial:
             self._settle(self.criterion)
         else:
             self.repetitions.append(repetition)
-            self._leave_bursts()
+            self._alternate_otherwise()
 
-    def _leave_bursts(self) -> None:
-        """Begin anew with longer slices where two of the first blocks moved their data in bursts. Later ones
-        were looked at: what is left out then would be chosen by what it showed.
+    def _alternate_otherwise(self) -> None:
+        """Begin anew where two of the first blocks show that their slices do not hold what the arms do. Later
+        ones were looked at: what is left out then would be chosen by what it showed.
         """
-        first = len(self.repetitions) <= _FIRST_BLOCKS
-        longer = self.pairing and first and self.pairing.beyond_bursts(self.repetitions[-2:])
-        if longer:
-            self.pairing = longer
+        if self.pairing is None or len(self.repetitions) > _FIRST_BLOCKS:
+            return
+        workloads = [arm.workload for arm in self.arms]
+        instead = self.pairing.otherwise(self.repetitions[-2:], workloads)
+        if instead:
+            self.pairing = instead
             self.warmup += self.repetitions
             self.repetitions = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from workloads import declared
 
 RATES = ("read.iops",)
 IN_ORDER = {"rw": "read", "bs": "1M", "size": "64M", "runtime": 10, "time_based": True}
+BOTH = (reads("a"), reads("a"))
 seeds = st.text(max_size=12)
 halves_of_all = st.integers(1, 20)
 
@@ -111,33 +113,78 @@ def blocks_that_moved(*operations):
     ],
 )
 def test_slices_that_cut_bursts_hold_whole_ones(operations):
-    longer = pairing().beyond_bursts(blocks_that_moved(*operations))
+    longer = pairing().otherwise(blocks_that_moved(*operations), BOTH)
     assert (longer.slice, longer.slices) == (0.2, 28)
     assert longer.seconds == pytest.approx(28 * 0.206 + 0.5)
     assert blocks(longer, 1)[0].slice == 0.2
-    assert longer.beyond_bursts(blocks_that_moved(*operations)) is None
-    assert pairing(slice=0.064).beyond_bursts(blocks_that_moved(*operations)) is None
+    assert longer.otherwise(blocks_that_moved(*operations), BOTH) is None
+    assert pairing(slice=0.064).otherwise(blocks_that_moved(*operations), BOTH) is None
 
 
 @given(st.lists(st.integers(60, 140), min_size=28, max_size=28), st.floats(0.3, 3))
 def test_arms_of_any_speed_that_work_evenly_are_in_no_bursts(operations, faster):
     uneven = [each if n % 4 in (0, 3) else round(each * faster) for n, each in enumerate(operations)]
-    assert pairing().beyond_bursts(blocks_that_moved(*uneven)) is None
+    assert pairing().otherwise(blocks_that_moved(*uneven), BOTH) is None
 
 
 def test_a_single_block_tells_nothing():
     bursts, even = blocks_that_moved(*[100, 0] * 14), blocks_that_moved(*[100] * 28)
-    assert pairing().beyond_bursts(bursts[:1]) is None
-    assert pairing().beyond_bursts([even[0], bursts[0]]) is None
+    assert pairing().otherwise(bursts[:1], BOTH) is None
+    assert pairing().otherwise([even[0], bursts[0]], BOTH) is None
 
 
 @pytest.mark.parametrize("empty", [1, 4])
 def test_few_empty_slices_are_stalls(empty):
-    assert pairing().beyond_bursts(blocks_that_moved(*[0] * empty, *[100] * (28 - empty))) is None
+    assert pairing().otherwise(blocks_that_moved(*[0] * empty, *[100] * (28 - empty)), BOTH) is None
 
 
 def test_whole_runs_have_no_slices_that_bursts_are_cut_by():
-    assert pairing().beyond_bursts(blocks_that_moved()) is None
+    assert pairing().otherwise(blocks_that_moved(), BOTH) is None
+
+
+def blocks_of_arms(*ratios, claimed=(1.0, 1.0)):
+    """Blocks whose arms stand to each other so in their slices, and as `claimed` in all of their time."""
+    found = []
+    for ratio in ratios:
+        arms = zip("ABBA" * 7, itertools.count())
+        slices = tuple(
+            Slice(arm, 0.07 * n, 0.064, 4096 * round(100 * (ratio if arm == "B" else 1)), 0)
+            for arm, n in arms
+        )
+        first, second = (
+            Repetition(Output({}, {"read": Traffic(round(4e6 * each), 1000, 2.3)}), 2.5, "")
+            for each in claimed
+        )
+        found.append(replace(second, base=first, slices=slices))
+    return found
+
+
+@pytest.mark.parametrize("chosen", [None, 0.064, 0.5])
+@pytest.mark.parametrize("ratios", [(1.3, 1.65), (0.7, 0.6)])
+def test_whole_runs_decide_where_arms_stand_otherwise_to_each_other_in_their_slices(ratios, chosen):
+    """A device of 2000 IOPS was `improved` beside one of 2500: a throttle granted each what it had saved."""
+    found = pairing(slice=chosen).otherwise(
+        blocks_of_arms(*(0.8 * each for each in ratios), claimed=(1, 0.8)), BOTH
+    )
+    assert found.slices is None and "slices do not hold what the arms do" in found.why
+    assert found.seconds == pairing(gating=("read.clat.p99",)).seconds
+    assert found.otherwise(blocks_of_arms(*ratios), BOTH) is None
+
+
+@pytest.mark.parametrize("ratios", [(1.2, 1.2), (0.82, 0.82), (1.6, 1.0), (1.6, 0.6)])
+def test_slices_stay_where_they_hold_what_the_arms_do_or_a_block_alone_does_not(ratios):
+    assert pairing().otherwise(blocks_of_arms(*ratios), BOTH) is None
+
+
+def test_two_targets_are_looked_at_more_closely_as_neither_has_the_others_disk_for_a_moment():
+    blocks = blocks_of_arms(1.15, 1.12)
+    assert pairing(places="targets").otherwise(blocks, BOTH).slices is None
+    assert pairing(places="copies").otherwise(blocks, BOTH) is None
+
+
+@given(st.floats(0.2, 5))
+def test_a_loss_that_all_of_the_time_shows_as_well_is_one(ratio):
+    assert pairing().otherwise(blocks_of_arms(ratio, ratio, claimed=(1, ratio)), BOTH) is None
 
 
 def test_both_arms_read_halves_of_their_own_where_they_go_through_the_same_data_in_order():

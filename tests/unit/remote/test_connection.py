@@ -283,6 +283,7 @@ exec(code)
         ("queue", "its Python 3.11.2 cannot begin: "),  # of execnet's, which does not say why
         ("struct", "its Python has no module struct"),
         ("zipfile", "its Python has no module zipfile"),  # of what begins there
+        ("zlib", "its Python has no module zlib"),
         ("mmap", "its Python has no module mmap"),  # of iogate's
     ],
 )

@@ -63,9 +63,9 @@ class Context:
 
     @cached_property
     def job(self) -> DescribedJob | None:
-        """The one job that the text describes with its queue depth, if it is one only."""
-        jobs = [job for description in self.described for job in description.jobs if job.in_flight]
-        return jobs[0] if len(jobs) == 1 else None
+        """The one job that the text describes, if it is one only, and with its queue depth."""
+        jobs = [job for description in self.described for job in description.jobs]
+        return jobs[0] if len(jobs) == 1 and jobs[0].in_flight else None
 
     @cached_property
     def size(self) -> int | None:

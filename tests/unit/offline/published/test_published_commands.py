@@ -47,6 +47,17 @@ def test_the_operations_of_a_run_by_time_are_those_of_its_time(runtime, severiti
     )
 
 
+@pytest.mark.parametrize("other", ["", " --numjobs=8"])
+def test_of_several_commands_none_is_held_against_a_row_that_another_may_have_made(other):
+    """`randread` was doubtful: not the command of `seq`, the only one with its depth and jobs, made it."""
+    seq = "fio --name=seq --rw=read --bs=1M --iodepth=8 --numjobs=1 --time_based --runtime=10"
+    random = f"fio --name=rand --rw=randread --bs=4k --iodepth=16{other} --time_based --runtime=300"
+    head = "| test | IOPS | BW (MiB/s) | avg lat (us) | p99.99 (us) |"
+    row = "| randread 4k | 8000 | 31.25 | 2000 | 9000 |"
+    assert not by_check(beside(f"{seq}\n\n{random}", row, head), "suspect")
+    assert by_check(beside(seq, row, head), "suspect") == {"description": {5}}
+
+
 @pytest.mark.parametrize(
     ("heading", "shown", "told"),
     [

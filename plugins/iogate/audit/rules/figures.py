@@ -78,14 +78,13 @@ def little_law(evidence: Evidence) -> Findings:
         return
     if len(evidence.clients) > 1:
         return
-    figures = "{:.1f} I/Os were in flight by Little's law, {:.0f} are possible".format
     queued_outside = evidence.given("io_submit_mode") and evidence.given("rate*")
     most, edge = _most_in_flight(evidence)
     apart = queued_outside or (evidence.output.uncounted and _is_of_several(most / asked))
     if most > asked * 1.1 * edge and not apart:
         yield finding(
             "invalid",
-            f"more than possible: {figures(most, asked)}",
+            f"more than possible: {_against(most, asked)}",
             "rate and latency do not belong together: is the latency's unit right, are all jobs counted?",
         )
     throttled = evidence.given_to_any(
@@ -99,9 +98,13 @@ def little_law(evidence: Evidence) -> Findings:
     if seen < asked / 3 and enough and not excused:
         yield finding(
             "suspect",
-            f"the queue was not filled: {figures(seen, asked)}",
+            f"the queue was not filled: {_against(seen, asked)}",
             "a synchronous or buffered engine ignores iodepth; or the CPU cannot submit fast enough",
         )
+
+
+def _against(seen: float, possible: float) -> str:
+    return f"{seen:.1f} I/Os were in flight by Little's law, {possible:.0f} are possible"
 
 
 def _most_in_flight(evidence: Evidence) -> tuple[float, float]:

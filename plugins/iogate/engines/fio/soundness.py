@@ -6,7 +6,8 @@ import errno
 import os
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from iogate.engines.fio import figures
 from iogate.engines.fio.job_entries import Job, stated_by_each, without_sum
@@ -16,6 +17,10 @@ from iogate.engines.fio.json_values import whole_number
 from iogate.engines.fio.said import messages
 from iogate.errors import OutputError
 from iogate.host.process import Completed
+
+
+_VERIFIES = {"verify": "none", "do_verify": "1", "verify_backlog": "0"}
+"""The options that have a job read again between its writes, and fio's defaults."""
 
 
 def check_end(text: str, name: str, completed: Completed | None) -> None:
@@ -63,7 +68,7 @@ def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
     OutputError.
     """
     (stated,) = stated_by_each(report, [job])
-    if str(stated.get("verify_backlog", "0")).strip("0"):
+    if _reads_again(stated):
         return f"{job.label}: fio counts the time of what it read again (verify_backlog) as that of writes"
     for key in ("error", "first_error"):
         code = whole_number(job.data.get(key, 0), f"{job.label}: {key}", report.name)
@@ -71,6 +76,13 @@ def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
             return f"{job.label} failed: {_reason(code)}{messages(report.said, completed)}"
     failed = whole_number(job.data.get("total_err", 0), f"{job.label}: total_err", report.name)
     return f"{job.label}: {failed} I/Os failed{messages(report.said, completed)}" if failed else ""
+
+
+def _reads_again(stated: Mapping[str, Any]) -> bool:
+    """Return whether a job of these options reads what it wrote between its writes."""
+    given = {key: str(stated.get(key, usual)) for key, usual in _VERIFIES.items()}
+    wanted = given["verify"] not in ("none", "0") and given["do_verify"] not in ("0", "false")
+    return wanted and bool(given["verify_backlog"].strip("0"))
 
 
 def _reason(code: int) -> str:

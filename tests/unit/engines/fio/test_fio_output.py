@@ -415,11 +415,13 @@ def test_figures_that_contradict_each_other_are_refused(binned, change, reason):
 def test_writes_that_are_read_again_meanwhile_have_no_rate(binned, place):
     """12 and 20% lost passed as -0.1%: fio's time of writing has that of the reads in it, batch by batch."""
     given = binned if place == "global options" else binned["jobs"][0]
-    given[place] = {**given.get(place, {}), "verify_backlog": "1k"}
+    given[place] = {**given.get(place, {}), "verify": "crc32c", "verify_backlog": "1k"}
     with pytest.raises(OutputError, match="the time of what it read again"):
         parse(binned)
-    given[place]["verify_backlog"] = "0"
-    assert parse(binned).traffic
+    stated = given[place]
+    for unread in ({"verify_backlog": "0"}, {"do_verify": "0"}, {"verify": "none"}):
+        given[place] = {**stated, **unread}
+        assert parse(binned).traffic
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from iogate.engines.fio.said import messages
 from iogate.errors import OutputError
 from iogate.host.process import Completed
 
-
 _VERIFIES = {"verify": "none", "do_verify": "1", "verify_backlog": "0"}
 """The options that have a job read again between its writes, and fio's defaults."""
 

@@ -16,6 +16,7 @@ from iogate.host.mounts import PROC, number_text, parse_mountinfo
 from iogate.units import printable
 
 _ALL_PROCESSES = "pid:[4026531836]"  # the first namespace of all (PROC_PID_INIT_INO of Linux)
+_LONGEST_COMMAND = 2**16  # bytes that are looked at
 _LONGEST = 15.0  # seconds of a look at all processes: some million open files
 FAR = "import sys;sys.path=sys.path[not sys.path[0]:];exec(eval(sys.stdin.readline()))"
 """What Python begins with at a host; who runs it follows. It is execnet's, but takes no modules from the
@@ -120,7 +121,8 @@ def ancestors(proc: Path = PROC) -> set[int]:
 def process_text(pid: int, proc: Path = PROC) -> str:
     """Return a process as messages name it: `pid 4711 (pytest suites)`; of a far side who runs it."""
     try:
-        words = (proc / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        with open(proc / str(pid) / "cmdline", "rb") as stream:  # as long as its user likes (PR_SET_MM)
+            words = stream.read(_LONGEST_COMMAND).decode(errors="replace").split("\0")
     except OSError:
         words = []
     runner = words[words.index(FAR) + 1 :] if FAR in words else []

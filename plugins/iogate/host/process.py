@@ -37,6 +37,9 @@ _DYING_SECONDS = 60.0  # for what SIGKILL ends once its device has answered
 _TICK_SECONDS = 0.25
 _EXECUTION_SECONDS = 0.5
 _OUTPUT_LIMIT = 64 * 2**20
+_LONGEST_ENVIRONMENT = (
+    2**23
+)  # what execve(2) takes is less; a process may say of itself what has no end (PR_SET_MM)
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -206,7 +209,8 @@ while read -r line; do mark=$line; done
 [ -n "$mark" ] || exit
 for look in 1 2; do
     for process in /proc/[0-9]*; do
-        grep -qsF "{_MARK}=$mark" "$process/environ" && kill -KILL "${{process#/proc/}}"
+        head -c {_LONGEST_ENVIRONMENT} "$process/environ" 2>/dev/null |
+            grep -qF "{_MARK}=$mark" && kill -KILL "${{process#/proc/}}"
     done
 done
 """
@@ -351,7 +355,8 @@ def _bearing(variable: bytes) -> tuple[list[int], bool]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # of another user, or gone
             os.readlink(process / "exe")
-            environment = (process / "environ").read_bytes()
+            with open(process / "environ", "rb") as stream:
+                environment = stream.read(_LONGEST_ENVIRONMENT)
             unclear |= not environment
             if variable in b"\0%b\0" % environment:
                 found.append(int(process.name))

@@ -180,7 +180,7 @@ class Connection:
         if late:
             return self._trouble(f"no answer within {_STARTING:.0f} s")
         if isinstance(error, execnet.RemoteError):
-            if missing := re.search(r"\(missing\) (\w+) module", str(error)):  # as zipfile calls zlib
+            if missing := re.search(r"\(missing\) (\w{1,40}) module", str(error)):  # as zipfile calls zlib
                 return self._lacks(missing[1])
             return self._trouble(f"cannot begin there: {last_line(str(error)) or 'it does not say why'}")
         self.end(0 if isinstance(error, AssertionError) else _ENDING)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iogate.host.mounts import (
+    Mount,
     backing,
     block_number,
     mount_of,
@@ -17,6 +18,7 @@ from iogate.host.mounts import (
     parse_mountinfo,
     parse_swaps,
     unescape,
+    with_all_options,
 )
 
 LINES = """\
@@ -75,6 +77,26 @@ def test_the_mount_of_a_path_is_what_the_kernel_says():
         assert mount.number == f"{os.major(expected)}:{os.minor(expected)}"
     assert mount_of(Path("/proc")).file_system == "proc"
     assert mount_of(Path("/no/such/path")) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "told", "options"),
+    [
+        ("ext4", "rw nobarrier data=writeback commit=5 nodiscard", "rw", "rw,nobarrier,data=writeback"),
+        ("ext4", "rw nobarrier data=ordered delalloc", "rw,nobarrier", "rw,nobarrier"),
+        ("ext4", "", "rw", "rw"),
+        ("xfs", "rw nobarrier", "rw", "rw"),
+    ],
+)
+def test_what_the_superblock_of_an_ext4_makes_its_default_is_told(tmp_path, kind, held, told, options):
+    """`tune2fs -o nobarrier` hid a loss of 30%: `improved`, and mountinfo said nothing of it."""
+    proc, node = tmp_path / "proc", tmp_path / "sys/devices/loop5"
+    for folder in (proc / "fs/ext4/loop5", node, tmp_path / "sys/dev/block"):
+        folder.mkdir(parents=True)
+    (tmp_path / "sys/dev/block/7:5").symlink_to(node)
+    (proc / "fs/ext4/loop5/options").write_text(held.replace(" ", "\n"))
+    mount = Mount(1, "7:5", "/", "/mnt", kind, "/dev/loop5", told)
+    assert with_all_options(mount, proc).options == options
 
 
 def test_in_a_chroot_the_device_number_is_still_known(tmp_path):

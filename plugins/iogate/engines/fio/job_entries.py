@@ -17,6 +17,7 @@ from iogate.units import one_line
 
 _MOST_JOBS = 2**16
 """More than fio has, which is 4096 (REAL_MAX_JOBS in fio.h) for each of its clients."""
+_MOST_OPTIONS = 400
 _ROUNDED = 0.25  # of the longest job: what times are off by, as of short jobs
 _MANY_BLOCKS = ("bsrange", "blocksize_range", "bssplit")
 
@@ -95,10 +96,14 @@ def any_states(report: FioReport, jobs: Sequence[Job], key: str) -> bool:
 
 
 def stated_by_each(report: FioReport, jobs: Sequence[Job]) -> list[dict[str, Any]]:
-    """Return the options that each job states, its own on top of the global ones."""
+    """Return the options that each job states, its own on top of the global ones. Raises OutputError where
+    they are more than fio has: each job has a copy of the global ones.
+    """
     shared = report.data.get("global options")
     if isinstance(shared, list):
         shared = shared[0] if shared else None
+    if isinstance(shared, dict) and len(shared) > _MOST_OPTIONS:
+        raise OutputError(f"{report.name}: states {len(shared)} global options, and fio has some 250")
     found = []
     for job in jobs:
         own = job.data.get("job options")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iogate.host import sysfs
 from iogate.host.environment.files import hottest
-from iogate.host.mounts import Mount, mounts
+from iogate.host.mounts import Mount, mounts, with_all_options
 
 
 def mount(path: Path, root: Path) -> Mount | None:
@@ -22,7 +22,7 @@ def mount(path: Path, root: Path) -> Mount | None:
     for found in mounts(root / "proc"):
         if target.is_relative_to(found.point) and (best is None or len(found.point) >= len(best.point)):
             best = found
-    return best
+    return with_all_options(best, root / "proc") if best else None
 
 
 def file_system(mount: Mount | None) -> dict[str, str]:

@@ -411,6 +411,15 @@ def test_figures_that_contradict_each_other_are_refused(binned, change, reason):
         parse(binned)
 
 
+def test_more_global_options_than_fio_has_are_refused(binned):
+    """Each job has a copy: 8,000 options and 1,600 jobs, half a megabyte, took minutes."""
+    binned["global options"] = {f"o{number}": "1" for number in range(400)}
+    assert parse(binned).traffic
+    binned["global options"]["o400"] = "1"
+    with pytest.raises(OutputError, match="states 401 global options"):
+        parse(binned)
+
+
 @pytest.mark.parametrize("place", ["job options", "global options"])
 def test_writes_that_are_read_again_meanwhile_have_no_rate(binned, place):
     """12 and 20% lost passed as -0.1%: fio's time of writing has that of the reads in it, batch by batch."""

@@ -218,9 +218,11 @@ class Evidence:
     @cached_property
     def longest(self) -> float:
         """The longest latency that was seen, in seconds."""
-        values = [
-            self.metric(direction, kind, "max") for direction in self.traffic for kind in ("lat", "latency")
-        ]
+        return max(map(self.longest_of, self.traffic), default=0.0)
+
+    def longest_of(self, direction: str) -> float:
+        """Return the same of one direction."""
+        values = [self.metric(direction, kind, "max") for kind in ("lat", "latency")]
         return max((value for value in values if value is not None), default=0.0) / 1e9
 
 

@@ -6,6 +6,7 @@ places differ by goes away when the arms change places (a crossover).
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -90,9 +91,9 @@ class Pairing:
         bursts = all(_in_bursts(block.slices) for block in blocks)
         if bursts and not self.chosen and self.slice < _WHOLE_BURSTS:
             return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
-        apart = [_apart_from_all_time(block) for block in blocks]
         most = _UNLIKE_ON_TARGETS if self.places == "targets" else _UNLIKE
-        if min(apart) <= most and max(apart) >= 1 / most:
+        apart = [abs(math.log(_apart_from_all_time(block))) for block in blocks]
+        if min(apart) <= math.log(most):
             return None
         why = "slices do not hold what the arms do, as behind a limit each"
         return replace(self, slices=None, seconds=_whole_runs_of(workloads), why=why)

@@ -112,11 +112,14 @@ def _most_in_flight(evidence: Evidence) -> tuple[float, float]:
     such as began before it (a ramp) are counted with all of their latency. Of directions that may have been
     one behind the other it is the one that had most.
     """
-    each = [(evidence.in_flight or 0.0, evidence.duration)]
+    each = [(evidence.in_flight or 0.0, evidence.longest, evidence.duration)]
     if evidence.may_read_back:
-        each = [(evidence.in_flight_of(name) or 0.0, one.seconds) for name, one in evidence.traffic.items()]
-    most, seconds = max(each)
-    return most, 1 + (evidence.longest + 0.002) / max(seconds, 1e-3)
+        each = [
+            (evidence.in_flight_of(name) or 0.0, evidence.longest_of(name), one.seconds)
+            for name, one in evidence.traffic.items()
+        ]
+    found = [(flying, 1 + (longest + 0.002) / max(seconds, 1e-3)) for flying, longest, seconds in each]
+    return max(found, key=lambda one: one[0] / one[1])
 
 
 def _is_of_several(share: float) -> bool:

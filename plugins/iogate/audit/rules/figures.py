@@ -112,14 +112,18 @@ def _most_in_flight(evidence: Evidence) -> tuple[float, float]:
     such as began before it (a ramp) are counted with all of their latency. Of directions that may have been
     one behind the other it is the one that had most.
     """
-    each = [(evidence.in_flight or 0.0, evidence.longest, evidence.duration)]
-    if evidence.may_read_back:
-        each = [
-            (evidence.in_flight_of(name) or 0.0, evidence.longest_of(name), one.seconds)
-            for name, one in evidence.traffic.items()
-        ]
-    found = [(flying, 1 + (longest + 0.002) / max(seconds, 1e-3)) for flying, longest, seconds in each]
-    return max(found, key=lambda one: one[0] / one[1])
+    if not evidence.may_read_back:
+        return evidence.in_flight or 0.0, _edge(evidence.longest, evidence.duration)
+    each = [
+        # what is read back begins and ends in its time
+        (evidence.in_flight_of(name) or 0.0, min(2.0, _edge(evidence.longest_of(name), one.seconds)))
+        for name, one in evidence.traffic.items()
+    ]
+    return max(each, key=lambda one: one[0] / one[1])
+
+
+def _edge(longest: float, seconds: float) -> float:
+    return 1 + (longest + 0.002) / max(seconds, 1e-3)
 
 
 def _is_of_several(share: float) -> bool:

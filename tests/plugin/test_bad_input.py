@@ -309,6 +309,27 @@ def test_no_file_agrees_to_destroy_a_device_to_run_what_suites_name_or_to_let_al
     refused(project.run("suites", "@args"), f"args: {flag} is said on the command line, and nowhere else")
 
 
+@pytest.mark.parametrize(
+    ("line", "flag"),
+    [
+        ("io_against = same", "--io-against"),
+        ("addopts = --io-against=same", "--io-against"),
+        ("addopts = --co", "--collect-only"),
+        ("addopts = --collect-only -q", "--collect-only"),
+    ],
+)
+def test_a_strict_run_reads_its_baselines_and_measures_whatever_a_file_says(project, line, flag):
+    """12% lost passed beside a copy on the same device: `io_against = same` was left in pytest.ini."""
+    ini = project.path / "pytest.ini"
+    ini.write_text(f"{ini.read_text().rstrip()}\n{line}\n")
+    said = f"pytest.ini: {flag} is said on the command line, and nowhere else where --io-strict is: no"
+    refused(project.run("suites", "--io-strict"), said)
+    assert "nowhere else" not in project.run("suites").stdout.str()
+    word = "--co" if flag == "--collect-only" else f"{flag}=same"
+    told = project.run("suites", "--io-strict", word)
+    assert "nowhere else" not in told.stdout.str() + told.stderr.str()
+
+
 def test_a_folder_in_the_place_of_a_profile_is_none_of_local_either(project):
     (project.path / "baselines/local/device.yaml").mkdir(parents=True)
     refused(project.run("suites"), "baselines/local/device.yaml is a folder, and no profile")

@@ -229,12 +229,12 @@ def consent_of(config: pytest.Config) -> str | None:
     return str(named)
 
 
-def _require_said(config: pytest.Config, flag: str) -> None:
+def _require_said(config: pytest.Config, *spellings: str, why: str = "") -> None:
     """Raise UsageError if a file says a flag, and neither the command line nor the environment does."""
     words = [*map(str, config.invocation_params.args), *_split(os.environ.get("PYTEST_ADDOPTS", ""))]
-    if not _says(words, flag):
+    if not any(_says(words, flag) for flag in spellings):
         file = next((word[1:] for word in words if word.startswith("@")), config.inipath)
-        raise pytest.UsageError(f"{file}: {flag} is said on the command line, and nowhere else")
+        raise pytest.UsageError(f"{file}: {spellings[0]} is said on the command line, and nowhere else{why}")
 
 
 def _says(words: Iterable[str], flag: str) -> bool:
@@ -310,6 +310,12 @@ def settings_of(config: pytest.Config) -> Settings:
     for name, flag in _SAID.items():
         if config.getoption(name):
             _require_said(config, flag)
+    if strict and value_of(config, "--io-against"):
+        _require_said(config, "--io-against", why=" where --io-strict is: no stored baseline would be read")
+    if strict and config.option.collectonly:
+        _require_said(
+            config, "--collect-only", "--co", why=" where --io-strict is: nothing would be measured"
+        )
     if strict and (update or missing == "record"):
         asked = "--update-baselines" if update else "--io-missing=record"
         raise pytest.UsageError(

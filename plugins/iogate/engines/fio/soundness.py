@@ -80,8 +80,8 @@ def failure(job: Job, report: FioReport, completed: Completed | None) -> str:
 def _reads_again(stated: Mapping[str, Any]) -> bool:
     """Return whether a job of these options reads what it wrote between its writes."""
     given = {key: str(stated.get(key, usual)) for key, usual in _VERIFIES.items()}
-    wanted = given["verify"] not in ("none", "0") and given["do_verify"] not in ("0", "false")
-    return wanted and bool(given["verify_backlog"].strip("0"))
+    wanted = given["verify"] not in ("none", "0") or "verify_pattern" in stated  # which is enough
+    return wanted and given["do_verify"] not in ("0", "false") and bool(given["verify_backlog"].strip("0"))
 
 
 def _reason(code: int) -> str:

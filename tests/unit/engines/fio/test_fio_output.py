@@ -431,6 +431,9 @@ def test_writes_that_are_read_again_meanwhile_have_no_rate(binned, place):
     for unread in ({"verify_backlog": "0"}, {"do_verify": "0"}, {"verify": "none"}):
         given[place] = {**stated, **unread}
         assert parse(binned).traffic
+    given[place] = {"verify_pattern": "0xdeadbeef", "verify_backlog": "16"}
+    with pytest.raises(OutputError, match="the time of what it read again"):
+        parse(binned)
 
 
 @pytest.mark.parametrize(

@@ -325,9 +325,14 @@ def test_a_strict_run_reads_its_baselines_and_measures_whatever_a_file_says(proj
     said = f"pytest.ini: {flag} is said on the command line, and nowhere else where --io-strict is: no"
     refused(project.run("suites", "--io-strict"), said)
     assert "nowhere else" not in project.run("suites").stdout.str()
-    word = "--co" if flag == "--collect-only" else f"{flag}=same"
-    told = project.run("suites", "--io-strict", word)
-    assert "nowhere else" not in told.stdout.str() + told.stderr.str()
+    said = (
+        [["--co"], ["--collectonly"]]
+        if flag == "--collect-only"
+        else [[f"{flag}=same"], ["-o", "io_against=same"]]
+    )
+    for words in said:
+        told = project.run("suites", "--io-strict", *words)
+        assert "nowhere else" not in told.stdout.str() + told.stderr.str()
 
 
 def test_a_folder_in_the_place_of_a_profile_is_none_of_local_either(project):

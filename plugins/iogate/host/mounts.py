@@ -25,6 +25,7 @@ _DEPTH = 8  # overlays on overlays
 
 
 _OF_EXT4 = frozenset({"ext2", "ext3", "ext4"})
+_ALWAYS_OF_OLDER = "nodelalloc"  # of ext2 and ext3, whatever their superblocks say
 _DEFAULTS_OF_SUPERBLOCKS = frozenset(
     {
         *("data=journal", "data=writeback", "nobarrier", "journal_async_commit"),
@@ -142,8 +143,10 @@ def with_all_options(mount: Mount, proc: Path = PROC) -> Mount:
     name = os.path.basename(os.path.realpath(proc.parent / "sys/dev/block" / mount.number))
     told = mount.options.split(",")
     held = sysfs.text(proc / "fs/ext4" / name / "options").split()
+    if mount.file_system != "ext4":
+        told.append(_ALWAYS_OF_OLDER)
     more = [option for option in held if option in _DEFAULTS_OF_SUPERBLOCKS and option not in told]
-    return replace(mount, options=",".join([*told, *more])) if more else mount
+    return replace(mount, options=",".join([mount.options, *more]))
 
 
 def backing(mount: Mount, proc: Path = PROC) -> Mount | None:

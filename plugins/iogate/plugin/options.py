@@ -233,7 +233,7 @@ def _require_said(config: pytest.Config, *spellings: str, why: str = "") -> None
     """Raise UsageError if a file says a flag, and neither the command line nor the environment does."""
     words = [*map(str, config.invocation_params.args), *_split(os.environ.get("PYTEST_ADDOPTS", ""))]
     if not any(_says(words, flag) for flag in spellings):
-        file = next((word[1:] for word in words if word.startswith("@")), config.inipath)
+        file = next((word[1:] for word in words if word.startswith("@")), config.inipath or "a file")
         raise pytest.UsageError(f"{file}: {spellings[0]} is said on the command line, and nowhere else{why}")
 
 
@@ -243,7 +243,9 @@ def _says(words: Iterable[str], flag: str) -> bool:
     for word in words:
         whole = f"-o{word}" if before in _OVERRIDES else word  # a word of its own, or not
         options = _ADDOPTS.match(whole)
-        if word.partition("=")[0] == flag or (options and _says(_split(whole[options.end() :]), flag)):
+        if flag in (word.partition("=")[0], whole.partition("=")[0]) or (
+            options and _says(_split(whole[options.end() :]), flag)
+        ):
             return True
         before = word
     return False
@@ -311,11 +313,15 @@ def settings_of(config: pytest.Config) -> Settings:
         if config.getoption(name):
             _require_said(config, flag)
     if strict and value_of(config, "--io-against"):
-        _require_said(config, "--io-against", why=" where --io-strict is: no stored baseline would be read")
-    if strict and config.option.collectonly:
         _require_said(
-            config, "--collect-only", "--co", why=" where --io-strict is: nothing would be measured"
+            config,
+            "--io-against",
+            "-oio_against",
+            why=" where --io-strict is: no stored baseline would be read",
         )
+    if strict and config.option.collectonly:
+        flags = ("--collect-only", "--collectonly", "--co")
+        _require_said(config, *flags, why=" where --io-strict is: nothing would be measured")
     if strict and (update or missing == "record"):
         asked = "--update-baselines" if update else "--io-missing=record"
         raise pytest.UsageError(

@@ -85,6 +85,8 @@ def test_the_mount_of_a_path_is_what_the_kernel_says():
         ("ext4", "rw nobarrier data=writeback commit=5 nodiscard", "rw", "rw,nobarrier,data=writeback"),
         ("ext4", "rw nobarrier data=ordered delalloc", "rw,nobarrier", "rw,nobarrier"),
         ("ext4", "", "rw", "rw"),
+        ("ext4", "rw nodelalloc", "rw", "rw,nodelalloc"),
+        ("ext3", "rw nodelalloc nobarrier", "rw", "rw,nobarrier"),  # which ext3 always has
         ("xfs", "rw nobarrier", "rw", "rw"),
     ],
 )

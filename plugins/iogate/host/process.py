@@ -37,9 +37,8 @@ _DYING_SECONDS = 60.0  # for what SIGKILL ends once its device has answered
 _TICK_SECONDS = 0.25
 _EXECUTION_SECONDS = 0.5
 _OUTPUT_LIMIT = 64 * 2**20
-_LONGEST_ENVIRONMENT = (
-    2**23
-)  # what execve(2) takes is less; a process may say of itself what has no end (PR_SET_MM)
+_LONGEST_ENVIRONMENT = 2**23
+"""Bytes: more than execve(2) takes. What a process says of itself may have no end (PR_SET_MM)."""
 NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from faults import FaultyDevice
 from iogate.errors import EngineError, TargetError
 from iogate.host import process
-from iogate.target import drop, flush, flushing
+from iogate.host.meter import in_flight
+from iogate.host.mounts import mount_of
+from iogate.target import drop, flush, flushing, settle
 from loops import MIB, Loops, need
 from projects import Project
 from waiting import eventually
@@ -98,6 +101,26 @@ def test_a_flush_of_a_device_writes_what_is_dirty_of_it(tmp_path):
         dirty(device)
         flush(device)
         assert written(device) - before >= 8 * MIB
+
+
+def test_a_repetition_waits_for_what_the_kernel_reads_ahead(tmp_path, monkeypatch):
+    """Others, who keep a device busy for ever, are not waited for."""
+    need("nbdkit", "nbdfuse")
+    with FaultyDevice(tmp_path) as faulty:
+        point = faulty.mounted()
+        number = mount_of(point).number
+        data = dirty(point / "data")
+        flush(point)
+        drop([data])
+        with faulty.still(), data.open("rb") as stream:
+            os.posix_fadvise(stream.fileno(), 0, MIB, os.POSIX_FADV_WILLNEED)
+            eventually(lambda: in_flight(number))
+            monkeypatch.setattr(flushing, "SETTLED", 0.05)
+            settle(number)
+            assert in_flight(number)
+        monkeypatch.undo()
+        settle(number)
+        assert not in_flight(number)
 
 
 def test_dropped_data_are_read_from_the_device_again(disk):

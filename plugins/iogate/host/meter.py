@@ -16,6 +16,12 @@ PATIENCE = 60.0
 """Seconds without any data moved after which a device does not answer."""
 
 
+def in_flight(number: str | None) -> int:
+    """Return how many I/Os a block device (`8:1`; None: no device) has begun and not ended; 0 if unknown."""
+    fields = sysfs.text(f"/sys/dev/block/{number}/stat").split() if number else []
+    return int(fields[8]) if len(fields) > 8 and fields[8].isascii() and fields[8].isdigit() else 0
+
+
 class Meter:
     """Reads how much a block device (`8:1`; None: no device, no readings) has moved.
 

@@ -43,7 +43,7 @@ from iogate.model import (
     Repetition,
     Workload,
 )
-from iogate.target import Fellows, Target, disks_under, drop, flush
+from iogate.target import Fellows, Target, disks_under, drop, flush, settle
 from iogate.target.layout import refusal
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -202,6 +202,7 @@ class LocalBench:
         held = self._keep(folder, command.files)
         blank = site.blank(needs)
         if needs.target:
+            settle(site.target.number)
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
         return Invocation(workload, needs, site, place, command, gating, held, blank)

@@ -1,7 +1,7 @@
-"""Bringing a target to rest before a repetition: what others wrote is on the device, and old data are not in
-the page cache.
+"""Bringing a target to rest before a repetition: what was read ahead and what others wrote has ended, and old
+data are not in the page cache.
 
-Dirty pages that one workload leaves behind would be written while the next is measured.
+What one workload leaves behind, reads ahead and dirty pages, would go on while the next is measured.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import ctypes
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.host import sysfs
+from iogate.host.meter import in_flight
 from iogate.host.patience import LONG, StandsStill, patiently
 from iogate.target.layout import refusal
 from iogate.units import format_duration
@@ -23,7 +25,21 @@ from iogate.units import format_duration
 PATIENCE = LONG
 """Seconds that a flush may take."""
 
+SETTLED = 2.0
+"""Seconds that are waited for what is in flight: 4 MiB that were read ahead, at 2 MiB/s. Others never end."""
+
+_LOOK = 0.002  # seconds
+
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def settle(number: str | None) -> None:
+    """Wait until nothing is in flight on a block device (`8:1`; None: no device), or others have kept it busy
+    for so long that they are no rest of a workload.
+    """
+    until = time.monotonic() + SETTLED
+    while in_flight(number) and time.monotonic() < until:
+        time.sleep(_LOOK)
 
 
 def flush(path: Path) -> None:

@@ -78,7 +78,7 @@ def _parted(name: str, text: str) -> tuple[list[JobSection], list[InputError]]:
             else:
                 current = found[section] = dict(shared)
             if len(found) > _MOST_SECTIONS:  # at once: each has a copy of what holds for all
-                problem = f"more sections: a job file has 1 to {_MOST_SECTIONS}"
+                problem = f"more sections: a job file has 1 to {_MOST_SECTIONS}; split it into several files"
                 raise InputErrors([*mistakes, *error_at(file, number, problem).errors])
             continue
         if current is None:

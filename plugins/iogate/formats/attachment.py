@@ -53,7 +53,8 @@ def read_attachment(folder: Path, name: str) -> Attachment:
             data = read_at_once(file.path, _LARGEST_ATTACHMENT + 1)
         if len(data) > _LARGEST_ATTACHMENT:
             raise InputError(
-                f"{shown!r} is larger than {_LARGEST_ATTACHMENT >> 10} KiB", remedy="split it into several files"
+                f"{shown!r} is larger than {_LARGEST_ATTACHMENT >> 10} KiB",
+                remedy="split it into several files",
             )
         return Attachment(shown, data.decode("utf-8-sig"))
     except FileNotFoundError:

@@ -203,11 +203,28 @@ def test_the_guard_leaves_no_warning_when_python_ends(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_machine_without_a_shell_is_told_what_it_lacks(tmp_path, monkeypatch):
-    """As a container of Python and fio alone may be."""
-    monkeypatch.setattr(process, "_SHELL", str(tmp_path / "none"))
+def test_what_sigkill_leaves_is_ended_whatever_programs_a_machine_has(tmp_path):
+    """That of a grep that reads no further than the first NUL, as that of busybox, was not."""
+    script = """if True:
+        import os, signal, sys
+        from pathlib import Path
+        from iogate.host.process import start
+        sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+        with start([(sleeper, Path(sys.argv[1]))]) as (program,):
+            print(program.process.pid, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    environment = {"FIRST": "of all", "PYTHONPATH": str(PLUGINS), "PATH": ""}
+    argv = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(argv, check=False, capture_output=True, text=True, env=environment)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    eventually(lambda: _gone(int(done.stdout)))
+
+
+def test_a_guard_that_cannot_be_started_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
     monkeypatch.setattr(process, "_guard", process._guard.__wrapped__)
-    with pytest.raises(EngineError, match=r"(?s)cannot start .*none, .*: No such file.*needs a shell"):
+    with pytest.raises(EngineError, match=r"(?s)cannot start a process .*: No such file.*ulimit -u"):
         run(["true"], folder=tmp_path, timeout=30)
 
 

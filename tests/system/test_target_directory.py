@@ -2,11 +2,13 @@
 
 # ruff: noqa: F811 (fixtures are imported, and named by parameters)
 import contextlib
+import mmap
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -16,8 +18,9 @@ from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.mounts import block_number
 from iogate.model import Device, Needs, Output, Traffic
-from iogate.target import layout, leftovers, open_target, refusals, resolve
+from iogate.target import layout, leftovers, marker, open_target, refusals, resolve, scratch
 from iogate.target.resolve import check_unchanged
+from iogate.target.scratch import room
 from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 from projects import Project
 from workloads import declared
@@ -131,6 +134,67 @@ def test_an_overlay_is_as_good_as_its_upper_layer(made):
     with use(point) as place:
         assert fiemap.unwritten_bytes(place.data(DIRECT)) in (0, None)
     assert own(point) == []
+
+
+READS, WRITES = Needs(size=2 * MIB, reads=True), Needs(size=2 * MIB, writes=True, block=4096)
+MIX = Needs(size=2 * MIB, reads=True, writes=True, block=4096)
+
+
+def overwrite(path):
+    """Write every other block of 4 KiB past the page cache, each with an fsync."""
+    with open(os.open(path, os.O_WRONLY | os.O_DIRECT), "wb", buffering=0) as file:
+        with mmap.mmap(-1, 4096) as block:
+            for start in range(0, 2 * MIB, 8192):
+                os.pwrite(file.fileno(), block, start)
+        os.fsync(file.fileno())
+
+
+def fragments(path):
+    with path.open("rb") as file:
+        return len(list(fiemap.extents(file.fileno())))
+
+
+def test_where_writes_fragment_a_file_nobody_else_reads_it(made):
+    """Behind random writes to it a sequential read had a fifth of the speed that it has alone."""
+    need("mkfs.btrfs")
+    _, point = made.formatted("btrfs", 200 * MIB)
+    with use(point) as place:
+        read, written, mixed = map(place.data, (READS, WRITES, MIX))
+        before = fragments(read)
+        overwrite(written)
+        overwrite(mixed)
+        assert fragments(written) > 100 < fragments(mixed)
+        assert (fragments(read), place.data(READS)) == (before, read)
+        assert place.data(replace(MIX, block=8192)) not in (read, written, mixed)
+        assert place.data(replace(WRITES, block=8192)) == written
+        assert place.written == 4 * READS.size
+
+
+def test_and_where_they_do_not_all_of_one_size_share_one(made):
+    need("mkfs.ext4")
+    _, point = made.formatted("ext4", 128 * MIB)
+    with use(overlay(made, point)) as place:
+        (data,) = set(map(place.data, (READS, WRITES, MIX)))
+        before = fragments(data)
+        overwrite(data)
+        assert (fragments(data), place.written) == (before, READS.size)
+
+
+def test_of_two_files_that_do_not_fit_together_one_makes_room(made):
+    need("mkfs.btrfs")
+    _, point = made.formatted("btrfs", 200 * MIB)
+    with use(point) as place:
+        size = room(point) * 2 // 3 // MIB * MIB
+        read = place.data(replace(READS, size=size))
+        written = place.data(replace(WRITES, size=size))
+        assert written.exists() and not read.exists()
+        assert place.missing(replace(READS, size=size)) == size
+
+
+@pytest.mark.parametrize("needs", [READS, WRITES, MIX])
+def test_what_a_killed_run_left_of_any_kind_is_its_own(needs):
+    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch._kind(needs), 0).name)
+    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch._kind(needs), 3).name)
 
 
 def test_an_overlay_over_memory_is_memory(made):

@@ -18,6 +18,8 @@ LAYERED = frozenset({"overlay", "aufs"})
 """File systems that keep files in a layer of another one."""
 WITHOUT_OWNERS = frozenset({"vfat", "msdos", "exfat"})
 """File systems whose files have no owner, and which have no links."""
+IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "ntfs", "ntfs3", *WITHOUT_OWNERS, *IN_MEMORY})
+"""File systems that write what is overwritten where it was; of others, and of served ones, nobody knows."""
 OF_ONE_MACHINE = frozenset({"bcachefs", "btrfs", "ubifs", "zfs"})
 """File systems whose disks one machine has at a time, although their files bear no block device's number."""
 _ESCAPE = re.compile(r"\\([0-7]{3})")

@@ -10,7 +10,7 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
-from iogate.host.mounts import WITHOUT_OWNERS, number_text
+from iogate.host.mounts import IN_PLACE, WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
 from iogate.model import Device, Needs
 from iogate.target import destroy
@@ -67,7 +67,7 @@ def open_target(
         home = stack.enter_context(
             scratch_folder(parent, target.path, owners=target.file_system not in WITHOUT_OWNERS)
         )
-        yield FolderScratch(home, check)
+        yield FolderScratch(home, check, in_place=target.backing in IN_PLACE)
 
 
 class _DeviceScratch(contextlib.ExitStack):

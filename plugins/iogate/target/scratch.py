@@ -14,9 +14,10 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from iogate.model import Needs
+from iogate.target.flushing import flush
 from iogate.target.home import Home
 from iogate.target.layout import Tick, intact, lay_out, refusal
 
@@ -65,18 +66,32 @@ def quotable(path: Path) -> str:
     return re.sub(r'["\\\x00-\x1f]', "?", str(path))
 
 
+class _File(NamedTuple):
+    """A file of data: its size in bytes, what works on it (`_kind`), and its number among those alike."""
+
+    size: int
+    kind: str
+    number: int
+
+    @property
+    def name(self) -> str:
+        return "-".join(filter(None, ["data", str(self.size), self.kind, str(self.number or "")]))
+
+
 class FolderScratch:
     """A run's place in a directory: files of incompressible data, laid out when first asked for and reused
-    by all workloads of that size.
+    by all workloads of that size, if the file system writes `in_place`. Others fragment what is overwritten,
+    and may compress it: there only those share a file of whose writes the others' reads tell nothing.
     """
 
-    def __init__(self, home: Home, check_needs: CheckNeeds) -> None:
+    def __init__(self, home: Home, check_needs: CheckNeeds, *, in_place: bool = True) -> None:
         self.folder: Path | None = home.held / "engine"
         self.path = home.path
         self.written = 0
         self._home = home
         self._check_needs = check_needs
-        self._laid_out: list[tuple[int, int]] = []  # size and number of each file
+        self._in_place = in_place
+        self._laid_out: set[_File] = set()
 
     def check(self) -> None:
         self._home.check()
@@ -92,44 +107,65 @@ class FolderScratch:
         self.check()
         if not needs.size:
             if needs.space:
-                self._make_room(needs)
+                self._make_room(needs, self._file(needs, 0))
             return self._home.held / "engine" / "data"
-        file = self._file(needs.size, number)
-        if not self.missing(needs, number):
-            return file
-        self._make_room(needs, number)
-        lay_out(file, needs.size, direct=needs.direct, tick=tick)
-        self._laid_out.append((needs.size, number))
+        file = self._file(needs, number)
+        path = self._home.held / file.name
+        if self._is_there(file):
+            return path
+        self._make_room(needs, file)
+        lay_out(path, needs.size, direct=needs.direct, tick=tick)
+        self._laid_out.add(file)
         self.written += needs.size
-        return file
+        return path
 
     def missing(self, needs: Needs, number: int = 0) -> int:
-        file = self._file(needs.size, number)
-        return 0 if (needs.size, number) in self._laid_out and intact(file, needs.size) else needs.size
+        return 0 if self._is_there(self._file(needs, number)) else needs.size
 
     def blank(self, needs: Needs) -> float | None:
         """Return None: what is read was laid out."""
         return None
 
-    def _make_room(self, needs: Needs, number: int = 0) -> None:
-        """Remove data of other sizes, largest first, before a workload is refused for lack of space."""
+    def _make_room(self, needs: Needs, file: _File) -> None:
+        """Remove data of others, largest first, before a workload is refused for lack of space."""
         try:
-            self._forget(needs.size, number)
-            others = sorted(item for item in self._laid_out if item[0] != needs.size)
-            wanted = needs.size * (needs.files - number % needs.files) + needs.space
-            while others and room(self._home.held) < wanted:
-                self._forget(*others.pop())
+            self._forget(file)
+            others = sorted(item for item in self._laid_out if item[:2] != file[:2])
+            wanted = needs.size * (needs.files - file.number % needs.files) + needs.space
+            while self._room(wanted) < wanted and others:
+                self._forget(others.pop())
         except OSError as error:
             raise refusal(error, f"cannot make room in {self.path}") from error
         self._check_needs(needs)
 
-    def _file(self, size: int, number: int) -> Path:
-        return self._home.held / (f"data-{size}-{number}" if number else f"data-{size}")
+    def _room(self, wanted: int) -> int:
+        """Return the bytes that may be laid out; what was removed is free in some once all is flushed."""
+        left = room(self._home.held)
+        if left < wanted and self.folder:
+            flush(self.folder)
+            left = room(self._home.held)
+        return left
 
-    def _forget(self, size: int, number: int) -> None:
-        self._laid_out = [other for other in self._laid_out if other != (size, number)]
+    def _file(self, needs: Needs, number: int) -> _File:
+        return _File(needs.size, "" if self._in_place else _kind(needs), number)
+
+    def _is_there(self, file: _File) -> bool:
+        return file in self._laid_out and intact(self._home.held / file.name, file.size)
+
+    def _forget(self, file: _File) -> None:
+        self._laid_out.discard(file)
         with contextlib.suppress(FileNotFoundError):
-            self._file(size, number).unlink()
+            (self._home.held / file.name).unlink()
+
+
+def _kind(needs: Needs) -> str:
+    """Return which workloads share a file where writes fragment it: those that only read one that nobody
+    writes to, those that only write another, and those that do both one for each size of blocks, as reads
+    are slow where they are larger than the fragments.
+    """
+    if not needs.writes:
+        return ""
+    return f"mixed-{needs.block}" if needs.reads else "written"
 
 
 def room(path: Path) -> int:

@@ -21,7 +21,7 @@ from iogate.model import Device, Needs, Output, Traffic
 from iogate.target import layout, leftovers, marker, open_target, refusals, resolve, scratch
 from iogate.target.resolve import check_unchanged
 from iogate.target.scratch import room
-from loops import MIB, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
+from loops import MIB, Loops, holder, made, need, own_locks, run  # noqa: F401 (fixtures)
 from projects import Project
 from workloads import declared
 
@@ -172,12 +172,23 @@ def test_where_writes_fragment_a_file_nobody_else_reads_it(made):
 
 def test_and_where_they_do_not_all_of_one_size_share_one(made):
     need("mkfs.ext4")
+    made.into_memory()
     _, point = made.formatted("ext4", 128 * MIB)
     with use(overlay(made, point)) as place:
         (data,) = set(map(place.data, (READS, WRITES, MIX)))
         before = fragments(data)
         overwrite(data)
         assert (fragments(data), place.written) == (before, READS.size)
+
+
+def test_nor_where_those_below_do(made):
+    """As an image of a disk that lies on a btrfs."""
+    need("mkfs.btrfs")
+    _, below = made.formatted("btrfs", 300 * MIB)
+    with Loops(below) as loops:
+        _, point = loops.formatted("ext4", 64 * MIB)
+        with use(point) as place:
+            assert len(set(map(place.data, (READS, WRITES, MIX)))) == 3
 
 
 def test_of_two_files_that_do_not_fit_together_one_makes_room(made):

@@ -222,7 +222,7 @@ def locking(folder, user):
 def test_another_users_lock_keeps_nobody_from_counting(monkeypatch):
     if os.geteuid():
         pytest.skip("needs root")
-    monkeypatch.setattr(wear, "_PATIENCE", 1.0)
+    monkeypatch.setattr(wear, "_PATIENCE", 3.0)
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         os.chmod(folder, 0o755)
         account = Wear(limited(day=10 * GIB), Path(folder))
@@ -230,7 +230,7 @@ def test_another_users_lock_keeps_nobody_from_counting(monkeypatch):
             before = time.monotonic()
             for _ in range(20):
                 account.record(GIB // 4)
-            assert time.monotonic() - before < 15  # it is waited for once
+            assert time.monotonic() - before < 40  # it is waited for once
         assert "5.000 GiB are written" in refused(account, 6 * GIB)
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iogate.audit.snapshot.health import Health, controller_of, health_of
-from iogate.audit.snapshot.layers import MEMORY, layers
 from iogate.audit.snapshot.link import Link, link_of
 from iogate.audit.snapshot.system import System, system
 from iogate.host import sysfs
 from iogate.host.blockdevice import btrfs_members
 from iogate.host.fiemap import unwritten_bytes
+from iogate.host.layers import MEMORY, layers
 from iogate.host.mounts import Mount, backing, block_number, mount_of
 
 _SECTOR = 512  # the unit of /sys/block/*/stat whatever the device's own sector: Documentation/block/stat.rst

@@ -1,4 +1,4 @@
-"""What lies below a target, layer by layer: page cache, and memory."""
+"""What lies below a target, layer by layer: page cache, memory, and file systems."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ MEMORY = re.compile(r"z?ram\d+")
 
 
 class Layers(NamedTuple):
-    """The loop device below a target that goes through the page cache of its backing file (`cached`), and
-    what of it is `memory` (empty: none, as far as is known).
+    """The loop device below a target that goes through the page cache of its backing file (`cached`), what of
+    it is `memory` (empty: none, as far as is known), and of which types the `file_systems` are that files of
+    loop devices lie on (empty: one that nobody can see from here).
     """
 
     cached: str = ""
     memory: str = ""
+    file_systems: frozenset[str] = frozenset()
 
 
-def layers(number: str, root: Path) -> Layers:
+def layers(number: str, root: Path = Path("/")) -> Layers:
     """Return what is below the block device of this number, through partitions, device mapper, md and loop
     devices, and the file systems on which their files lie.
     """
     below = closure([BlockDevice(number, root / "sys")], lambda device: _below(device, root))
     cached = (device.name for device in below if device.attribute("loop/dio") == "0")
     memory = (found for device in below if (found := _memory(device, root)))
-    return Layers(next(cached, ""), next(memory, ""))
+    mounts_below = (_mount_below(device, root) for device in below if device.file_system_below)
+    types = frozenset(mount.file_system if mount else "" for mount in mounts_below)
+    return Layers(next(cached, ""), next(memory, ""), types)
 
 
 def _below(device: BlockDevice, root: Path) -> list[BlockDevice]:

@@ -3,6 +3,8 @@
 import contextlib
 import os
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from iogate.errors import EngineError, TargetError
 from iogate.host import process
 from iogate.host.meter import in_flight
 from iogate.host.mounts import mount_of
-from iogate.target import drop, flush, flushing, settle
+from iogate.target import drop, flush, flushing, forget, settle
 from loops import MIB, Loops, need
 from projects import Project
 from waiting import eventually
@@ -121,6 +123,40 @@ def test_a_repetition_waits_for_what_the_kernel_reads_ahead(tmp_path, monkeypatc
         monkeypatch.undo()
         settle(number)
         assert not in_flight(number)
+
+
+READS_AHEAD = """if True:
+    import os, sys
+    with open(sys.argv[1], "rb") as data:
+        os.posix_fadvise(data.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+"""
+
+
+def test_also_where_a_control_group_holds_it_back(throttled, tmp_path):
+    """The device counts nothing in flight then."""
+    disk = throttled("ext4", 64 * MIB)
+    data = dirty(disk.point / "data", 2 * MIB)
+    with data.open("rb") as stream:
+        if not flushing._cached_pages(stream.fileno()):
+            pytest.skip("needs Linux 6.5")
+    flush(disk.point)
+    drop([data])
+    disk.throttle.limit_bandwidth(4 * MIB)
+    subprocess.run(disk.throttle.inside([sys.executable, "-c", READS_AHEAD, str(data)]), check=True)
+    begun = time.monotonic()
+    forget([data, tmp_path / "missing"])
+    assert 0.2 < time.monotonic() - begun < flushing.SETTLED
+    with data.open("rb") as stream:
+        assert not flushing._cached_pages(stream.fileno())
+
+
+def test_what_nobody_reads_ahead_is_not_waited_for(disk, monkeypatch):
+    _, point = disk
+    data = dirty(point / "data")
+    flush(point)
+    data.read_bytes()
+    monkeypatch.setattr(flushing.time, "sleep", lambda _: pytest.fail("waited"))
+    forget([data])
 
 
 def test_dropped_data_are_read_from_the_device_again(disk):

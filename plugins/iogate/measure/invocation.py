@@ -40,6 +40,12 @@ class Invocation:
         files = {name: readable(text) for name, text in self.command.files.items()}
         return {"command": readable(shlex.join(self.command.argv)), "files": files}
 
+    @property
+    def buffered(self) -> Sequence[Path]:
+        """What it reads through the page cache, whose speed is not what it is about."""
+        through = self.needs.reads and not (self.needs.direct or self.needs.cached)
+        return (self.place.data, *self.place.more) if through and self.needs.target else ()
+
     def look(self) -> Snapshot:
         """Return what the machine's counters say now."""
         return snapshot(self.site.target.number, self.place.data)

@@ -43,7 +43,7 @@ from iogate.model import (
     Repetition,
     Workload,
 )
-from iogate.target import Fellows, Target, disks_under, drop, flush, settle
+from iogate.target import Fellows, Target, disks_under, drop, flush, forget, settle
 from iogate.target.layout import refusal
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -78,6 +78,8 @@ class LocalBench:
         self._wear = WearAccount(device, self._sites, settings.session)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
+        self._buffered: list[Path] = []
+        """What it read through the page cache."""
 
     @property
     def target(self) -> Target:
@@ -164,6 +166,7 @@ class LocalBench:
         """Count what a repetition wrote that somebody else drove, and return what the audit finds; `beside`
         is what the evidence has of the other clients on this machine. Raises TargetError.
         """
+        self._buffered += run.buffered
         if run.needs.target:
             run.site.check()
         counted = written_between(*(reading.disk for reading in between)) if run.needs.writes else None
@@ -203,6 +206,8 @@ class LocalBench:
         blank = site.blank(needs)
         if needs.target:
             settle(site.target.number)
+            forget(self._buffered)
+            self._buffered.clear()
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
         return Invocation(workload, needs, site, place, command, gating, held, blank)
@@ -221,6 +226,7 @@ class LocalBench:
             raise EngineError(message, remedy=self._more_room if full else self._another_folder) from error
 
     def _run(self, run: Invocation) -> Repetition:
+        self._buffered += run.buffered
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
         with self._wear.written([run], [before]) as outputs:
@@ -322,6 +328,7 @@ class LocalBench:
         """Return a block of slices: both engines run side by side, one of them is always stopped."""
         turns = Turns(pair.slice, handicap=self._handicap)
         runs = self._arms(pair, folder)
+        self._buffered += (file for run in runs for file in run.buffered)
         before = [run.look() for run in runs]
         meter = Meter(runs[1].site.target.number)
         calls = tuple(_call(run, turns.lasting(slices)) for run in runs)

@@ -28,7 +28,6 @@ from types import MappingProxyType
 from typing import BinaryIO
 
 from iogate.errors import EngineError
-from iogate.host.guard import start_guard
 from iogate.host.own_folder import own_file, own_umask
 from iogate.host.tools import tool_path
 
@@ -201,35 +200,41 @@ def _keeping_to(processors: Collection[int]) -> Iterator[None]:
             os.sched_setaffinity(0, usual)
 
 
+_SHELL = "/bin/sh"
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
-# what was started while it looked is found then.
-_GUARD = """
-import os, sys
-longest, variable, mark = int(sys.argv[1]), os.fsencode(sys.argv[2]), b""
-for line in sys.stdin.buffer:
-    mark = line.strip()
-for look in range(2 if mark else 0):
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/" + number + "/environ", "rb") as stream:
-                if variable + b"=" + mark in stream.read(longest).split(b"\\0"):
-                    os.kill(int(number), 9)
-        except OSError:
-            pass
+# what was started while it looked is found then. grep of busybox reads no further than a NUL; what has no
+# program is the kernel's. It is no Python, as who kills pytest may kill each Python that there is.
+_GUARD = f"""
+while read -r line; do mark=$line; done
+[ -n "$mark" ] || exit
+for look in 1 2; do
+    for process in /proc/[0-9]*; do
+        [ -e "$process/exe" ] &&
+            head -c {_LONGEST_ENVIRONMENT} "$process/environ" 2>/dev/null | tr '\\000' '\\n' |
+            grep -qxF "{_MARK}=$mark" && kill -KILL "${{process#/proc/}}"
+    done
+done
 """
 
 
 @cache
 def _guard() -> subprocess.Popen[bytes]:
-    """Return the guard of this process: what is killed by SIGKILL cannot clean up itself. Raises EngineError
-    if there is none.
+    """Return a shell that waits for the end of this process: what is killed by SIGKILL cannot clean up
+    itself. Raises EngineError if there is none.
     """
     try:
-        guard = start_guard(_GUARD, str(_LONGEST_ENVIRONMENT), _MARK)
+        guard = subprocess.Popen(
+            [_SHELL, "-c", _GUARD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+        )
     except OSError as error:
         raise EngineError(
-            f"cannot start a process that ends engines if this one is killed: {error.strerror}",
-            remedy="see how many processes this user may have: ulimit -u",
+            f"cannot start {_SHELL}, which ends engines if this process is killed: {error.strerror}",
+            remedy="a machine that measures needs a shell, that of busybox will do",
         ) from error
     atexit.register(_dismiss, guard)
     return guard

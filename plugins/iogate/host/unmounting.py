@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-from iogate.host.guard import start_guard
 
 # Works in the folder that its first argument has open, whatever its name leads to by now. What it unmounts
 # goes as soon as nobody is there: engines end at the same time. No one waits for another's data.
@@ -25,16 +26,15 @@ for name in sys.argv[2:]:
         ctypes.CDLL(None).umount2(os.fsencode(name), 10)
         break
 """
+_IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def unmounted_with_us(folder: Path, names: Sequence[str]) -> Iterator[None]:
     """Have what is mounted meanwhile at these names in a folder be unmounted if this process is killed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    guard = None  # without one, the next run unmounts what is left
     try:
-        with contextlib.suppress(OSError):
-            guard = start_guard(_GUARD, str(descriptor), *names, keeps=(descriptor,))
+        guard = _start(descriptor, names)
     finally:
         os.close(descriptor)
     try:
@@ -43,3 +43,22 @@ def unmounted_with_us(folder: Path, names: Sequence[str]) -> Iterator[None]:
         if guard:
             guard.kill()
             guard.communicate()
+
+
+def _start(folder: int, names: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Start the guard; without one, the next run unmounts what is left."""
+    python = sys.executable or os.path.realpath("/proc/self/exe")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _IGNORED)  # it keeps them blocked
+    try:
+        return subprocess.Popen(
+            [python, "-I", "-S", "-c", _GUARD, str(folder), *names],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(folder,),
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -203,28 +204,38 @@ def test_the_guard_leaves_no_warning_when_python_ends(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_what_sigkill_leaves_is_ended_whatever_programs_a_machine_has(tmp_path):
-    """That of a grep that reads no further than the first NUL, as that of busybox, was not."""
-    script = """if True:
-        import os, signal, sys
-        from pathlib import Path
-        from iogate.host.process import start
-        sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
-        with start([(sleeper, Path(sys.argv[1]))]) as (program,):
-            print(program.process.pid, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
-    """
-    environment = {"FIRST": "of all", "PYTHONPATH": str(PLUGINS), "PATH": ""}
-    argv = [sys.executable, "-c", script, str(tmp_path)]
+OF_BUSYBOX = """#!/bin/sh
+{sed} -z 1q | {tr} -d '\\000' | exec {grep} "$@"
+"""
+CUT_OFF = """if True:
+    import os, signal, sys
+    from pathlib import Path
+    from iogate.host.process import start
+    with start([(["sleep", "600"], Path(sys.argv[1]))]) as (program,):
+        print(program.process.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_sigkill_leaves_is_ended_whatever_grep_a_machine_has(tmp_path):
+    """That of busybox reads no further than the first NUL: fio went on writing to the device."""
+    grep = tmp_path / "grep"
+    grep.write_text(OF_BUSYBOX.format(**{name: shutil.which(name) for name in ("sed", "tr", "grep")}))
+    grep.chmod(0o755)
+    done = subprocess.run([grep, "-q", "b"], input=b"a\0b", check=False)
+    assert done.returncode == 1
+    environment = {"FIRST": "of all", "PYTHONPATH": str(PLUGINS), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    argv = [sys.executable, "-c", CUT_OFF, str(tmp_path)]
     done = subprocess.run(argv, check=False, capture_output=True, text=True, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr
     eventually(lambda: _gone(int(done.stdout)))
 
 
-def test_a_guard_that_cannot_be_started_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
+def test_a_machine_without_a_shell_is_told_what_it_lacks(tmp_path, monkeypatch):
+    """As a container of Python and fio alone may be."""
+    monkeypatch.setattr(process, "_SHELL", str(tmp_path / "none"))
     monkeypatch.setattr(process, "_guard", process._guard.__wrapped__)
-    with pytest.raises(EngineError, match=r"(?s)cannot start a process .*: No such file.*ulimit -u"):
+    with pytest.raises(EngineError, match=r"(?s)cannot start .*none, .*: No such file.*needs a shell"):
         run(["true"], folder=tmp_path, timeout=30)
 
 

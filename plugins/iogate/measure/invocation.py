@@ -28,6 +28,7 @@ class Invocation:
     gating: Sequence[str]
     held: Path
     blank: float | None = None
+    trimmed: bool = False
 
     @property
     def folder(self) -> Path:

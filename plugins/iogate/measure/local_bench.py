@@ -210,7 +210,8 @@ class LocalBench:
             self._buffered.clear()
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        return Invocation(workload, needs, site, place, command, gating, held, blank)
+        trimmed = needs.target and site.trimmed
+        return Invocation(workload, needs, site, place, command, gating, held, blank, trimmed)
 
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
         """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
@@ -285,6 +286,7 @@ class LocalBench:
             after=after,
             link=self._device.link,
             blank=run.blank,
+            trimmed=run.trimmed,
             **beside,
         )
         return audit(evidence, run.workload.waive)

@@ -160,12 +160,23 @@ def blank_blocks(evidence: Evidence) -> Findings:
     """Find a block device that was never written, or was trimmed, where it is read.
 
     `suspect` if a quarter or more of 64 blocks, spread over what is read, have nothing in them but zeros (or
-    ones): such reads may never reach the medium, and are slower once the device holds data.
+    ones): such reads may never reach the medium, and are slower once the device holds data. `invalid` if a
+    workload of this run trims blocks there, and any of the 64 is empty.
 
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`.
     """
     share = evidence.blank
-    if share is None or share < _BLANK or not evidence.claimed("read") or evidence.given("verify"):
+    if not share or not evidence.claimed("read") or evidence.given("verify"):
+        return
+    if evidence.trimmed:
+        yield finding(
+            "invalid",
+            f"{share:.0%} of the blocks that were looked at are empty, and a workload of this run trims "
+            "blocks: reads of them may never reach the medium",
+            "measure what trims in a run of its own, and write data to all that is read behind it",
+        )
+        return
+    if share < _BLANK:
         return
     yield finding(
         "suspect",

@@ -328,7 +328,7 @@ def test_a_strict_run_reads_its_baselines_and_measures_whatever_a_file_says(proj
     said = (
         [["--co"], ["--collectonly"]]
         if flag == "--collect-only"
-        else [[f"{flag}=same"], ["-o", "io_against=same"]]
+        else [[f"{flag}=same"], ["-o", "io_against=same"], ["--override-ini=io_against=same"]]
     )
     for words in said:
         told = project.run("suites", "--io-strict", *words)

@@ -213,6 +213,10 @@ class Alternates(Protocol):
         """Return of how many processes a run consists while it is at work."""
         ...
 
+    def in_flight(self, options: Mapping[str, Any]) -> int:
+        """Return how many I/Os a run keeps in flight at most."""
+        ...
+
     def processors(self, options: Mapping[str, Any]) -> int:
         """Return how many processors a run can keep busy at most; 0 if it chooses them or its memory itself,
         or starts threads of its own: then nobody else may choose.

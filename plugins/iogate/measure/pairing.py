@@ -30,6 +30,7 @@ _UNLIKE, _UNLIKE_ON_TARGETS = 1.25, 1.1
 """Times that the ratio of the arms in slices may be that in all of their time: on one disk who is started
 first has it for himself for a moment (a sixth, as measured), on two it is 1.02 where there is no limit.
 """
+_UNLIKE_IN_FLIGHT = 0.01  # of the I/Os in a slice
 _ALIKE = 2  # blocks in a row: in one something else may have stalled
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
 LONG = 1.5
@@ -84,19 +85,25 @@ class Pairing:
         of Linux (io.max of a cgroup) lets I/Os through each 100 ms (each 20 ms before SSDs): throtl_slice in
         block/blk-throttle.c. Whole runs, where the arms do not stand to each other in their slices as they do
         in all of their time, as behind a throttle each: what it grants to a stopped arm, one does when its
-        turn comes, and the other before that.
+        turn comes, and the other before that. So they do where bursts are those of two targets, and where
+        one arm has more in flight than the other: what of it ends while an arm is stopped is as many as the
+        arm begins at once when it goes on.
         """
         if self.slices is None or len(blocks) != _ALIKE:
             return None
-        bursts = all(_in_bursts(block.slices) for block in blocks)
-        if bursts and not self.chosen and self.slice < _WHOLE_BURSTS:
-            return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
+        why = ""
+        if all(_in_bursts(block.slices) for block in blocks):
+            if self.places == "targets":
+                why = "two targets let I/Os through in bursts, as behind a limit each"
+            elif not self.chosen and self.slice < _WHOLE_BURSTS:
+                return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
+        first, second = (_alternating(item).in_flight(item.options) for item in workloads)
+        if min(_share_of_slice(abs(first - second), block) for block in blocks) > _UNLIKE_IN_FLIGHT:
+            why = "one arm has more in flight than the other, beside what a slice holds"
         most = _UNLIKE_ON_TARGETS if self.places == "targets" else _UNLIKE
-        apart = [abs(math.log(_apart_from_all_time(block))) for block in blocks]
-        if min(apart) <= math.log(most):
-            return None
-        why = "slices do not hold what the arms do, as behind a limit each"
-        return replace(self, slices=None, seconds=_whole_runs_of(workloads), why=why)
+        if min(abs(math.log(_apart_from_all_time(block))) for block in blocks) > math.log(most):
+            why = "slices do not hold what the arms do, as behind a limit each"
+        return replace(self, slices=None, seconds=_whole_runs_of(workloads), why=why) if why else None
 
     def pair(self, workloads: tuple[Workload, Workload], number: int, seed: str) -> Pair:
         """Return what block `number` (from 0) of a trial alternates; `seed` is the trial's."""
@@ -148,6 +155,21 @@ def _apart_from_all_time(block: Repetition) -> float:
             return 1.0
         rates.append((moved / seconds) / (claimed / lasted))
     return rates[1] / rates[0]
+
+
+def _share_of_slice(operations: int, block: Repetition) -> float:
+    """Return how large a part so many I/Os are of those in a slice of the slower arm, in the mean; 0 if that
+    is not known.
+    """
+    shares = []
+    for arm, whole in zip(ARMS, (block.base, block), strict=True):
+        own = [item.read + item.written for item in block.slices if item.arm == arm]
+        done = list(whole.output.traffic.values()) if whole else []
+        moved, number = sum(one.bytes for one in done), sum(one.operations for one in done)
+        if not (sum(own) and moved and number):
+            return 0.0
+        shares.append(operations / (statistics.fmean(own) * number / moved))
+    return max(shares)
 
 
 def _in_bursts(slices: Sequence[Slice]) -> bool:

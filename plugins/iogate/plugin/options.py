@@ -21,7 +21,6 @@ from iogate.units import parse_duration, parse_share, parse_size, size_text
 _OVERRIDES = ("-o", "--override-ini")
 _SAID = {"io_update": "--update-baselines", "io_plan": "--io-plan", "io_resume": "--io-resume"}
 """What a file does not choose for all runs: they would store, or pass, what nobody asked for."""
-_ADDOPTS = re.compile(r"(?:-o|--override-ini=)addopts=")
 
 
 @dataclass(frozen=True)
@@ -241,11 +240,10 @@ def _says(words: Iterable[str], flag: str) -> bool:
     """Return whether a flag is one of these words, or in those of `-o addopts=...` among them."""
     before = ""
     for word in words:
-        whole = f"-o{word}" if before in _OVERRIDES else word  # a word of its own, or not
-        options = _ADDOPTS.match(whole)
-        if flag in (word.partition("=")[0], whole.partition("=")[0]) or (
-            options and _says(_split(whole[options.end() :]), flag)
-        ):
+        apart = before in _OVERRIDES  # a word of its own, or not
+        whole = f"-o{word}" if apart else re.sub(f"^{_OVERRIDES[1]}=", "-o", word)
+        named, _, value = whole.partition("=")
+        if flag in (word.partition("=")[0], named) or (named == "-oaddopts" and _says(_split(value), flag)):
             return True
         before = word
     return False

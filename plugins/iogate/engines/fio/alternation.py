@@ -11,6 +11,7 @@ from iogate.units import parse_size, size_text
 
 _COUNTED = frozenset({"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2"})
 """The ioengines whose direct I/O the kernel counts for the process that submits it."""
+_SYNCHRONOUS = _COUNTED - {"libaio", "io_uring", "posixaio"}
 _ONE_THREAD = _COUNTED - {"posixaio"}
 """The ioengines that start no threads: io_uring's workers belong to the kernel, and keep to no affinity."""
 _PLACED = ("cpus_allowed", "cpumask", "numa_", "sqthread_poll", "mem", "iomem", "hugepage")
@@ -93,6 +94,14 @@ def processes(options: Mapping[str, Any]) -> int:
     """Return the number of processes: fio itself, and one for each job that is no thread."""
     each = jobs(options).values()
     return 1 + sum(0 if _flag(job, "thread") else int(job["numjobs"]) for job in each)
+
+
+def in_flight(options: Mapping[str, Any]) -> int:
+    """Return how many I/Os are in flight at most: iodepth x numjobs, of synchronous ioengines one each."""
+    each = jobs(options).values()
+    return sum(
+        int(job["numjobs"]) * (1 if job["ioengine"] in _SYNCHRONOUS else int(job["iodepth"])) for job in each
+    )
 
 
 def processors(options: Mapping[str, Any]) -> int:

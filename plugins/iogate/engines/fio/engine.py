@@ -186,6 +186,9 @@ class Fio:
     def processes(self, options: Mapping[str, Any]) -> int:
         return alternation.processes(options)
 
+    def in_flight(self, options: Mapping[str, Any]) -> int:
+        return alternation.in_flight(options)
+
     def processors(self, options: Mapping[str, Any]) -> int:
         return alternation.processors(options)
 

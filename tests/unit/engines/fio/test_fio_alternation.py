@@ -200,3 +200,16 @@ def test_the_processes_are_fio_and_its_jobs_but_for_threads(given, count):
 )
 def test_each_job_keeps_a_processor_busy_unless_it_chooses_or_starts_threads(given, count):
     assert FIO.processors(given) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        (options(ioengine="libaio", iodepth=8), 8),
+        (options(ioengine="libaio", iodepth=8, numjobs=4), 32),
+        (options(ioengine="psync", iodepth=8, numjobs=4), 4),
+        (jobs_of(ioengine="libaio", iodepth=16), 32),
+    ],
+)
+def test_each_job_keeps_as_many_in_flight_as_its_depth_unless_it_is_synchronous(given, count):
+    assert FIO.in_flight(given) == count

@@ -15,7 +15,7 @@ from iogate.errors import EngineError, TargetError
 from iogate.host import process
 from iogate.host.meter import in_flight
 from iogate.host.mounts import mount_of
-from iogate.target import drop, flush, flushing, forget, settle
+from iogate.target import drop, flush, flushing, forget
 from loops import MIB, Loops, need
 from projects import Project
 from waiting import eventually
@@ -105,8 +105,14 @@ def test_a_flush_of_a_device_writes_what_is_dirty_of_it(tmp_path):
         assert written(device) - before >= 8 * MIB
 
 
-def test_a_repetition_waits_for_what_the_kernel_reads_ahead(tmp_path, monkeypatch):
-    """Others, who keep a device busy for ever, are not waited for."""
+@pytest.fixture(params=[True, False], ids=["of the file", "of the device"])
+def what_tells(request, monkeypatch):
+    """What tells that something is on its way: Linux since 6.5, and before."""
+    if not request.param:
+        monkeypatch.setattr(flushing, "_cached_pages", lambda descriptor: None)
+
+
+def test_what_the_kernel_reads_ahead_is_waited_for_but_not_without_end(tmp_path, monkeypatch, what_tells):
     need("nbdkit", "nbdfuse")
     with FaultyDevice(tmp_path) as faulty:
         point = faulty.mounted()
@@ -118,11 +124,12 @@ def test_a_repetition_waits_for_what_the_kernel_reads_ahead(tmp_path, monkeypatc
             os.posix_fadvise(stream.fileno(), 0, MIB, os.POSIX_FADV_WILLNEED)
             eventually(lambda: in_flight(number))
             monkeypatch.setattr(flushing, "SETTLED", 0.05)
-            settle(number)
+            forget([data], number)
             assert in_flight(number)
-        monkeypatch.undo()
-        settle(number)
-        assert not in_flight(number)
+        monkeypatch.setattr(flushing, "SETTLED", 60.0)
+        begun = time.monotonic()
+        forget([data], number)
+        assert not in_flight(number) and time.monotonic() - begun < 60
 
 
 READS_AHEAD = """if True:
@@ -137,14 +144,14 @@ def test_also_where_a_control_group_holds_it_back(throttled, tmp_path):
     disk = throttled("ext4", 64 * MIB)
     data = dirty(disk.point / "data", 2 * MIB)
     with data.open("rb") as stream:
-        if not flushing._cached_pages(stream.fileno()):
+        if flushing._cached_pages(stream.fileno()) is None:
             pytest.skip("needs Linux 6.5")
     flush(disk.point)
     drop([data])
     disk.throttle.limit_bandwidth(4 * MIB)
     subprocess.run(disk.throttle.inside([sys.executable, "-c", READS_AHEAD, str(data)]), check=True)
     begun = time.monotonic()
-    forget([data, tmp_path / "missing"])
+    forget([tmp_path / "missing", data], None)
     assert 0.2 < time.monotonic() - begun < flushing.SETTLED
     with data.open("rb") as stream:
         assert not flushing._cached_pages(stream.fileno())
@@ -156,7 +163,7 @@ def test_what_nobody_reads_ahead_is_not_waited_for(disk, monkeypatch):
     flush(point)
     data.read_bytes()
     monkeypatch.setattr(flushing.time, "sleep", lambda _: pytest.fail("waited"))
-    forget([data])
+    forget([data], None)
 
 
 def test_dropped_data_are_read_from_the_device_again(disk):

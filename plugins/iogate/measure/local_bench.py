@@ -43,7 +43,7 @@ from iogate.model import (
     Repetition,
     Workload,
 )
-from iogate.target import Fellows, Target, disks_under, drop, flush, forget, settle
+from iogate.target import Fellows, Target, disks_under, drop, flush, forget
 from iogate.target.layout import refusal
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -205,9 +205,9 @@ class LocalBench:
         held = self._keep(folder, command.files)
         blank = site.blank(needs)
         if needs.target:
-            settle(site.target.number)
-            forget(self._buffered)
-            self._buffered.clear()
+            if self._buffered:
+                forget(self._buffered, site.target.number)
+                self._buffered.clear()
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
         trimmed = needs.target and site.trimmed

@@ -245,7 +245,10 @@ def merge_files(files: Sequence[Path], name: str = "") -> tuple[str, int]:
             f"{one_line(shown)} cannot be merged:",
             *(f"  {no_commands(str(one))}" for one in error.errors),
         ]
-        return "\n".join([*told, "  take one side, or measure again with --update-baselines"]), 1
+        remedy = (
+            "take one side, and `iogate baseline drop --session` what the other dropped, or measure again"
+        )
+        return "\n".join([*told, f"  {remedy} (--update-baselines)"]), 1
     except IogateError as error:
         return no_commands(f"{shown} cannot be merged: {error}"), 1
     return one_line(f"{shown} is merged"), 0

@@ -3,7 +3,7 @@
 `resolve` and `refusals` only look; `open_target` takes it, one run at a time, and leaves it as it was.
 """
 
-from iogate.target.flushing import drop, flush, forget, settle
+from iogate.target.flushing import drop, flush, forget
 from iogate.target.locks import Fellows
 from iogate.target.opening import disks_under, open_target
 from iogate.target.refusals import refusals
@@ -23,5 +23,4 @@ __all__ = [
     "open_target",
     "refusals",
     "resolve",
-    "settle",
 ]

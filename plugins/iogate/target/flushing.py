@@ -26,21 +26,12 @@ PATIENCE = LONG
 """Seconds that a flush may take."""
 
 SETTLED = 2.0
-"""Seconds that are waited for what is in flight: 4 MiB that were read ahead, at 2 MiB/s. Others never end."""
+"""Seconds that are waited for what is read ahead: 4 MiB at 2 MiB/s."""
 
 _LOOK = 0.005  # seconds
 _CACHESTAT = 451  # on every architecture
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-def settle(number: str | None) -> None:
-    """Wait until nothing is in flight on a block device (`8:1`; None: no device), or others have kept it busy
-    for so long that they are no rest of a workload.
-    """
-    until = time.monotonic() + SETTLED
-    while in_flight(number) and time.monotonic() < until:
-        time.sleep(_LOOK)
 
 
 def flush(path: Path) -> None:
@@ -70,30 +61,33 @@ def drop(files: Iterable[Path]) -> None:
             _opened(file, lambda descriptor: os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED))
 
 
-def forget(files: Iterable[Path]) -> None:
-    """Drop files that were read through the page cache, and wait for what of them is read ahead, which
-    the kernel drops no sooner, as long as for what is in flight: what a control group holds back the device
-    has not seen. Before Linux 6.5 nobody tells of it; see cachestat in include/uapi/linux/mman.h.
+def forget(files: Iterable[Path], number: str | None) -> None:
+    """Drop files that were read through the page cache, and wait for what of them is read ahead, which the
+    kernel drops no sooner. `number` is that of the block device (`8:1`; None: no device) under them.
+
+    Before Linux 6.5 nobody tells what of a file is on its way (cachestat in include/uapi/linux/mman.h): then
+    what the device has in flight is waited for, of which it has not seen what a control group holds back.
     """
+    until = time.monotonic() + SETTLED
     for file in files:
         with contextlib.suppress(OSError):
-            _opened(file, _forget)
+            _opened(file, lambda descriptor: _forget(descriptor, number, until))
 
 
-def _forget(descriptor: int) -> None:
-    until = time.monotonic() + SETTLED
+def _forget(descriptor: int, number: str | None, until: float) -> None:
     while time.monotonic() < until:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        if not _cached_pages(descriptor):
+        pages = _cached_pages(descriptor)
+        if not (in_flight(number) if pages is None else pages):
             return
         time.sleep(_LOOK)
 
 
-def _cached_pages(descriptor: int) -> int:
-    """Return how many pages of an open file are in the page cache, or on their way there; 0 if unknown."""
+def _cached_pages(descriptor: int) -> int | None:
+    """Return how many pages of an open file are in the page cache, or on their way there; None if unknown."""
     whole, found = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
     failed = ctypes.CDLL(None).syscall(_CACHESTAT, descriptor, ctypes.byref(whole), ctypes.byref(found), 0)
-    return 0 if failed else found[0]
+    return None if failed else found[0]
 
 
 def _sync(descriptor: int) -> None:

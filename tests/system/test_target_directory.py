@@ -16,6 +16,7 @@ import loops
 from iogate.audit import Evidence, audit, snapshot
 from iogate.errors import TargetError
 from iogate.host import fiemap
+from iogate.host.environment import observe
 from iogate.host.mounts import block_number
 from iogate.model import Device, Needs, Output, Traffic
 from iogate.target import layout, leftovers, marker, open_target, refusals, resolve, scratch
@@ -179,6 +180,16 @@ def test_and_where_they_do_not_all_of_one_size_share_one(made):
         before = fragments(data)
         overwrite(data)
         assert (fragments(data), place.written) == (before, READS.size)
+
+
+def test_attributes_that_files_inherit_are_a_part_of_what_is_judged(made):
+    """Of `chattr +C` between two runs nobody heard, and a device that had lost 12% was `improved` by 30%."""
+    need("mkfs.btrfs", "chattr")
+    _, point = made.formatted("btrfs", 128 * MIB)
+    told = [observe(None, point).subject["folder_attributes"]]
+    run("chattr", "+CS", point)
+    told.append(observe(None, point).subject["folder_attributes"])
+    assert told == ["none", "sync, no copy-on-write"]
 
 
 def test_nor_where_those_below_do(made):

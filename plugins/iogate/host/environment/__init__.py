@@ -46,9 +46,10 @@ def observe(target_number: str | None, target_path: Path, root: Path = Path("/")
     number = target_number or (mount.number if mount else "")
     disks = disk.whole_disks(number, mount.source if mount else "", root)
     space = disk.free_space(target_path) if mount else ""
+    told = {**disk.file_system(mount), "folder_attributes": disk.attributes(target_path) if mount else ""}
     return Environment(
         identity=known_facts({**machine.identity(root), **disk.identity(disks)}),
-        subject=known_facts({**machine.subject(root), **disk.file_system(mount), **disk.subject(disks)}),
+        subject=known_facts({**machine.subject(root), **told, **disk.subject(disks)}),
         state=known_facts({**machine.state(root), **disk.state(disks), "free_space": space}),
         boot=machine.boot(root),
     )

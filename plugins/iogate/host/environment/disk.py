@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,6 +33,35 @@ def file_system(mount: Mount | None) -> dict[str, str]:
         return {}
     options = dict.fromkeys((*mount.own_options.split(","), *mount.options.split(",")))
     return {"file_system": mount.file_system, "mount_options": ",".join(options)}
+
+
+_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS of 64 bit: ioctl_iflags(2)
+_ATTRIBUTES = {
+    0x4: "compressed",
+    0x8: "sync",
+    0x800: "encrypted",
+    0x4000: "data journalled",
+    0x10000: "dirsync",
+    0x800000: "no copy-on-write",
+    0x2000000: "dax",
+}
+
+
+def attributes(folder: Path) -> str:
+    """Return what files inherit that are made in a folder, as far as it changes their speed (chattr(1)):
+    `none`, or all of it; empty where nobody tells.
+    """
+    flags = bytearray(8)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.ioctl(descriptor, _GET_FLAGS, flags)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return ""
+    found = int.from_bytes(flags[:4], sys.byteorder)  # whatever the number says, the kernel writes 32 bits
+    return ", ".join(name for flag, name in _ATTRIBUTES.items() if found & flag) or "none"
 
 
 def free_space(path: Path) -> str:

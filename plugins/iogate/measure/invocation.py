@@ -10,6 +10,7 @@ from typing import Any
 
 from iogate.audit import snapshot
 from iogate.audit.snapshot import Snapshot
+from iogate.host.mounts import IN_MEMORY
 from iogate.measure.sites import Site
 from iogate.model import Command, Needs, Place, Workload
 
@@ -43,9 +44,11 @@ class Invocation:
 
     @property
     def buffered(self) -> Sequence[Path]:
-        """What it reads through the page cache, whose speed is not what it is about."""
-        through = self.needs.reads and not (self.needs.direct or self.needs.cached)
-        return (self.place.data, *self.place.more) if through and self.needs.target else ()
+        """What it reads through the page cache from a device, unless the page cache is what it is about."""
+        needs = self.needs
+        through = needs.target and needs.reads and not (needs.direct or needs.cached)
+        memory = self.site.target.backing in IN_MEMORY
+        return (self.place.data, *self.place.more) if through and not memory else ()
 
     def look(self) -> Snapshot:
         """Return what the machine's counters say now."""

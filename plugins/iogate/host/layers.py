@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iogate.host.blockdevice import BlockDevice, closure
-from iogate.host.mounts import IN_MEMORY, Mount, backing, mounts
+from iogate.host.mounts import IN_MEMORY, IN_PLACE, Mount, backing, mounts
 
 MEMORY = re.compile(r"z?ram\d+")
 """Names of block devices that are memory."""
@@ -34,6 +34,14 @@ def layers(number: str, root: Path = Path("/")) -> Layers:
     mounts_below = (_mount_below(device, root) for device in below if device.file_system_below)
     types = frozenset(mount.file_system if mount else "" for mount in mounts_below)
     return Layers(next(cached, ""), next(memory, ""), types)
+
+
+def writes_in_place(held: str | None, number: str | None, root: Path = Path("/")) -> bool:
+    """Return whether what is overwritten in a file is written where it was: by a file system of a type, which
+    has it `held` (None: nobody knows), on the block device of this number, and by those below that.
+    """
+    below = layers(number, root).file_systems if number else ()
+    return {held, *below} <= IN_PLACE
 
 
 def _below(device: BlockDevice, root: Path) -> list[BlockDevice]:

@@ -50,6 +50,7 @@ class Appender(Recorder):
             self._other = not_here(self._sessions, environment)
         else:
             super().check(environment)
+            self._judge.check_data(environment)
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         recorded = super().verdict(repetitions, cut_short)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from iogate import engines
 from iogate.errors import MeasurementError
-from iogate.host.environment import differences, identity_changes, lost_disk
+from iogate.host.environment import differences, identity_changes, lost_disk, shared_data
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
 from iogate.judge.heat import Heat, Likeness, OutOfPlace, Places
@@ -150,10 +150,11 @@ class BaselineJudge:
 
     def check(self, environment: Environment) -> None:
         """Raise MeasurementError if the baseline is of another machine, or of another model if it holds for
-        all machines of that.
+        all machines of that; or of data that are laid out otherwise by now.
         """
         if lost := lost_disk(self.baseline.environment, environment):
             raise MeasurementError(f"the baseline is of another machine: {lost}", remedy=_NOT_MOUNTED)
+        self.check_data(environment)
         known = self.baseline.environment.identity
         mismatch = identity_changes(known, environment.identity)
         if not mismatch:
@@ -163,6 +164,16 @@ class BaselineJudge:
             raise MeasurementError(
                 f"the baseline is of another machine: {'; '.join(mismatch)}",
                 remedy=_ANOTHER_MODEL if unlike else _ANOTHER_ONE,
+            )
+
+    def check_data(self, environment: Environment) -> None:
+        """Raise MeasurementError if the workload reads data that are laid out otherwise by now."""
+        needs = engines.load(self.workload.engine).needs(self.workload)
+        if needs.reads and needs.size and shared_data(self.baseline.environment, environment):
+            raise MeasurementError(
+                "the baseline is of data that others wrote to, and fragmented, as the file system does not "
+                "write in place: by now they are apart",
+                remedy="record it again with --update-baselines",
             )
 
     def differences(self, environment: Environment) -> Sequence[str]:

@@ -97,8 +97,7 @@ class Pairing:
                 why = "two targets let I/Os through in bursts, as behind a limit each"
             elif not self.chosen and self.slice < _WHOLE_BURSTS:
                 return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
-        first, second = (_alternating(item).in_flight(item.options) for item in workloads)
-        if min(_share_of_slice(abs(first - second), block) for block in blocks) > _UNLIKE_IN_FLIGHT:
+        if min(_unlike_in_flight(block, workloads) for block in blocks) > _UNLIKE_IN_FLIGHT:
             why = "one arm has more in flight than the other, beside what a slice holds"
         most = _UNLIKE_ON_TARGETS if self.places == "targets" else _UNLIKE
         if min(abs(math.log(_apart_from_all_time(block))) for block in blocks) > math.log(most):
@@ -157,19 +156,22 @@ def _apart_from_all_time(block: Repetition) -> float:
     return rates[1] / rates[0]
 
 
-def _share_of_slice(operations: int, block: Repetition) -> float:
-    """Return how large a part so many I/Os are of those in a slice of the slower arm, in the mean; 0 if that
-    is not known.
+def _unlike_in_flight(block: Repetition, workloads: Sequence[Workload]) -> float:
+    """Return by how much one arm has more in flight than the other, in I/Os or in bytes, as a part of what a
+    slice of the slower arm holds in the mean; 0 if that is not known.
     """
-    shares = []
-    for arm, whole in zip(ARMS, (block.base, block), strict=True):
+    flying: list[tuple[float, float]] = []  # I/Os, and bytes
+    held: list[tuple[float, float]] = []
+    for arm, whole, workload in zip(ARMS, (block.base, block), workloads, strict=True):
         own = [item.read + item.written for item in block.slices if item.arm == arm]
         done = list(whole.output.traffic.values()) if whole else []
         moved, number = sum(one.bytes for one in done), sum(one.operations for one in done)
         if not (sum(own) and moved and number):
             return 0.0
-        shares.append(operations / (statistics.fmean(own) * number / moved))
-    return max(shares)
+        size, depth = moved / number, _alternating(workload).in_flight(workload.options)
+        flying.append((depth, depth * size))
+        held.append((statistics.fmean(own) / size, statistics.fmean(own)))
+    return max(abs(flying[0][n] - flying[1][n]) / min(held[0][n], held[1][n]) for n in (0, 1))
 
 
 def _in_bursts(slices: Sequence[Slice]) -> bool:

@@ -10,8 +10,8 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
-from iogate.host.layers import layers
-from iogate.host.mounts import IN_PLACE, WITHOUT_OWNERS, number_text
+from iogate.host.layers import writes_in_place
+from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
 from iogate.model import Device, Needs
 from iogate.target import destroy
@@ -68,7 +68,7 @@ def open_target(
         home = stack.enter_context(
             scratch_folder(parent, target.path, owners=target.file_system not in WITHOUT_OWNERS)
         )
-        yield FolderScratch(home, check, in_place=_writes_in_place(target))
+        yield FolderScratch(home, check, in_place=writes_in_place(target.backing, target.number))
 
 
 class _DeviceScratch(contextlib.ExitStack):
@@ -121,12 +121,6 @@ class _DeviceScratch(contextlib.ExitStack):
 
     def readable(self, text: str) -> str:
         return text.replace(str(self._held), quotable(self._target.path))
-
-
-def _writes_in_place(target: Target) -> bool:
-    """Return whether what is overwritten in a directory, and in files below, is written where it was."""
-    below = layers(target.number).file_systems if target.number else ()
-    return {target.backing, *below} <= IN_PLACE
 
 
 def disks_under(target: Target) -> list[str]:

@@ -190,6 +190,7 @@ def test_a_pc_is_known_by_its_firmware_and_the_disk_below_its_encryption(pc, tmp
     assert subject == {
         "file_system": "btrfs",
         "mount_options": "rw,relatime,ssd",
+        "data_files": "apart",
         "disk_firmware": "3B6Q",
         "driver": "sd",
         "scheduler": "mq-deadline",

@@ -13,6 +13,7 @@ from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.judge import GateOptions
 from iogate.judge.recorder import Recorder
 from iogate.model import Environment, Output, Repetition, Tolerance, Verdict
+from workloads import declared
 
 A = reads("a")
 NOWHERE = Environment()
@@ -241,6 +242,40 @@ def test_a_file_system_of_several_disks_does_not_always_find_them(folder):
     judges(folder).appoint(A, (READ,)).check(Environment(LAB_7.identity, {"file_system": "btrfs"}))
     with pytest.raises(MeasurementError, match="nothing is known of a disk here"):
         judges(folder).appoint(A, (READ,)).check(Environment(LAB_7.identity, {"file_system": "zfs"}))
+
+
+APART = {"data_files": "apart"}
+
+
+@pytest.mark.parametrize("update", [None, "append"])
+def test_a_baseline_of_data_that_others_wrote_to_is_none_of_data_that_are_apart(folder, update):
+    """On btrfs they were fragmented: reads that had lost 40% were `improved` by 233% once they were not."""
+    btrfs = {"file_system": "btrfs"}
+    store(folder, A, environment=Environment(subject=btrfs))
+    more = {"update": update} if update else {}
+    with pytest.raises(MeasurementError, match="of data that others wrote to"):
+        judges(folder, **more).appoint(A, (READ,)).check(Environment(subject={**btrfs, **APART}))
+    judges(folder, **more).appoint(A, (READ,)).check(Environment(subject=btrfs))
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param({"file_system": "btrfs", **APART}, id="which knows them apart"),
+        pytest.param({}, id="imported, or published"),
+        pytest.param({"file_system": "overlay"}, id="on a layer of nobody knows what"),
+    ],
+)
+def test_any_other_baseline_holds_where_data_are_apart(folder, known):
+    store(folder, A, environment=Environment(subject=known))
+    judges(folder).appoint(A, (READ,)).check(Environment(subject={"file_system": "btrfs", **APART}))
+
+
+def test_what_writes_alone_does_not_care_who_else_wrote_there(folder):
+    writes = replace(declared("fio", rw="randwrite", bs="4k", size="64M"), suite="demo")
+    store(folder, writes, environment=Environment(subject={"file_system": "btrfs"}))
+    judge = judges(folder).appoint(writes, (READ,))
+    judge.check(Environment(subject={"file_system": "btrfs", **APART}))
 
 
 def test_any_machine_of_the_model_is_held_against_a_good_one_where_that_is_said(folder):

@@ -142,8 +142,10 @@ def test_whole_runs_have_no_slices_that_bursts_are_cut_by():
     assert pairing().otherwise(blocks_that_moved(), BOTH) is None
 
 
-def blocks_of_arms(*ratios, claimed=(1.0, 1.0)):
-    """Blocks whose arms stand to each other so in their slices, and as `claimed` in all of their time."""
+def blocks_of_arms(*ratios, claimed=(1.0, 1.0), sizes=(4096, 4096)):
+    """Blocks whose arms stand to each other so in their slices, and as `claimed` in all of their time; their
+    I/Os are of these sizes.
+    """
     found = []
     for ratio in ratios:
         arms = zip("ABBA" * 7, itertools.count())
@@ -152,8 +154,12 @@ def blocks_of_arms(*ratios, claimed=(1.0, 1.0)):
             for arm, n in arms
         )
         first, second = (
-            Repetition(Output({}, {"read": Traffic(round(4e6 * each), 1000, 2.3)}), 2.5, "")
-            for each in claimed
+            Repetition(
+                Output({}, {"read": Traffic(round(4e6 * each), round(1000 * each * 4096 / block), 2.3)}),
+                2.5,
+                "",
+            )
+            for each, block in zip(claimed, sizes, strict=True)
         )
         found.append(replace(second, base=first, slices=slices))
     return found
@@ -198,6 +204,13 @@ def test_arms_of_unlike_depth_are_whole_runs_where_that_is_a_part_of_a_slice(cho
     found = pairing(slice=chosen).otherwise(blocks_of_arms(1, 1), of_depths(4, 32))
     assert found.slices is None and "more in flight" in found.why
     assert pairing(slice=chosen).otherwise(blocks_of_arms(1, 1), of_depths(32, 4)).slices is None
+
+
+def test_so_are_those_of_unlike_blocks():
+    """At 40 MB/s 32 KiB was 5.8% slower than 4 KiB at the same depth, and by hand as fast."""
+    found = pairing().otherwise(blocks_of_arms(1, 1, sizes=(4096, 32768)), of_depths(8, 8))
+    assert found.slices is None and "more in flight" in found.why
+    assert pairing().otherwise(blocks_of_arms(1, 1, sizes=(4096, 4160)), of_depths(8, 8)) is None
 
 
 @pytest.mark.parametrize("depths", [(32, 32), (8, 9)])

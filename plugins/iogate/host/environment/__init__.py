@@ -18,6 +18,7 @@ from iogate.host.environment.compare import (
     lost_disk,
     material,
     model_of,
+    shared_data,
 )
 from iogate.host.environment.files import known_facts
 from iogate.model import Environment
@@ -32,6 +33,7 @@ __all__ = [
     "material",
     "model_of",
     "observe",
+    "shared_data",
 ]
 
 
@@ -46,10 +48,17 @@ def observe(target_number: str | None, target_path: Path, root: Path = Path("/")
     number = target_number or (mount.number if mount else "")
     disks = disk.whole_disks(number, mount.source if mount else "", root)
     space = disk.free_space(target_path) if mount else ""
-    told = {**disk.file_system(mount), "folder_attributes": disk.attributes(target_path) if mount else ""}
+    folder = {"folder_attributes": disk.attributes(target_path), **disk.data_files(mount, root)}
     return Environment(
         identity=known_facts({**machine.identity(root), **disk.identity(disks)}),
-        subject=known_facts({**machine.subject(root), **told, **disk.subject(disks)}),
+        subject=known_facts(
+            {
+                **machine.subject(root),
+                **disk.file_system(mount),
+                **(folder if mount else {}),
+                **disk.subject(disks),
+            }
+        ),
         state=known_facts({**machine.state(root), **disk.state(disks), "free_space": space}),
         boot=machine.boot(root),
     )

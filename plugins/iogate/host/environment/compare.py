@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from iogate.formats.words import nearest
-from iogate.host.mounts import OF_ONE_MACHINE
+from iogate.host.mounts import LAYERED, OF_ONE_MACHINE
 from iogate.model import Environment
 from iogate.units import printable
 
@@ -27,6 +27,9 @@ _READ_BY_ANYBODY = ("disk", "disk_capacity")
 
 _NO_CPU = re.compile(r"ARMv\d+ Processor rev \d+ .*")
 """What some kernels say of each Arm processor, and others not: 32-bit ones, and NVIDIA's. It names none."""
+
+_NEW = frozenset({"folder_attributes", "data_files"})
+"""Of which baselines of before know nothing."""
 
 _MATERIAL: Mapping[str, tuple[float, float]] = {
     # name: (absolute, relative) change that explains something; anything else differs if its text does
@@ -99,6 +102,15 @@ def lost_disk(old: Environment, new: Environment) -> str:
     return printable(f"its disk was {known[0]}, and nothing is known of a disk here")
 
 
+def shared_data(old: Environment, new: Environment) -> bool:
+    """Return whether workloads shared the files of data in a baseline that have their own here: what reads
+    them, where a file system does not write in place, has another speed.
+    """
+    apart = [one.subject.get("data_files") == "apart" for one in (old, new)]
+    known = old.subject.get("file_system", "") not in {"", *LAYERED}  # of a layer's nobody knows
+    return apart == [False, True] and known
+
+
 def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     """Yield what another kernel or firmware may call otherwise on one and the same machine."""
     if any(_NO_CPU.fullmatch(one.get("cpu", "")) for one in (old, new)):
@@ -134,7 +146,7 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     for name in dict.fromkeys((*old, *new)):
         before, after = old.get(name), new.get(name)
         if before is None:
-            message = "" if name in _MATERIAL else f"{name} was not known, is {after}"
+            message = "" if name in {*_MATERIAL, *_NEW} else f"{name} was not known, is {after}"
         elif after is None:
             message = "" if name in _MATERIAL else f"{name} was {before}, is not known"
         else:

@@ -217,7 +217,13 @@ class BaselineJudges:
         for path, suite in baseline_files(self._folder):
             with contextlib.suppress(IogateError, OSError):
                 found[suite] = self._baselines.get(suite) or load_baselines(path, suite)
+                self._baselines[suite] = found[suite]
         return found
+
+    @property
+    def trims(self) -> bool:
+        """Whether a workload of the device trims, as its baselines tell."""
+        return any(name.partition(".")[0] == "trim" for item in self._own() for name in item.metrics)
 
     def _own(self) -> list[Baseline]:
         """Return the baselines of all suites, by workload."""

@@ -75,6 +75,7 @@ class LocalBench:
         self._watcher = watcher
         self.slice = settings.slice
         self._handicap = handicap
+        self._trimmed = settings.trimmed
         self._wear = WearAccount(device, self._sites, settings.session)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
@@ -210,7 +211,7 @@ class LocalBench:
                 self._buffered.clear()
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        trimmed = needs.target and site.trimmed
+        trimmed = needs.target and (self._trimmed or site.trimmed)
         return Invocation(workload, needs, site, place, command, gating, held, blank, trimmed)
 
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:

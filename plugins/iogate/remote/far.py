@@ -60,6 +60,7 @@ class Request:
     wait: float = 0.0
     handicap: tuple[float, float] = (0.0, 0.0)
     session: str = ""
+    trimmed: bool = False
 
 
 @dataclass(frozen=True)
@@ -228,6 +229,7 @@ class Far:
             destroy=asked.destroy,
             wait=asked.wait,
             session=asked.session,
+            trimmed=asked.trimmed,
         )
         native.compile_elsewhere = self._compile
         results = self._folder / "results"

@@ -161,9 +161,10 @@ def blank_blocks(evidence: Evidence) -> Findings:
 
     `suspect` if a quarter or more of 64 blocks, spread over what is read, have nothing in them but zeros (or
     ones): such reads may never reach the medium, and are slower once the device holds data. `invalid` if a
-    workload of this run trims blocks there, and any of the 64 is empty.
+    workload of this run, or of the device's baselines, trims blocks there, and any of the 64 is empty.
 
-    Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`.
+    Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
+    `precondition`. What trims is measured behind all that reads, or in a run of its own.
     """
     share = evidence.blank
     if not share or not evidence.claimed("read") or evidence.given("verify"):
@@ -171,9 +172,10 @@ def blank_blocks(evidence: Evidence) -> Findings:
     if evidence.trimmed:
         yield finding(
             "invalid",
-            f"{share:.0%} of the blocks that were looked at are empty, and a workload of this run trims "
-            "blocks: reads of them may never reach the medium",
-            "measure what trims in a run of its own, and write data to all that is read behind it",
+            f"{share:.0%} of the blocks that were looked at are empty, and a workload of the device "
+            "trims blocks: reads of them may never reach the medium",
+            "write data to all that is read first (precondition does so), and measure what trims in a run of "
+            "its own",
         )
         return
     if share < _BLANK:

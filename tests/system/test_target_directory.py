@@ -171,6 +171,18 @@ def test_where_writes_fragment_a_file_nobody_else_reads_it(made):
         assert place.written == 4 * READS.size
 
 
+def test_a_plan_tells_how_many_files_there_will_be(made, tmp_path):
+    need("mkfs.btrfs", "fio")
+    _, point = made.formatted("btrfs", 200 * MIB)
+    project = Project(tmp_path / "project")
+    project.suite(
+        "defaults: {engine: fio, bs: 4k, size: 2M, runtime: 1, time_based: true}\n"
+        "workloads: {a: {rw: read}, b: {rw: randread}, c: {rw: write}, d: {rw: randrw}}\n"
+    )
+    result = project.run("suites", "--io-plan", "--update-baselines", f"--io-target={point}")
+    assert "space: 6.000 MiB in 3 data files" in result.text
+
+
 def test_and_where_they_do_not_all_of_one_size_share_one(made):
     need("mkfs.ext4")
     made.into_memory()
@@ -215,8 +227,8 @@ def test_of_two_files_that_do_not_fit_together_one_makes_room(made):
 
 @pytest.mark.parametrize("needs", [READS, WRITES, MIX])
 def test_what_a_killed_run_left_of_any_kind_is_its_own(needs):
-    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch._kind(needs), 0).name)
-    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch._kind(needs), 3).name)
+    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 0).name)
+    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 3).name)
 
 
 def test_an_overlay_over_memory_is_memory(made):

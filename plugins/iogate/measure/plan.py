@@ -16,6 +16,7 @@ from iogate.measure.budget import admitted
 from iogate.measure.trial import LONGEST, SHORTEST, Trial
 from iogate.model import Place, Workload, metric
 from iogate.target.resolve import Target
+from iogate.target.scratch import kind_of
 from iogate.units import (
     format_duration,
     format_quantity,
@@ -126,13 +127,14 @@ def _totals(wanted: Sequence[Trial], budget: float | None, target: Target) -> li
     most = sum(trial.limit * trial.seconds for trial in wanted)
     if budget is not None:
         usual, most = min(usual, budget), min(most, budget)
-    most_files: dict[int, int] = {}
+    most_files: dict[tuple[int, str], int] = {}
     for trial in wanted:
         for arm in trial.arms:
             count = arm.needs.files * _copies(trial) * arm.needs.clients
+            alike = (arm.needs.size, "" if target.in_place else kind_of(arm.needs))
             if arm.needs.size:
-                most_files[arm.needs.size] = max(count, most_files.get(arm.needs.size, 1))
-    files = [size for size, count in most_files.items() for _ in range(count)]
+                most_files[alike] = max(count, most_files.get(alike, 1))
+    files = [size for (size, _), count in most_files.items() for _ in range(count)]
     own = max((trial.needs.space for trial in wanted), default=0)
     space = f"{format_quantity(sum(files), 'B')} in {plural(len(files), 'data file')}"
     if target.kind == "device":  # is used as it is

@@ -10,7 +10,6 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
-from iogate.host.layers import writes_in_place
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
 from iogate.model import Device, Needs
@@ -68,7 +67,7 @@ def open_target(
         home = stack.enter_context(
             scratch_folder(parent, target.path, owners=target.file_system not in WITHOUT_OWNERS)
         )
-        yield FolderScratch(home, check, in_place=writes_in_place(target.backing, target.number))
+        yield FolderScratch(home, check, in_place=target.in_place)
 
 
 class _DeviceScratch(contextlib.ExitStack):

@@ -12,6 +12,7 @@ from typing import Literal
 from iogate.errors import TargetError
 from iogate.formats.held import LinkOfAnotherUserError, held_file, held_folder, name_of
 from iogate.host.blockdevice import BlockDevice
+from iogate.host.layers import writes_in_place
 from iogate.host.mounts import backing, mount_of, number_text
 from iogate.model import Device
 from iogate.units import printable
@@ -26,7 +27,8 @@ class Target:
     mount, `backing` that of the file system which really holds the files: the upper layer's for an overlay
     (None if that cannot be seen). `size` is the bytes free in a directory, or a device's capacity; `block`
     the least that direct I/O takes. `identity` tells whether the path still leads to the same thing, and
-    `named` is what people call it, which may be a link.
+    `named` is what people call it, which may be a link. A directory's files are written `in_place` where what
+    is overwritten is written where it was.
     """
 
     path: Path
@@ -36,6 +38,7 @@ class Target:
     size: int
     block: int
     backing: str | None = None
+    in_place: bool = True
     identity: tuple[int, int] = field(default=(0, 0), repr=False)
     named: str = field(default="", repr=False)
 
@@ -140,6 +143,7 @@ def _directory_target(path: Path, status: os.stat_result) -> Target:
         size,
         BlockDevice(number).logical_block if number else 512,
         backing=held.file_system if held else None,
+        in_place=writes_in_place(held.file_system if held else None, number),
         identity=(status.st_dev, status.st_ino),
     )
 

@@ -69,7 +69,7 @@ def quotable(path: Path) -> str:
 
 
 class _File(NamedTuple):
-    """A file of data: its size in bytes, what works on it (`_kind`), and its number among those alike."""
+    """A file of data: its size in bytes, what works on it (`kind_of`), and its number among those alike."""
 
     size: int
     kind: str
@@ -150,7 +150,7 @@ class FolderScratch:
         return left
 
     def _file(self, needs: Needs, number: int) -> _File:
-        return _File(needs.size, "" if self._in_place else _kind(needs), number)
+        return _File(needs.size, "" if self._in_place else kind_of(needs), number)
 
     def _is_there(self, file: _File) -> bool:
         return file in self._laid_out and intact(self._home.held / file.name, file.size)
@@ -161,7 +161,7 @@ class FolderScratch:
             (self._home.held / file.name).unlink()
 
 
-def _kind(needs: Needs) -> str:
+def kind_of(needs: Needs) -> str:
     """Return which workloads share a file where writes fragment it: those that only read one that nobody
     writes to, those that only write another, and those that do both one for each size of blocks, as reads
     are slow where they are larger than the fragments.

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _FS_IOC_FIEMAP = 0xC020660B
 _HEADER = struct.Struct("=QQLLLL")  # start, length, flags, mapped extents, extent count, reserved
@@ -25,16 +26,33 @@ _UNSUPPORTED = {errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.ENOSYS}
 
 @dataclass(frozen=True)
 class Extent:
-    """A run of bytes of a file that has room on the device; `written` says whether data are there."""
+    """A run of bytes of a file that has room on the device, from `place` on; `written` says whether data are
+    there.
+    """
 
     start: int
+    place: int
     length: int
     written: bool
 
 
+class Placement(NamedTuple):
+    """How a file lies on the device: bytes that no read takes from there (holes, and extents that are
+    allocated only), and in how many `pieces` the others are, which do not follow one another there.
+    """
+
+    unwritten: int
+    pieces: int
+
+
 def unwritten_bytes(file: int | Path) -> int | None:
-    """Return bytes of a regular file that no read takes from the device: holes, and extents that are
-    allocated only.
+    """Return bytes of a regular file that no read takes from the device; see `Placement`. Raises OSError."""
+    found = placement(file)
+    return found.unwritten if found else None
+
+
+def placement(file: int | Path) -> Placement | None:
+    """Return how a regular file lies on the device.
 
     None where it cannot be told: not a regular file, or a file system without FIEMAP (tmpfs, NFS, ZFS and
     others). Data that are in the page cache only count as written once they have a place (delayed
@@ -45,9 +63,13 @@ def unwritten_bytes(file: int | Path) -> int | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return None
-        size = status.st_size
-        held = sum(_inside(extent, size) for extent in extents(descriptor) if extent.written)
-        return max(0, size - held)
+        size, held, pieces, behind = status.st_size, 0, 0, -1
+        for extent in extents(descriptor):
+            if extent.written:
+                held += _inside(extent, size)
+                pieces += extent.place != behind
+                behind = extent.place + extent.length
+        return Placement(max(0, size - held), pieces)
     except OSError as error:
         if error.errno in _UNSUPPORTED:
             return None
@@ -72,8 +94,8 @@ def extents(descriptor: int) -> Iterator[Extent]:
         mapped = _HEADER.unpack_from(buffer)[3]
         for index in range(mapped):
             place = _HEADER.size + index * _EXTENT.size
-            logical, _, length, _, _, flags, *_ = _EXTENT.unpack_from(buffer, place)
-            yield Extent(logical, length, not flags & _UNWRITTEN)
+            logical, physical, length, _, _, flags, *_ = _EXTENT.unpack_from(buffer, place)
+            yield Extent(logical, physical, length, not flags & _UNWRITTEN)
             if flags & _LAST:
                 return
             start = logical + length

@@ -347,6 +347,28 @@ class TestFileSystem:
         assert severities(storage.nearly_full, run(after=reading(10.0, full=full))) == expected
 
     @pytest.mark.parametrize(
+        ("pieces", "block", "expected"),
+        [
+            (2**14 + 1, 65536, ["suspect"]),
+            (2**14 - 1, 65536, []),
+            (2**14 + 1, 4096, []),
+            (2**18 + 1, 4096, ["suspect"]),
+            (2**14 - 1, 2**20, []),
+            (0, 65536, []),
+            (None, 65536, []),
+        ],
+    )
+    def test_data_in_more_pieces_than_reads_are_suspect(self, pieces, block, expected):
+        evidence = run(before=reading(disk=disk(), size=GIB, unwritten=0, pieces=pieces))
+        evidence = replace(evidence, needs=replace(evidence.needs, block=block))
+        assert severities(storage.fragmented, evidence) == expected
+
+    def test_who_writes_to_them_cuts_them_up_himself(self):
+        before = reading(disk=disk(), size=GIB, pieces=2**18)
+        assert said(storage.fragmented, run(written=GIB, before=before)) == []
+        assert said(storage.fragmented, run(read=0, written=GIB, before=before)) == []
+
+    @pytest.mark.parametrize(
         ("options", "count"),
         [
             ("rw,relatime,discard", 0),

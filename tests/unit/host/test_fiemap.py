@@ -1,10 +1,11 @@
 """Which bytes of a file are on the device, on whatever file system the tests run."""
 
+import itertools
 import os
 
 import pytest
 
-from iogate.host.fiemap import extents, unwritten_bytes
+from iogate.host.fiemap import extents, placement, unwritten_bytes
 
 MIB = 2**20
 
@@ -58,6 +59,21 @@ def test_many_extents_are_all_found(tmp_path, file):
     with path.open("rb") as stream:
         assert len(list(extents(stream.fileno()))) > 600
     assert unwritten_bytes(path) == 1199 * 4096
+
+
+def test_pieces_are_what_does_not_follow_one_another(tmp_path, file):
+    """A file system cuts large runs into extents that do."""
+    assert placement(file).pieces < 20
+    path = tmp_path / "scattered"
+    with path.open("wb") as stream:
+        for index in range(1200):
+            stream.seek(index * 8192)
+            stream.write(b"x" * 4096)
+    synced(path)
+    with path.open("rb") as stream:
+        found = [extent for extent in extents(stream.fileno()) if extent.written]
+    follow = sum(one.place + one.length == other.place for one, other in itertools.pairwise(found))
+    assert placement(path).pieces == len(found) - follow
 
 
 def test_an_open_file_may_be_given(file):

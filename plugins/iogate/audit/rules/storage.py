@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from iogate.audit.evidence import Check, Evidence, Findings, finding
-from iogate.units import format_quantity
+from iogate.units import format_quantity, plural
 
 _FULL = 0.9
+_PIECE = 64 * 2**10
 _CACHE_BYTES = 2**30
 
 
@@ -35,6 +36,28 @@ def nearly_full(evidence: Evidence) -> Findings:
     full = evidence.after.full if evidence.after else None
     if full is not None and full > _FULL and evidence.needs.target:
         yield finding("suspect", f"the file system is {full:.0%} full", "make room: below 80% is a fair test")
+
+
+def fragmented(evidence: Evidence) -> Findings:
+    """Find a data file in many pieces, of which a read asks the device for several.
+
+    `suspect` if what is read, and nobody writes to, lies in pieces of less than 64 KiB in the mean, and of
+    less than a block: the file system had no room for larger ones, or others have cut it up. Reads are as
+    slow as these pieces make them.
+
+    Free space, or make the file system anew.
+    """
+    reading, needs = evidence.before, evidence.needs
+    if reading is None or not reading.pieces or not reading.size or needs.writes or not needs.reads:
+        return
+    mean = (reading.size - (reading.unwritten or 0)) / reading.pieces
+    if mean < min(_PIECE, needs.block):
+        yield finding(
+            "suspect",
+            f"the data file lies in {plural(reading.pieces, 'piece')} of {format_quantity(mean, 'B')} in the "
+            f"mean, and is read in blocks of {format_quantity(needs.block, 'B')}",
+            "free space, or make the file system anew",
+        )
 
 
 def scheduler(evidence: Evidence) -> Findings:
@@ -132,6 +155,7 @@ def disk_health(evidence: Evidence) -> Findings:
 CHECKS: tuple[Check, ...] = (
     link_degraded,
     nearly_full,
+    fragmented,
     scheduler,
     write_cache,
     mount_options,

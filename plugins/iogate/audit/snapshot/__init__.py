@@ -15,7 +15,7 @@ from iogate.audit.snapshot.link import Link, link_of
 from iogate.audit.snapshot.system import System, system
 from iogate.host import sysfs
 from iogate.host.blockdevice import btrfs_members
-from iogate.host.fiemap import unwritten_bytes
+from iogate.host.fiemap import Placement, placement
 from iogate.host.layers import MEMORY, layers
 from iogate.host.mounts import Mount, backing, block_number, mount_of
 
@@ -93,7 +93,7 @@ class Snapshot:
     `mount` is what the path is on, `held` the mount that really holds its files: the upper layer's for an
     overlay (None if that cannot be seen). `disks` is what all disks together have moved, told where the
     target's is not known. `full` is the used fraction of the file system, `size` the size of the data file,
-    `unwritten` the bytes of it that no read takes from the device.
+    `unwritten` the bytes of it that no read takes from the device, `pieces` in how many the others lie there.
     """
 
     seconds: float
@@ -104,6 +104,7 @@ class Snapshot:
     full: float | None = None
     size: int = 0
     unwritten: int | None = None
+    pieces: int | None = None
     system: System = field(default_factory=System)
 
 
@@ -120,6 +121,7 @@ def snapshot(target_number: str | None, path: Path | None, root: Path = Path("/"
     regular = status is not None and stat.S_ISREG(status.st_mode)
     held = backing(mount, root / "proc") if mount else None
     own = block_number(path) if path and block else held and held.block_number
+    lies = _placement(path) if path and regular else None
     number = target_number or own
     disk = _disk(number, root) if number else None
     return Snapshot(
@@ -130,7 +132,8 @@ def snapshot(target_number: str | None, path: Path | None, root: Path = Path("/"
         disks=all_disks(root) if mount and not disk else None,
         full=_full(path) if mount and path else None,
         size=status.st_size if status and regular else 0,
-        unwritten=_unwritten_bytes(path) if path and regular else None,
+        unwritten=lies.unwritten if lies else None,
+        pieces=lies.pieces if lies else None,
         system=system(root),
     )
 
@@ -152,9 +155,9 @@ def _full(path: Path) -> float | None:
     return used / (used + space.f_bavail) if used + space.f_bavail else None
 
 
-def _unwritten_bytes(path: Path) -> int | None:
+def _placement(path: Path) -> Placement | None:
     try:
-        return unwritten_bytes(path)
+        return placement(path)
     except OSError:
         return None
 

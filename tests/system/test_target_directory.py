@@ -167,8 +167,9 @@ def test_where_writes_fragment_a_file_nobody_else_reads_it(made):
         assert fragments(written) > 100 < fragments(mixed)
         assert (fragments(read), place.data(READS)) == (before, read)
         assert place.data(replace(MIX, block=8192)) not in (read, written, mixed)
+        assert place.data(replace(MIX, own="0a1b2c3d")) not in (read, written, mixed)
         assert place.data(replace(WRITES, block=8192)) == written
-        assert place.written == 4 * READS.size
+        assert place.written == 5 * READS.size
 
 
 def test_a_plan_tells_how_many_files_there_will_be(made, tmp_path):
@@ -225,7 +226,7 @@ def test_of_two_files_that_do_not_fit_together_one_makes_room(made):
         assert place.missing(replace(READS, size=size)) == size
 
 
-@pytest.mark.parametrize("needs", [READS, WRITES, MIX])
+@pytest.mark.parametrize("needs", [READS, WRITES, MIX, replace(MIX, own="0a1b2c3d")])
 def test_what_a_killed_run_left_of_any_kind_is_its_own(needs):
     assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 0).name)
     assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 3).name)

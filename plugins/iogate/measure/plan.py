@@ -151,6 +151,8 @@ def _totals(wanted: Sequence[Trial], budget: float | None, target: Target) -> li
         f"space: {space}" + (f", {format_quantity(own, 'B')} for files of the engine" if own else ""),
         f"written: {', and '.join(amounts) or 'nothing'}",
     ]
+    if len(most_files) > 1 and sum(files) > target.size:
+        lines.append("not counted: files that do not fit together are laid out by turns, each time anew")
     if pilots:
         lines.append(f"not counted: the first run of {plural(pilots, 'workload')}")
     if resting:

@@ -89,7 +89,7 @@ class Needs:
     most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
     `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
     what the workload is about. `files` is how many of `size` bytes there are. It `trims` blocks, which files
-    have not.
+    have not. `own` names data that nobody else may fragment, if it reads and writes blocks of unlike sizes.
     """
 
     size: int = 0
@@ -105,6 +105,7 @@ class Needs:
     files: int = 1
     clients: int = 1
     trims: bool = False
+    own: str = ""
 
 
 @dataclass(frozen=True)

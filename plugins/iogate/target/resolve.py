@@ -38,9 +38,9 @@ class Target:
     size: int
     block: int
     backing: str | None = None
-    in_place: bool = True
     identity: tuple[int, int] = field(default=(0, 0), repr=False)
     named: str = field(default="", repr=False)
+    in_place: bool = True
 
 
 def resolve(device: Device, root: Path, override: str | None = None) -> Target:

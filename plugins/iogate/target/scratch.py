@@ -164,11 +164,11 @@ class FolderScratch:
 def kind_of(needs: Needs) -> str:
     """Return which workloads share a file where writes fragment it: those that only read one that nobody
     writes to, those that only write another, and those that do both one for each size of blocks, as reads
-    are slow where they are larger than the fragments.
+    are slow where they are larger than the fragments; or one of their `own`.
     """
     if not needs.writes:
         return ""
-    return f"mixed-{needs.block}" if needs.reads else "written"
+    return f"mixed-{needs.own or needs.block}" if needs.reads else "written"
 
 
 def room(path: Path) -> int:

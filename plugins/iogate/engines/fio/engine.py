@@ -27,7 +27,7 @@ from iogate.engines.fio.sizes import blocks, extent, most_written, volume
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
-from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload
+from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload, hash_of
 from iogate.units import parse_size, size_text
 
 OLDEST = (3, 0)
@@ -92,6 +92,7 @@ class Fio:
         directions = _all_directions(each)
         written = [most_written(job) for job in here]
         counts = _clients.clients(workload.options) or ()
+        unlike_sizes = len({size for job in each for size in blocks(job)}) > 1
         return Needs(
             size=max(map(extent, here), default=0),
             reads="read" in directions,
@@ -105,6 +106,7 @@ class Fio:
             cached=any(job.get("cached", False) for job in here),
             clients=1 if counts == "all" else max(counts, default=1),
             trims="trim" in directions,
+            own=hash_of({"suite": workload.suite, "name": workload.name})[:8] if unlike_sizes else "",
         )
 
     def prepare(self) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from faults import FaultyDevice
 from iogate.errors import EngineError, TargetError
+from iogate.formats.held import path_of
 from iogate.host import process
 from iogate.host.meter import in_flight
 from iogate.host.mounts import mount_of
@@ -164,6 +165,20 @@ def test_what_nobody_reads_ahead_is_not_waited_for(disk, monkeypatch):
     data.read_bytes()
     monkeypatch.setattr(flushing.time, "sleep", lambda _: pytest.fail("waited"))
     forget([data], None)
+
+
+def test_so_are_those_of_a_device_that_is_held_open(tmp_path):
+    """What leads to it is a link, of this process: links are not followed, and nothing was dropped."""
+    need()
+    with Loops(tmp_path) as loops:
+        device = loops.device(16 * MIB)
+        with device.open("rb") as held:
+            held.read(8 * MIB)
+            drop([path_of(held.fileno())])
+            before = int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[2])
+            device.read_bytes()
+            after = int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[2])
+    assert (after - before) * 512 >= 16 * MIB
 
 
 def test_dropped_data_are_read_from_the_device_again(disk):

@@ -52,12 +52,13 @@ class Evidence:
     (None for an existing output), `before` and `after` are the readings around it, `link` is the limit of
     the link in B/s (None: what /sys says), `memory` the machine's in bytes where nothing was read,
     `file_system` the type of the target's (empty: none, or not known), `blank` the share of blocks without
-    data in a sample of a block device (None: not looked at) and whether workloads of the device have
-    `trimmed` it, `gating` the metrics that will be judged. `declared` is False for an existing output of
-    which no workload is known. `beside` is what another engine of ours did on the same disk at the time, by
-    direction (`apart`: on another partition of it), and `slices` are those of this arm of a pair. `clients`
-    are those whose output this is, where there were several. `series` is the bandwidth of what is under the
-    target second by second, by its own counters (B/s; empty: not known).
+    data in a sample of a block device (None: not looked at; `blank_beside` in that of the other arm) and
+    whether workloads of the device have `trimmed` it, `gating` the metrics that will be judged. `declared`
+    is False for an existing output of which no workload is known. `beside` is what another engine of ours
+    did on the same disk at the time, by direction (`apart`: on another partition of it), and `slices` are
+    those of this arm of a pair. `clients` are those whose output this is, where there were several.
+    `series` is the bandwidth of what is under the target second by second, by its own counters (B/s; empty:
+    not known).
     """
 
     output: Output
@@ -71,6 +72,7 @@ class Evidence:
     memory: int | None = None
     file_system: str = ""
     blank: float | None = None
+    blank_beside: float | None = None
     trimmed: bool = False
     gating: tuple[str, ...] = ()
     declared: bool = True

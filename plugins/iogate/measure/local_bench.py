@@ -227,7 +227,7 @@ class LocalBench:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise EngineError(message, remedy=self._more_room if full else self._another_folder) from error
 
-    def _run(self, run: Invocation) -> Repetition:
+    def _run(self, run: Invocation, blank_beside: float | None = None) -> Repetition:
         self._buffered += run.buffered
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
@@ -242,7 +242,9 @@ class LocalBench:
             output = self._read(run, completed)
             outputs.append(output)
         series = tuple(meter.series)
-        findings = self._audit(run, output, completed.seconds, before, run.look(), series=series)
+        findings = self._audit(
+            run, output, completed.seconds, before, run.look(), series=series, blank_beside=blank_beside
+        )
         repetition = Repetition(output, completed.seconds, str(run.folder), findings, series)
         return replace(repetition, **run.call)
 
@@ -355,6 +357,7 @@ class LocalBench:
                 before[number],
                 run.look(),
                 beside=outputs[1 - number].traffic if shared else {},
+                blank_beside=runs[1 - number].blank,
                 apart=numbers[0] != numbers[1],
                 slices=own,
             )
@@ -372,7 +375,10 @@ class LocalBench:
             for arm in turn:
                 place = self._place(pair, arm)
                 within = folder / ARMS[arm] / str(round + 1)
-                kept[arm].append(self._run(self._prepare(pair.workloads[arm], within, gating, *place)))
+                run = self._prepare(pair.workloads[arm], within, gating, *place)
+                other = self._place(pair, 1 - arm)[0]
+                beside = other.blank(run.needs) if other.target.kind == "device" else None
+                kept[arm].append(self._run(run, beside))
             if sum(item.seconds for arm in kept for item in arm) > LONG:
                 break
         return block_of([arm_of(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())

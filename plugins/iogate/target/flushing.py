@@ -31,6 +31,7 @@ SETTLED = 2.0
 _LOOK = 0.005  # seconds
 _CACHESTAT = 451  # on every architecture
 
+_HELD = re.compile(r"/proc/\d+/fd/\d+")
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -101,7 +102,8 @@ def _sync(descriptor: int) -> None:
 
 
 def _opened(path: Path, action: Callable[[int], None]) -> None:
-    descriptor = os.open(path, _FLAGS)
+    held = _HELD.fullmatch(str(path))  # what this process holds open is named by a link, and is no other's
+    descriptor = os.open(path, _FLAGS & ~os.O_NOFOLLOW if held else _FLAGS)
     try:
         action(descriptor)
     finally:

@@ -156,6 +156,14 @@ class TestPageCache:
         """An eighth of it hid a loss of 12%: of blocks without data a thin disk answers at once."""
         assert severities(device.blank_blocks, run(blank=share, trimmed=True)) == expected
 
+    @pytest.mark.parametrize(
+        ("own", "other", "expected"),
+        [(0.12, 0.0, ["suspect"]), (0.12, 0.1, []), (0.0, 0.12, []), (0.3, 0.3, ["suspect"])],
+    )
+    def test_an_arm_that_is_emptier_than_the_other_is_suspect(self, own, other, expected):
+        """Of two raw devices the one that an eighth was trimmed of was faster by that."""
+        assert severities(device.blank_blocks, run(blank=own, blank_beside=other)) == expected
+
     def test_blank_blocks_that_nobody_reads_are_no_offence(self):
         assert said(device.blank_blocks, run(read=0, written=GIB, blank=1.0)) == []
         assert said(device.blank_blocks, run(written=GIB, blank=1.0, options={"verify": "crc32c"})) == []

@@ -16,6 +16,7 @@ _POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
 """File systems that may spread or shrink data on their way: no single counter proves them wrong."""
 _MISSING = 0.9
 _BLANK = 0.25
+_BLANK_OF_ARMS = 0.05
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
 _FOREIGN_OPERATIONS = 25  # a second
@@ -159,9 +160,10 @@ def unwritten_extents(evidence: Evidence) -> Findings:
 def blank_blocks(evidence: Evidence) -> Findings:
     """Find a block device that was never written, or was trimmed, where it is read.
 
-    `suspect` if a quarter or more of 64 blocks, spread over what is read, have nothing in them but zeros (or
-    ones): such reads may never reach the medium, and are slower once the device holds data. `invalid` if a
-    workload of this run, or of the device's baselines, trims blocks there, and any of the 64 is empty.
+    `suspect` if a quarter or more of 64 blocks, spread over what is read, have nothing in them but zeros
+    (or ones), or a twentieth more in one arm of a pair than in the other: such reads may never reach the
+    medium, and are slower once the device holds data. `invalid` if a workload of this run, or of the
+    device's baselines, trims blocks there, and any of the 64 is empty.
 
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
     `precondition`. What trims is measured behind all that reads, or in a run of its own.
@@ -178,11 +180,13 @@ def blank_blocks(evidence: Evidence) -> Findings:
             "its own",
         )
         return
-    if share < _BLANK:
+    other = evidence.blank_beside
+    if share < _BLANK and (other is None or share - other < _BLANK_OF_ARMS):
         return
+    than = "" if other is None else f", and {other:.0%} of the other arm's"
     yield finding(
         "suspect",
-        f"{share:.0%} of the blocks that were looked at hold zeros (or ones) alone: never written, or "
+        f"{share:.0%} of the blocks that were looked at hold zeros (or ones) alone{than}: never written, or "
         "trimmed; reads of them may never reach the medium",
         "write data to all that is read first: a workload that writes, with --io-destroy",
     )

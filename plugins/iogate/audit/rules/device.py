@@ -166,7 +166,8 @@ def blank_blocks(evidence: Evidence) -> Findings:
     device's baselines, trims blocks there, and any of the 64 is empty.
 
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
-    `precondition`. What trims is measured behind all that reads, or in a run of its own.
+    `precondition`. What trims is measured behind all that reads, or in a run of its own. Where the data have such
+    blocks of their own, and what trims lies apart (`offset`), `waive` the check.
     """
     share = evidence.blank
     if not share or not evidence.claimed("read") or evidence.given("verify"):
@@ -177,7 +178,7 @@ def blank_blocks(evidence: Evidence) -> Findings:
             f"{share:.0%} of the blocks that were looked at are empty, and a workload of the device "
             "trims blocks: reads of them may never reach the medium",
             "write data to all that is read first (precondition does so), and measure what trims in a run of "
-            "its own",
+            "its own; where the data have such blocks of their own, and what trims lies apart: waive it",
         )
         return
     other = evidence.blank_beside

@@ -166,8 +166,8 @@ def blank_blocks(evidence: Evidence) -> Findings:
     device's baselines, trims blocks there, and any of the 64 is empty.
 
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
-    `precondition`. What trims is measured behind all that reads, or in a run of its own. Where the data have such
-    blocks of their own, and what trims lies apart (`offset`), `waive` the check.
+    `precondition`. What trims is measured behind all that reads, or in a run of its own. Where the data
+    have such blocks of their own, and what trims lies apart (`offset`), `waive` the check.
     """
     share = evidence.blank
     if not share or not evidence.claimed("read") or evidence.given("verify"):

@@ -17,7 +17,7 @@ from iogate.audit import Evidence, audit, snapshot
 from iogate.errors import TargetError
 from iogate.host import fiemap
 from iogate.host.environment import observe
-from iogate.host.mounts import block_number
+from iogate.host.mounts import block_number, real_file
 from iogate.model import Device, Needs, Output, Traffic
 from iogate.target import layout, leftovers, marker, open_target, refusals, resolve, scratch
 from iogate.target.resolve import check_unchanged
@@ -230,6 +230,17 @@ def test_of_two_files_that_do_not_fit_together_one_makes_room(made):
 def test_what_a_killed_run_left_of_any_kind_is_its_own(needs):
     assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 0).name)
     assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 3).name)
+
+
+def test_a_file_of_an_overlay_lies_in_its_upper_layer(made):
+    """Its own has no pages in the page cache: what was read ahead of it was not waited for."""
+    need("mkfs.ext4")
+    made.into_memory()
+    _, upper = made.formatted("ext4", 128 * MIB)
+    file = overlay(made, upper) / "data"
+    file.write_bytes(bytes(MIB))
+    assert real_file(file) == upper / "upper,a:b c" / "data"
+    assert real_file(upper / "upper,a:b c" / "data") == upper / "upper,a:b c" / "data"
 
 
 def test_an_overlay_over_memory_is_memory(made):

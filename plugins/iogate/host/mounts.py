@@ -167,6 +167,23 @@ def backing(mount: Mount, proc: Path = PROC) -> Mount | None:
     return None
 
 
+def real_file(path: Path) -> Path:
+    """Return where a file of an overlay really lies, which is in its upper layer once it was written to; the
+    path itself for any other, or where that cannot be seen from here.
+    """
+    found = Path(os.path.realpath(path))
+    for _ in range(_DEPTH):
+        mount = mount_of(found)
+        upper = _option(mount.options, "upperdir") if mount and mount.file_system in LAYERED else ""
+        if mount is None or not _is_upper(upper, mount.point) or not found.is_relative_to(mount.point):
+            break
+        below = Path(upper) / found.relative_to(mount.point)
+        if not below.is_file():
+            break
+        found = below
+    return found
+
+
 def _is_upper(path: str, point: str) -> bool:
     """Return whether a path may be the upper layer of the overlay that is mounted there, or is a namesake.
 

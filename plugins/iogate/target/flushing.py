@@ -18,6 +18,7 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.host import sysfs
 from iogate.host.meter import in_flight
+from iogate.host.mounts import real_file
 from iogate.host.patience import LONG, StandsStill, patiently
 from iogate.target.layout import refusal
 from iogate.units import format_duration
@@ -68,9 +69,10 @@ def forget(files: Iterable[Path], number: str | None) -> None:
 
     Before Linux 6.5 nobody tells what of a file is on its way (cachestat in include/uapi/linux/mman.h): then
     what the device has in flight is waited for, of which it has not seen what a control group holds back.
+    Of an overlay the file in its upper layer is asked: its own has no pages.
     """
     until = time.monotonic() + SETTLED
-    for file in files:
+    for file in map(real_file, files):
         with contextlib.suppress(OSError):
             _opened(file, lambda descriptor: _forget(descriptor, number, until))
 

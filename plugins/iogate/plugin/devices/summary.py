@@ -55,7 +55,8 @@ def summary(runs: Runs, results: Mapping[str, Path], settings: Settings, seconds
         disable_numparse=True,
     )
     left = [name for name in runs.by_name if _is_open(known.get(name))]
-    go_on = f"\n\nto go on with what is left: --device={','.join(left)} --io-resume"
+    update = f" --update-baselines={settings.update}".removesuffix("=replace") if settings.update else ""
+    go_on = f"\n\nto go on with what is left: --device={','.join(left)} --io-resume{update}"
     told = f"{printable(table)}{go_on if 0 < len(left) < len(rows) else ''}"
     return f"\n{len(rows)} devices, {format_duration(seconds)}\n\n{told}"
 

@@ -228,8 +228,8 @@ def test_of_two_files_that_do_not_fit_together_one_makes_room(made):
 
 @pytest.mark.parametrize("needs", [READS, WRITES, MIX, replace(MIX, own="0a1b2c3d")])
 def test_what_a_killed_run_left_of_any_kind_is_its_own(needs):
-    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 0).name)
-    assert marker._OWN.fullmatch(scratch._File(needs.size, scratch.kind_of(needs), 3).name)
+    assert marker._OWN.fullmatch(scratch._File(needs.size, needs.kind, 0).name)
+    assert marker._OWN.fullmatch(scratch._File(needs.size, needs.kind, 3).name)
 
 
 def test_a_file_of_an_overlay_lies_in_its_upper_layer(made):

@@ -16,7 +16,6 @@ from iogate.measure.budget import admitted
 from iogate.measure.trial import LONGEST, SHORTEST, Trial
 from iogate.model import Place, Workload, metric
 from iogate.target.resolve import Target
-from iogate.target.scratch import kind_of
 from iogate.units import (
     format_duration,
     format_quantity,
@@ -131,7 +130,7 @@ def _totals(wanted: Sequence[Trial], budget: float | None, target: Target) -> li
     for trial in wanted:
         for arm in trial.arms:
             count = arm.needs.files * _copies(trial) * arm.needs.clients
-            alike = (arm.needs.size, "" if target.in_place else kind_of(arm.needs))
+            alike = (arm.needs.size, "" if target.in_place else arm.needs.kind)
             if arm.needs.size:
                 most_files[alike] = max(count, most_files.get(alike, 1))
     files = [size for (size, _), count in most_files.items() for _ in range(count)]

@@ -107,6 +107,16 @@ class Needs:
     trims: bool = False
     own: str = ""
 
+    @property
+    def kind(self) -> str:
+        """Which workloads share a file where writes fragment it: those that only read one that nobody writes
+        to, those that only write another, and those that do both one for each size of blocks, as reads are
+        slow where they are larger than the fragments; or one of their `own`.
+        """
+        if not self.writes:
+            return ""
+        return f"mixed-{self.own or self.block}" if self.reads else "written"
+
 
 @dataclass(frozen=True)
 class Place:

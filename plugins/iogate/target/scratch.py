@@ -69,7 +69,7 @@ def quotable(path: Path) -> str:
 
 
 class _File(NamedTuple):
-    """A file of data: its size in bytes, what works on it (`kind_of`), and its number among those alike."""
+    """A file of data: its size in bytes, what works on it (`Needs.kind`), and its number of those."""
 
     size: int
     kind: str
@@ -150,7 +150,7 @@ class FolderScratch:
         return left
 
     def _file(self, needs: Needs, number: int) -> _File:
-        return _File(needs.size, "" if self._in_place else kind_of(needs), number)
+        return _File(needs.size, "" if self._in_place else needs.kind, number)
 
     def _is_there(self, file: _File) -> bool:
         return file in self._laid_out and intact(self._home.held / file.name, file.size)
@@ -159,16 +159,6 @@ class FolderScratch:
         self._laid_out.discard(file)
         with contextlib.suppress(FileNotFoundError):
             (self._home.held / file.name).unlink()
-
-
-def kind_of(needs: Needs) -> str:
-    """Return which workloads share a file where writes fragment it: those that only read one that nobody
-    writes to, those that only write another, and those that do both one for each size of blocks, as reads
-    are slow where they are larger than the fragments; or one of their `own`.
-    """
-    if not needs.writes:
-        return ""
-    return f"mixed-{needs.own or needs.block}" if needs.reads else "written"
 
 
 def room(path: Path) -> int:

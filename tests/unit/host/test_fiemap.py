@@ -21,6 +21,18 @@ def file(tmp_path):
     return path
 
 
+@pytest.fixture
+def scattered(tmp_path, file):
+    """A file with a hole behind each block of 4 KiB."""
+    path = tmp_path / "scattered"
+    with path.open("wb") as stream:
+        for index in range(1200):
+            stream.seek(index * 8192)
+            stream.write(b"x" * 4096)
+    synced(path)
+    return path
+
+
 def synced(path):
     with path.open("rb+") as stream:
         os.fsync(stream.fileno())
@@ -49,31 +61,19 @@ def test_what_lies_beyond_the_end_does_not_count(file):
     assert unwritten_bytes(file) == 0
 
 
-def test_many_extents_are_all_found(tmp_path, file):
-    path = tmp_path / "scattered"
-    with path.open("wb") as stream:
-        for index in range(1200):
-            stream.seek(index * 8192)
-            stream.write(b"x" * 4096)
-    synced(path)
-    with path.open("rb") as stream:
+def test_many_extents_are_all_found(scattered):
+    with scattered.open("rb") as stream:
         assert len(list(extents(stream.fileno()))) > 600
-    assert unwritten_bytes(path) == 1199 * 4096
+    assert unwritten_bytes(scattered) == 1199 * 4096
 
 
-def test_pieces_are_what_does_not_follow_one_another(tmp_path, file):
+def test_pieces_are_what_does_not_follow_one_another(scattered, file):
     """A file system cuts large runs into extents that do."""
     assert placement(file).pieces < 20
-    path = tmp_path / "scattered"
-    with path.open("wb") as stream:
-        for index in range(1200):
-            stream.seek(index * 8192)
-            stream.write(b"x" * 4096)
-    synced(path)
-    with path.open("rb") as stream:
+    with scattered.open("rb") as stream:
         found = [extent for extent in extents(stream.fileno()) if extent.written]
     follow = sum(one.place + one.length == other.place for one, other in itertools.pairwise(found))
-    assert placement(path).pieces == len(found) - follow
+    assert placement(scattered).pieces == len(found) - follow
 
 
 def test_an_open_file_may_be_given(file):

@@ -39,7 +39,11 @@ WITHOUT_OTHERS = " ".join(f"-p no:{name}" for name in OTHERS)
 _PATIENCE = 180.0  # against what hangs, however busy the machine is
 
 RATE_LIMITED = ", fio: {rate_iops: 500}, gate: {read.iops: 90%}"
-"""Options of short readers that have the same figures however busy the machine is, and keep no core busy."""
+"""Options of readers that have the same figures however busy the machine is, and keep no core busy."""
+BRIEF = ", runtime: 30, fio: {rate_iops: 500, io_size: 200k}, gate: {read.iops: 90%}"
+"""Those of readers of a tenth of a second in several repetitions: they end by their size, as a busy machine
+may let a run of that time begin as it ends.
+"""
 
 Wrapper = Callable[[Sequence[str]], list[str]]
 """What a command becomes, so that it runs elsewhere: in a cgroup."""

@@ -19,13 +19,13 @@ import projects
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
 from places import PLUGINS
-from projects import RATE_LIMITED, Project, everywhere, need_fio, plain
+from projects import BRIEF, RATE_LIMITED, Project, everywhere, need_fio, plain
 from waiting import eventually
 
 pytestmark = pytest.mark.system
 
 SUITE = f"""\
-defaults: {{engine: fio, direct: false, size: 1M, runtime: 0.1, time_based: true{RATE_LIMITED}}}
+defaults: {{engine: fio, direct: false, size: 1M{BRIEF}}}
 workloads:
   reader: {{rw: randread, bs: 4k}}
 """

@@ -19,7 +19,7 @@ from faults import FaultyDevice
 from iogate.judge.baseline import load_baselines
 from iogate.plugin.status import STATUSES
 from loops import MIB, Loops, need
-from projects import RATE_LIMITED, SCRATCH, Project, everywhere, need_fio, plain
+from projects import BRIEF, SCRATCH, Project, everywhere, need_fio, plain
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -37,7 +37,7 @@ workloads:
   reading: {{rw: randread, bs: 4k, iodepth: 4, runtime: 0.3, time_based: true, fio: {{uri: "{uri}"{more}}}}}
 """
 CACHED = f"""\
-defaults: {{engine: fio, direct: false, size: 1M, runtime: 0.05, time_based: true{RATE_LIMITED}}}
+defaults: {{engine: fio, direct: false, size: 1M{BRIEF}}}
 workloads:
   first: {{rw: randread, bs: 4k}}
   second: {{rw: randread, bs: 8k}}

@@ -10,12 +10,12 @@ import sys
 import pytest
 
 from hosts import sshd
-from projects import RATE_LIMITED, need_fio
+from projects import BRIEF, need_fio
 
 pytestmark = pytest.mark.system
 
 SUITE = f"""\
-defaults: {{direct: false, size: 1M, runtime: 0.1, time_based: true, repetitions: 2{RATE_LIMITED}}}
+defaults: {{direct: false, size: 1M, repetitions: 2{BRIEF}}}
 workloads:
   reading: {{rw: randread, bs: 4k}}
 """

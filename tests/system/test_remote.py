@@ -30,7 +30,7 @@ from iogate.remote.bench import RemoteBench
 from iogate.remote.parcel import parcel
 from loops import need, unmount
 from loops import run as call
-from projects import RATE_LIMITED, SCRATCH, need_fio, plain, refused
+from projects import BRIEF, RATE_LIMITED, SCRATCH, need_fio, plain, refused
 from waiting import eventually
 
 pytestmark = pytest.mark.system
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.system
 SUITE = f"""\
 defaults: {{direct: false, size: 1M}}
 workloads:
-  reading: {{rw: randread, bs: 4k, runtime: 0.1, time_based: true{RATE_LIMITED}}}
+  reading: {{rw: randread, bs: 4k{BRIEF}}}
   reader: {{engine: reader, rw: randread, bs: 4k, size: 32M, gate: {{wall_time: 90%}}}}
 """
 LONG = f"""\

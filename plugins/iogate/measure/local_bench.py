@@ -99,7 +99,7 @@ class LocalBench:
         return self._sites.named
 
     def observe(self) -> Environment:
-        environment = observe(self.target.number, self.target.path)
+        environment = observe(self.target.number, self.target.path, in_place=self.target.in_place)
         mismatch = identity_mismatch(self._device.identity, environment.identity)
         if mismatch:
             raise InputError(

@@ -34,7 +34,7 @@ def survey(named: str, root: Path) -> Survey:
     device = target.kind == "device" and target.number
     return Survey(
         target,
-        observe(target.number, target.path),
+        observe(target.number, target.path, in_place=target.in_place),
         link_now(target),
         block_device(target.path, BlockDevice(device)) if device else None,
         tuple(directories()),

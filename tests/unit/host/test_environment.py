@@ -175,7 +175,7 @@ def test_without_a_number_the_disk_is_that_of_the_file_system(jetson, tmp_path):
 
 
 def test_a_pc_is_known_by_its_firmware_and_the_disk_below_its_encryption(pc, tmp_path):
-    environment = observe(None, tmp_path, pc)
+    environment = observe(None, tmp_path, pc, in_place=False)
     assert environment.identity == {
         "machine": "Dell Inc. Precision 5570",
         "board": "Dell Inc.",

@@ -37,18 +37,24 @@ __all__ = [
 ]
 
 
-def observe(target_number: str | None, target_path: Path, root: Path = Path("/")) -> Environment:
+def observe(
+    target_number: str | None, target_path: Path, root: Path = Path("/"), *, in_place: bool = True
+) -> Environment:
     """Return the environment of a session whose I/O goes to `target_path`.
 
     `target_number` is the `major:minor` of its block device; None: that of the file system which
-    `target_path` is on. A target that is a block device has no file system. `root` is where /sys, /proc
-    and /etc are looked for.
+    `target_path` is on. A target that is a block device has no file system. Where files are not written
+    `in_place`, `data_files` says that what reads has data of its own, `apart` from what others write to.
+    `root` is where /sys, /proc and /etc are looked for.
     """
     mount = None if target_path.is_block_device() else disk.mount(target_path, root)
     number = target_number or (mount.number if mount else "")
     disks = disk.whole_disks(number, mount.source if mount else "", root)
     space = disk.free_space(target_path) if mount else ""
-    folder = {"folder_attributes": disk.attributes(target_path), **disk.data_files(mount, root)}
+    folder = {
+        "folder_attributes": disk.attributes(target_path),
+        "data_files": "" if in_place else "apart",
+    }
     return Environment(
         identity=known_facts({**machine.identity(root), **disk.identity(disks)}),
         subject=known_facts(

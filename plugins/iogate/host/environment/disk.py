@@ -12,8 +12,7 @@ from pathlib import Path
 
 from iogate.host import sysfs
 from iogate.host.environment.files import hottest
-from iogate.host.layers import writes_in_place
-from iogate.host.mounts import Mount, backing, mounts, with_all_options
+from iogate.host.mounts import Mount, mounts, with_all_options
 
 
 def mount(path: Path, root: Path) -> Mount | None:
@@ -34,13 +33,6 @@ def file_system(mount: Mount | None) -> dict[str, str]:
         return {}
     options = dict.fromkeys((*mount.own_options.split(","), *mount.options.split(",")))
     return {"file_system": mount.file_system, "mount_options": ",".join(options)}
-
-
-def data_files(mount: Mount | None, root: Path) -> dict[str, str]:
-    """Return `data_files: apart` where workloads that read have files that no other writes to."""
-    held = backing(mount, root / "proc") if mount else None
-    kind, number = (held.file_system, held.block_number) if held else (None, None)
-    return {} if writes_in_place(kind, number, root) else {"data_files": "apart"}
 
 
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS of 64 bit: ioctl_iflags(2)

@@ -69,6 +69,7 @@ KINDS = {
     "latency": "time of an access",
     "wall_time": "from the first I/O to the last, with the flush",
     "completed": "share of the work that was done when the first process was done",
+    "filled": "share of blocks that held data among what is read of a block device, as a sample tells",
     "speedup": "wall time of one thread over that of N; the rate of N clients over that of one",
     "efficiency": "speedup over N",
     "serial_fraction": "Amdahl's: the share of work that more threads or clients do not speed up; no gate",

@@ -10,7 +10,6 @@ import stat
 import struct
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,9 +129,6 @@ def test_what_was_never_written_is_seen_until_a_workload_writes(made):
         place.data(WRITE)
         assert place.blank(READ) == 0
         assert place.blank(Needs(size=16 * MIB, reads=True)) > 0.8
-        assert not place.trimmed
-        place.data(replace(WRITE, trims=True))
-        assert place.trimmed
 
 
 # ------------------------------------------------------------ the two who agree

@@ -16,6 +16,7 @@ from iogate.units import parse_size
 Findings: TypeAlias = Iterator[Finding]
 PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
 """The name of a metric that is a percentile."""
+_LEAST_FILLED = 0.5 / 128
 _CLOCK = 0.0015  # s: engines round times to milliseconds
 RINGS = frozenset({"io_uring", "io_uring_cmd"})
 """ioengines of fio that keep as many I/Os in flight as `ring_depth` says."""
@@ -48,17 +49,16 @@ class ClientRun:
 class Evidence:
     """One repetition as the checks see it.
 
-    `options` are the workload's over those that the output states. `seconds` is the engine's wall time
-    (None for an existing output), `before` and `after` are the readings around it, `link` is the limit of
-    the link in B/s (None: what /sys says), `memory` the machine's in bytes where nothing was read,
-    `file_system` the type of the target's (empty: none, or not known), `blank` the share of blocks without
-    data in a sample of a block device (None: not looked at; `blank_beside` in that of the other arm) and
-    whether workloads of the device have `trimmed` it, `gating` the metrics that will be judged. `declared`
-    is False for an existing output of which no workload is known. `beside` is what another engine of ours
-    did on the same disk at the time, by direction (`apart`: on another partition of it), and `slices` are
-    those of this arm of a pair. `clients` are those whose output this is, where there were several.
-    `series` is the bandwidth of what is under the target second by second, by its own counters (B/s; empty:
-    not known).
+    `options` are the workload's over those that the output states. `seconds` is the engine's wall time (None
+    for an existing output), `before` and `after` are the readings around it, `link` is the limit of the link
+    in B/s (None: what /sys says), `memory` the machine's in bytes where nothing was read, `file_system` the
+    type of the target's (empty: none, or not known), `blank` the share of blocks without data in a sample of
+    a block device (None: not looked at; `blank_beside` in that of the other arm), `gating` the metrics that
+    will be judged. `declared` is False for an existing output of which no workload is known. `beside` is what
+    another engine of ours did on the same disk at the time, by direction (`apart`: on another partition of
+    it), and `slices` are those of this arm of a pair. `clients` are those whose output this is, where there
+    were several. `series` is the bandwidth of what is under the target second by second, by its own counters
+    (B/s; empty: not known).
     """
 
     output: Output
@@ -73,7 +73,6 @@ class Evidence:
     file_system: str = ""
     blank: float | None = None
     blank_beside: float | None = None
-    trimmed: bool = False
     gating: tuple[str, ...] = ()
     declared: bool = True
     beside: Mapping[str, Traffic] = field(default_factory=dict)
@@ -109,6 +108,15 @@ class Evidence:
     def traffic(self) -> Mapping[str, Traffic]:
         """The directions in which something was done."""
         return {name: traffic for name, traffic in self.output.traffic.items() if traffic.operations > 0}
+
+    @property
+    def filled(self) -> float | None:
+        """The share of blocks that held data among what was read of a block device, as a sample of 128 tells,
+        which can tell nothing below half of one; None if nothing was read, or what the run itself wrote.
+        """
+        if self.blank is None or not self.claimed("read") or self.given("verify"):
+            return None
+        return max(1 - self.blank, _LEAST_FILLED)
 
     @property
     def moved(self) -> int:

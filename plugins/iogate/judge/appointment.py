@@ -220,11 +220,6 @@ class BaselineJudges:
                 self._baselines[suite] = found[suite]
         return found
 
-    @property
-    def trims(self) -> bool:
-        """Whether a workload of the device trims, as its baselines tell."""
-        return any(name.partition(".")[0] == "trim" for item in self._own() for name in item.metrics)
-
     def _own(self) -> list[Baseline]:
         """Return the baselines of all suites, by workload."""
         return [baseline for entries in self._all().values() for baseline in entries.values()]

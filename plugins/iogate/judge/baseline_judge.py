@@ -16,6 +16,7 @@ from iogate.errors import MeasurementError
 from iogate.host.environment import differences, identity_changes, lost_disk, shared_data
 from iogate.judge.count import Count
 from iogate.judge.enough import allowed_variances, extensible, usual_maximum
+from iogate.judge.filling import filled_otherwise
 from iogate.judge.heat import Heat, Likeness, OutOfPlace, Places
 from iogate.judge.judge import Expectation, GateOptions
 from iogate.judge.lending import borrows
@@ -77,6 +78,8 @@ class BaselineJudge:
         self._likeness = Likeness(baseline, self.heat.known.beginnings, workload.rests)
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
+        self._filled = ""
+        """Why nothing can be judged, as the device held other data."""
 
     @property
     def _count(self) -> Count:
@@ -193,6 +196,9 @@ class BaselineJudge:
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
         self._likeness.see(repetitions)
+        self._filled = filled_otherwise(self.workload, self.baseline, repetitions)
+        if self._filled:
+            return True
         for name in self.gating:
             measured = all(name in item.metrics for item in repetitions)
             if not measured or name not in self.baseline.metrics:
@@ -288,6 +294,9 @@ class BaselineJudge:
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""
+        if self._filled:
+            notes = note_metrics(repetitions, self.baseline.metrics)
+            return Verdict("invalid", self._filled, notes, repetitions=len(repetitions))
         if self.unmeasured:
             return self._unmeasured_verdict(repetitions)
         if not self.decisions.keys() >= set(self.gating):  # interrupted within the first look

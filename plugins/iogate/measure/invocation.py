@@ -29,7 +29,6 @@ class Invocation:
     gating: Sequence[str]
     held: Path
     blank: float | None = None
-    trimmed: bool = False
 
     @property
     def folder(self) -> Path:

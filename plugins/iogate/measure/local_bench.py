@@ -33,10 +33,11 @@ from iogate.measure.sites import Site, sites_of
 from iogate.measure.wear_account import WearAccount
 from iogate.model import (
     ARMS,
+    FILLED,
+    Audited,
     Command,
     Device,
     Environment,
-    Finding,
     Needs,
     Output,
     Place,
@@ -75,7 +76,6 @@ class LocalBench:
         self._watcher = watcher
         self.slice = settings.slice
         self._handicap = handicap
-        self._trimmed = settings.trimmed
         self._wear = WearAccount(device, self._sites, settings.session)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
@@ -163,7 +163,7 @@ class LocalBench:
         seconds: float,
         between: tuple[Snapshot, Snapshot],
         **beside: Any,
-    ) -> tuple[Finding, ...]:
+    ) -> Audited:
         """Count what a repetition wrote that somebody else drove, and return what the audit finds; `beside`
         is what the evidence has of the other clients on this machine. Raises TargetError.
         """
@@ -211,8 +211,7 @@ class LocalBench:
                 self._buffered.clear()
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        trimmed = needs.target and (self._trimmed or site.trimmed)
-        return Invocation(workload, needs, site, place, command, gating, held, blank, trimmed)
+        return Invocation(workload, needs, site, place, command, gating, held, blank)
 
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
         """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
@@ -242,10 +241,11 @@ class LocalBench:
             output = self._read(run, completed)
             outputs.append(output)
         series = tuple(meter.series)
-        findings = self._audit(
+        found = self._audit(
             run, output, completed.seconds, before, run.look(), series=series, blank_beside=blank_beside
         )
-        repetition = Repetition(output, completed.seconds, str(run.folder), findings, series)
+        output = replace(output, metrics={**output.metrics, **found.metrics})
+        repetition = Repetition(output, completed.seconds, str(run.folder), found.findings, series)
         return replace(repetition, **run.call)
 
     def _ticking(
@@ -277,7 +277,7 @@ class LocalBench:
         before: Snapshot,
         after: Snapshot,
         **beside: Any,
-    ) -> tuple[Finding, ...]:
+    ) -> Audited:
         """Return what the audit finds; `beside` is what the evidence has of others at work there."""
         evidence = Evidence.of(
             run.workload,
@@ -289,10 +289,10 @@ class LocalBench:
             after=after,
             link=self._device.link,
             blank=run.blank,
-            trimmed=run.trimmed,
             **beside,
         )
-        return audit(evidence, run.workload.waive)
+        filled = {} if evidence.filled is None else {FILLED: evidence.filled}
+        return Audited(audit(evidence, run.workload.waive), filled)
 
     # ------------------------------------------------------------ a block of a pair
 
@@ -363,7 +363,7 @@ class LocalBench:
             )
             output = figures_of_slices(outputs[number], own, ARMS[number])
             seconds = sum(item.seconds for item in own)
-            arms.append(Repetition(output, seconds, str(run.folder), found, **run.call))
+            arms.append(Repetition(output, seconds, str(run.folder), found.findings, **run.call))
         return block_of(arms, done.slices)
 
     def _by_runs(self, pair: Pair, folder: Path, gating: Sequence[str]) -> Repetition:

@@ -23,7 +23,7 @@ class Settings:
     device that may be written to, `allow_exec` lets suites run commands. `strict` refuses what would lose
     coverage in silence, `resume` goes on with a session that was cut off. `wait` is how many seconds to wait
     for a target that another run has; `keep` is how many sessions are kept (None: not said). `session` is
-    the name of the session once that has begun; `trimmed` says that workloads of the device's baselines trim.
+    the name of the session once that has begun.
     """
 
     root: Path
@@ -49,4 +49,3 @@ class Settings:
     wait: float = 0.0
     keep: int | None = None
     session: str = ""
-    trimmed: bool = False

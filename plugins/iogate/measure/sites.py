@@ -92,11 +92,6 @@ class Site:
         """Return the share of what is read that was never written, as a sample of a block device tells."""
         return self.take().blank(needs) if needs.target else None
 
-    @property
-    def trimmed(self) -> bool:
-        """Whether a workload of this run has trimmed blocks here."""
-        return self.take().trimmed
-
     def readable(self, text: str) -> str:
         """Return what an engine says, with paths as people know them."""
         return self.take().readable(text)

@@ -4,6 +4,7 @@ from iogate.model.baseline import Baseline, UpdateMode
 from iogate.model.device import Device, Environment
 from iogate.model.measured import (
     ARMS,
+    Audited,
     ClientOutputs,
     Finding,
     Histogram,
@@ -16,6 +17,7 @@ from iogate.model.measured import (
     Traffic,
 )
 from iogate.model.metrics import (
+    FILLED,
     MOST,
     Direction,
     Metric,
@@ -30,8 +32,10 @@ from iogate.model.workload import Command, Needs, Place, Workload, hash_of
 
 __all__ = [
     "ARMS",
+    "FILLED",
     "MOST",
     "PASSED",
+    "Audited",
     "Baseline",
     "ClientOutputs",
     "Command",

@@ -21,6 +21,14 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Audited:
+    """What the audit finds in an output, and the `metrics` that are known beside those of the engine."""
+
+    findings: tuple[Finding, ...]
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Traffic:
     """What an engine claims to have moved in one direction: bytes, operations, seconds, short operations.
 

@@ -40,6 +40,7 @@ _KINDS: Mapping[str, tuple[str, Direction]] = {
     "latency": ("ns", "lower"),
     "wall_time": ("s", "lower"),
     "completed": ("", "higher"),
+    "filled": ("", "higher"),
     "speedup": ("", "higher"),
     "efficiency": ("", "higher"),
     "serial_fraction": ("", "lower"),
@@ -62,6 +63,12 @@ def metric(name: str) -> Metric:
             unit, direction = _KINDS[part]
             return Metric(name, unit, "lower" if parts[-1] in _SPREADS else direction)
     raise KeyError(name)
+
+
+FILLED = "filled"
+"""The share of blocks that held data among what was read of a block device, as a sample tells: its speed is
+that of these, and of what is answered without a look at the medium.
+"""
 
 
 LEAST, MOST = 1e-9, 1e18

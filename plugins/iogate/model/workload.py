@@ -89,7 +89,7 @@ class Needs:
     most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
     `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
     what the workload is about. `files` is how many of `size` bytes there are. It `trims` blocks, which files
-    have not. `own` names data that nobody else may fragment, if it reads and writes blocks of unlike sizes.
+    have not. `own` names data that nobody else may fragment, if it reads and writes.
     """
 
     size: int = 0
@@ -109,13 +109,12 @@ class Needs:
 
     @property
     def kind(self) -> str:
-        """Which workloads share a file where writes fragment it: those that only read one that nobody writes
-        to, those that only write another, and those that do both one for each size of blocks, as reads are
-        slow where they are larger than the fragments; or one of their `own`.
+        """Which workloads share a file where writes fragment it, and may compress it: those that only read
+        one that nobody writes to, and those that only write another. What does both has one of its `own`.
         """
         if not self.writes:
             return ""
-        return f"mixed-{self.own or self.block}" if self.reads else "written"
+        return "-".join(filter(None, ("mixed", self.own))) if self.reads else "written"
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ class PytestRun:
         self._interrupts.watch()
         resumed = self.going_on.resumption
         id = resumed.session if resumed else new_session_id()
-        settings = replace(self.settings, session=id, trimmed=self._judges.trims)
+        settings = replace(self.settings, session=id)
         progress = progress_of(self.config)
         folder = settings.results / id
         bench = bench_of(self.config, settings, self.subject.device, folder, progress, self.selected.items)

@@ -74,7 +74,6 @@ class RemoteBench(FarCalls):
             wait=settings.wait,
             handicap=handicap,
             session=settings.session,
-            trimmed=settings.trimmed,
         )
         try:
             facts: Facts = self._call(Facts, "begin", request)

@@ -12,7 +12,7 @@ from iogate.errors import IogateError, MeasurementError
 from iogate.measure.bench import Watcher
 from iogate.measure.local_bench import folder_name
 from iogate.measure.settings import Settings
-from iogate.model import Command, Device, Finding, Output, Traffic
+from iogate.model import Audited, Command, Device, Output, Traffic
 from iogate.remote.bench import RemoteBench, check_numbers
 from iogate.remote.far_client import Asked, ClientFacts, Conducted
 from iogate.target import Fellows
@@ -71,9 +71,9 @@ class Client(RemoteBench):
             self.scratch = self._call(str, "join", fellows)
             self._opened = True
 
-    def look_back(self, output: Output, beside: Mapping[str, Traffic]) -> tuple[Finding, ...]:
-        """Return what the audit finds there in what it did last, as named after this client."""
-        found: tuple[Finding, ...] = self._call(tuple[Finding, ...], "look back", (output, dict(beside)))
+    def look_back(self, output: Output, beside: Mapping[str, Traffic]) -> Audited:
+        """Return what the audit finds there in what it did last."""
+        found: Audited = self._call(Audited, "look back", (output, dict(beside)))
         return found
 
     # ------------------------------------------------------------ what all do at once

@@ -26,9 +26,9 @@ from iogate.measure.bench import Pair, Places
 from iogate.measure.local_bench import LocalBench
 from iogate.measure.settings import Settings
 from iogate.model import (
+    Audited,
     Command,
     Device,
-    Finding,
     Needs,
     Output,
     Place,
@@ -60,7 +60,6 @@ class Request:
     wait: float = 0.0
     handicap: tuple[float, float] = (0.0, 0.0)
     session: str = ""
-    trimmed: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,7 +228,6 @@ class Far:
             destroy=asked.destroy,
             wait=asked.wait,
             session=asked.session,
-            trimmed=asked.trimmed,
         )
         native.compile_elsewhere = self._compile
         results = self._folder / "results"
@@ -292,7 +290,7 @@ class Far:
     def _conduct(self, text: str) -> Conducted:
         return self.client.conduct(unpacked(dict[str, Command], text), self.tick)
 
-    def _look_back(self, text: str) -> Sequence[Finding]:
+    def _look_back(self, text: str) -> Audited:
         return self.client.look_back(*unpacked(tuple[Output, dict[str, Traffic]], text))
 
     # ------------------------------------------------------------ Watcher

@@ -20,7 +20,7 @@ from iogate.host.meter import Meter
 from iogate.host.process import Completed, Program
 from iogate.measure.invocation import Invocation
 from iogate.measure.local_bench import LocalBench
-from iogate.model import Command, Finding, Output, Traffic, Workload
+from iogate.model import Audited, Command, Output, Traffic, Workload
 from iogate.remote.post import Lost, Post
 from iogate.remote.relay import Flow, connected, listening
 
@@ -168,7 +168,7 @@ class FarClient:
             conductor.completed(), command.output, shlex.join(command.argv), files, tuple(meter.series)
         )
 
-    def look_back(self, output: Output, beside: Mapping[str, Traffic]) -> tuple[Finding, ...]:
+    def look_back(self, output: Output, beside: Mapping[str, Traffic]) -> Audited:
         """Return what the audit finds in this client's part; `beside` is what others on this machine did."""
         assert self._run and self._between
         self._unread = None

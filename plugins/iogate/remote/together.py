@@ -13,7 +13,7 @@ from iogate.audit import Evidence, audit
 from iogate.audit.evidence import ClientRun
 from iogate.errors import MeasurementError, OutputError
 from iogate.measure.local_bench import folder_name
-from iogate.model import ClientOutputs, Command, Finding, Output, Repetition, Traffic, Workload
+from iogate.model import Audited, ClientOutputs, Command, Finding, Output, Repetition, Traffic, Workload
 from iogate.remote.client import Client, FellowGone
 from iogate.remote.far_client import Asked, Conducted
 from iogate.remote.raw_files import sent_as
@@ -55,9 +55,11 @@ class Together:
             )
             for name, client in self.clients.items()
         )
-        findings = (*self._audit(found, conducted, runs), *_look_back(self.clients, found))
+        each = _look_back(self.clients, found)
+        findings = (*self._audit(found, conducted, runs), *each.findings)
+        metrics = {**found.whole.metrics, **each.metrics}
         return Repetition(
-            replace(found.whole, engine_version=runs[0].version),
+            replace(found.whole, engine_version=runs[0].version, metrics=metrics),
             conducted.completed.seconds,
             str(self._within),
             findings,
@@ -176,8 +178,10 @@ def _conduct(
     return conducted
 
 
-def _look_back(clients: Mapping[str, Client], found: ClientOutputs) -> Iterator[Finding]:
-    """Yield what the audit finds at each client, with its name."""
+def _look_back(clients: Mapping[str, Client], found: ClientOutputs) -> Audited:
+    """Return what the audit finds at each client, with its name; of a metric the least."""
+    findings: list[Finding] = []
+    metrics: dict[str, float] = {}
     for name, client in clients.items():
         beside = _added(
             found.each[other].traffic
@@ -186,8 +190,12 @@ def _look_back(clients: Mapping[str, Client], found: ClientOutputs) -> Iterator[
             and fellow.facts.machine == client.facts.machine
             and set(fellow.facts.disks) & set(client.facts.disks)
         )
-        for item in client.look_back(found.each[name], beside):
-            yield replace(item, message=f"{name} ({client.host}): {item.message}")
+        own = client.look_back(found.each[name], beside)
+        for item in own.findings:
+            findings.append(replace(item, message=f"{name} ({client.host}): {item.message}"))
+        for key, value in own.metrics.items():
+            metrics[key] = min(value, metrics.get(key, value))
+    return Audited(tuple(findings), metrics)
 
 
 def _added(each: Iterable[Mapping[str, Traffic]]) -> dict[str, Traffic]:

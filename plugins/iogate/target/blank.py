@@ -13,7 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-_SAMPLES = 64
+from iogate.host import sysfs
+
+_SAMPLES = 128
 _BLOCK = 4096
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _NOTHING = b"\x00", b"\xff"
@@ -23,7 +25,7 @@ ERASED_MEM_CONT.
 
 
 def blank_share(device: Path, size: int, block: int) -> float | None:
-    """Return the share of blank blocks among 64 that are spread over the first `size` bytes of a block
+    """Return the share of blank blocks among 128 that are spread over the first `size` bytes of a block
     device; None if it cannot be read. `block` is the least that direct I/O takes.
 
     They are read past the page cache where that can be.
@@ -44,11 +46,12 @@ def blank_share(device: Path, size: int, block: int) -> float | None:
 
 def _places(blocks: int) -> list[int]:
     """Return the numbers of the blocks to read, one at random in each equal part: nothing periodic on the
-    device meets them. They are the same at each call.
+    device meets them. On one machine they are the same at each call, so that what did not change has the
+    same share each time; who does not know its id cannot tell where they are.
     """
     count = min(_SAMPLES, blocks)
     bounds = [blocks * part // count for part in range(count + 1)] if count else []
-    choice = Random(blocks)
+    choice = Random(f"{blocks} {sysfs.text('/etc/machine-id')}")
     return [choice.randrange(low, high) for low, high in pairwise(bounds)]
 
 

@@ -23,7 +23,7 @@ MARKER = "iogate"
 """The name of the marker."""
 MAGIC = b"A folder of iogate: removed by the run that made it, or by the next one.\n"
 """What it begins with."""
-_DATA = r"data-\d+(-written|-mixed-[0-9a-f]+)?(-\d+)?"
+_DATA = r"data-\d+(-written|-mixed|-mixed-[0-9a-f]+)?(-\d+)?"
 _OWN = re.compile(rf"{MARKER}|engine|{_DATA}|slot-\d+|(base|candidate)\.raw")
 
 

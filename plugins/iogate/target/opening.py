@@ -83,7 +83,6 @@ class _DeviceScratch(contextlib.ExitStack):
         self._held = path_of(descriptor)
         self.folder: Path | None = None
         self.written = 0
-        self.trimmed = False
         self._target = target
         self._check = check
         self._claimed = False
@@ -100,7 +99,6 @@ class _DeviceScratch(contextlib.ExitStack):
                     "that uses it, and has not mounted or locked it, would be overwritten"
                 )
         self._check(needs)
-        self.trimmed |= needs.trims
         if needs.writes:
             self._blank.clear()
         return self._held

@@ -35,8 +35,6 @@ class Scratch(Protocol):
     """For files of the engine's own; None on a block device."""
     written: int
     """Bytes laid out so far."""
-    trimmed: bool
-    """Whether a workload of this run has trimmed blocks here."""
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         """Return what the engine works on, of several files the one of this `number`. Everything is checked
@@ -90,7 +88,6 @@ class FolderScratch:
         self.folder: Path | None = home.held / "engine"
         self.path = home.path
         self.written = 0
-        self.trimmed = False  # files have no blocks of their own to trim
         self._home = home
         self._check_needs = check_needs
         self._in_place = in_place

@@ -146,19 +146,28 @@ class TestPageCache:
         assert severities(device.unwritten_extents, run(before=before)) == expected
 
     @pytest.mark.parametrize(
-        ("share", "expected"), [(None, []), (0.0, []), (0.2, []), (0.25, ["suspect"]), (1.0, ["suspect"])]
+        ("share", "expected"), [(None, []), (0.0, []), (0.05, []), (0.1, ["suspect"]), (1.0, ["suspect"])]
     )
     def test_blocks_of_a_device_without_data_are_told(self, share, expected):
         assert severities(device.blank_blocks, run(blank=share)) == expected
 
-    @pytest.mark.parametrize(("share", "expected"), [(0.0, []), (1 / 64, ["invalid"]), (1.0, ["invalid"])])
-    def test_what_this_run_has_trimmed_is_not_read(self, share, expected):
-        """An eighth of it hid a loss of 12%: of blocks without data a thin disk answers at once."""
-        assert severities(device.blank_blocks, run(blank=share, trimmed=True)) == expected
+    @pytest.mark.parametrize(
+        ("evidence", "filled"),
+        [
+            ({"blank": 0.0}, 1.0),
+            ({"blank": 0.25}, 0.75),
+            ({"blank": 1.0}, 0.5 / 128),
+            ({"blank": None}, None),
+            ({"blank": 0.25, "read": 0, "written": GIB}, None),
+            ({"blank": 0.25, "written": GIB, "options": {"verify": "crc32c"}}, None),
+        ],
+    )
+    def test_how_much_of_what_was_read_held_data(self, evidence, filled):
+        assert run(**evidence).filled == filled
 
     @pytest.mark.parametrize(
         ("own", "other", "expected"),
-        [(0.12, 0.0, ["suspect"]), (0.12, 0.1, []), (0.0, 0.12, []), (0.3, 0.3, ["suspect"])],
+        [(0.08, 0.0, ["suspect"]), (0.08, 0.06, []), (0.0, 0.12, []), (0.3, 0.3, ["suspect"])],
     )
     def test_an_arm_that_is_emptier_than_the_other_is_suspect(self, own, other, expected):
         """Of two raw devices the one that an eighth was trimmed of was faster by that."""

@@ -244,25 +244,6 @@ def test_a_file_system_of_several_disks_does_not_always_find_them(folder):
         judges(folder).appoint(A, (READ,)).check(Environment(LAB_7.identity, {"file_system": "zfs"}))
 
 
-def test_who_trims_is_known_by_its_baseline_whatever_runs_today(folder):
-    """What it left is read behind it: by `--lf`, or in a run of its own, 12% lost was `improved` by 12%."""
-    assert not judges(folder).trims
-    store(folder, A)
-    assert not judges(folder).trims
-    update(
-        folder / "other.yaml",
-        device=folder.name,
-        suite="other",
-        session="2026-01-01T00:00:00Z-aaaa",
-        environment=NOWHERE,
-        reason="",
-        measured={"discard": (reads("discard", "other").definition, {"trim.iops": [100.0, 101.0]})},
-        mode="append",
-        worked={"discard": ()},
-    )
-    assert judges(folder).trims
-
-
 APART = {"data_files": "apart"}
 
 

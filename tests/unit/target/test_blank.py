@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from iogate.target import blank
 from iogate.target.blank import blank_share
 
 MIB = 2**20
@@ -29,6 +30,23 @@ def test_what_was_never_written_is_blank(device, byte):
 @pytest.mark.parametrize("data", [os.urandom(MIB), b"\xaa" * MIB, (b"\x00" * 4095 + b"x") * 256])
 def test_data_are_not_blank(device, data):
     assert blank_share(device(data), MIB, 512) == 0
+
+
+def test_an_eighth_is_seen_wherever_it_lies_and_the_same_each_time(device):
+    parts = [os.urandom(MIB) for _ in range(16)]
+    parts[3], parts[11] = bytes(MIB), bytes(MIB)
+    found = {blank_share(device(*parts), 16 * MIB, 512) for _ in range(3)}
+    assert found == {0.125}
+
+
+def test_who_does_not_know_the_machine_does_not_know_where_it_is_looked(monkeypatch):
+    """Trims between the places that everybody knew hid as much as they are."""
+    places = []
+    for id in ("a1", "b2"):
+        monkeypatch.setattr(blank.sysfs, "text", lambda path, id=id: id)
+        places.append(blank._places(100_000))
+    assert len(places[0]) == len(places[1]) == 128
+    assert len({*places[0]} & {*places[1]}) < 5
 
 
 def test_a_half_is_a_half_and_only_what_is_read_counts(device):

@@ -15,7 +15,7 @@ from iogate.units import format_quantity, plural
 _POOLED = frozenset({"btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs"})
 """File systems that may spread or shrink data on their way: no single counter proves them wrong."""
 _MISSING = 0.9
-_BLANK = 0.25
+_BLANK = 0.1
 _BLANK_OF_ARMS = 0.05
 _FOREIGN = 0.1
 _FOREIGN_BYTES = 8 * 2**20
@@ -160,26 +160,16 @@ def unwritten_extents(evidence: Evidence) -> Findings:
 def blank_blocks(evidence: Evidence) -> Findings:
     """Find a block device that was never written, or was trimmed, where it is read.
 
-    `suspect` if a quarter or more of 64 blocks, spread over what is read, have nothing in them but zeros
+    `suspect` if a tenth or more of 128 blocks, spread over what is read, have nothing in them but zeros
     (or ones), or a twentieth more in one arm of a pair than in the other: such reads may never reach the
-    medium, and are slower once the device holds data. `invalid` if a workload of this run, or of the
-    device's baselines, trims blocks there, and any of the 64 is empty.
+    medium, and are slower once the device holds data. The share of the others is the metric `filled`, which
+    a baseline remembers: where it is another one by then, nothing is judged.
 
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
-    `precondition`. What trims is measured behind all that reads, or in a run of its own. Where the data
-    have such blocks of their own, and what trims lies apart (`offset`), `waive` the check.
+    `precondition`. Where the data have such blocks of their own, `waive` the check, and with it the other.
     """
     share = evidence.blank
-    if not share or not evidence.claimed("read") or evidence.given("verify"):
-        return
-    if evidence.trimmed:
-        yield finding(
-            "invalid",
-            f"{share:.0%} of the blocks that were looked at are empty, and a workload of the device "
-            "trims blocks: reads of them may never reach the medium",
-            "write data to all that is read first (precondition does so), and measure what trims in a run of "
-            "its own; where the data have such blocks of their own, and what trims lies apart: waive it",
-        )
+    if not share or evidence.filled is None:
         return
     other = evidence.blank_beside
     if share < _BLANK and (other is None or share - other < _BLANK_OF_ARMS):

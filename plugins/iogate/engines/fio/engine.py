@@ -92,7 +92,6 @@ class Fio:
         directions = _all_directions(each)
         written = [most_written(job) for job in here]
         counts = _clients.clients(workload.options) or ()
-        unlike_sizes = len({size for job in each for size in blocks(job)}) > 1
         return Needs(
             size=max(map(extent, here), default=0),
             reads="read" in directions,
@@ -106,7 +105,7 @@ class Fio:
             cached=any(job.get("cached", False) for job in here),
             clients=1 if counts == "all" else max(counts, default=1),
             trims="trim" in directions,
-            own=hash_of({"suite": workload.suite, "name": workload.name})[:8] if unlike_sizes else "",
+            own=hash_of({"suite": workload.suite, "name": workload.name})[:8],
         )
 
     def prepare(self) -> None:

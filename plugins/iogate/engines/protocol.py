@@ -191,30 +191,16 @@ class Alternates(Protocol):
         """Return why slices of such a run would misstate these metrics; empty if they would not."""
         ...
 
-    def lasting(
-        self, options: Mapping[str, Any], seconds: float, seed: int, half: int | None
-    ) -> dict[str, Any]:
-        """Return options for the same I/O, going on for so long, at random offsets that come of `seed`; in
-        the first or second `half` of the data only (0, 1), if one is said.
-        """
+    def lasting(self, options: Mapping[str, Any], seconds: float, seed: int) -> dict[str, Any]:
+        """Return options for the same I/O, going on for so long, at random offsets that come of `seed`."""
         ...
 
     def shortened(self, options: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Return options for the same I/O, for so long at most."""
         ...
 
-    def halves(self, options: Mapping[str, Any]) -> bool:
-        """Return whether two such runs on the same data each need a half of their own: where both go through
-        them in order, one would find what the other has just brought into a cache.
-        """
-        ...
-
     def processes(self, options: Mapping[str, Any]) -> int:
         """Return of how many processes a run consists while it is at work."""
-        ...
-
-    def in_flight(self, options: Mapping[str, Any]) -> int:
-        """Return how many I/Os a run keeps in flight at most."""
         ...
 
     def processors(self, options: Mapping[str, Any]) -> int:

@@ -30,7 +30,6 @@ _UNLIKE, _UNLIKE_ON_TARGETS = 1.25, 1.1
 """Times that the ratio of the arms in slices may be that in all of their time: on one disk who is started
 first has it for himself for a moment (a sixth, as measured), on two it is 1.02 where there is no limit.
 """
-_UNLIKE_IN_FLIGHT = 0.01  # of the I/Os in a slice
 _ALIKE = 2  # blocks in a row: in one something else may have stalled
 _SHORT = 2.0  # seconds of a whole run, of which many are worth more than few long ones
 LONG = 1.5
@@ -38,6 +37,7 @@ LONG = 1.5
 _CLAIMED, _BESIDE = 1.1, 2**20
 """How much more than the engine claims the kernel may count for it, in parts and in bytes."""
 _HALF = 6  # blocks of one arrangement, where a change of places takes long
+_UNLIKE_SETTINGS = "what unlike settings have in flight where they are stopped is not alike"
 Crossover = Literal["", "blocks", "halves"]
 
 
@@ -65,15 +65,20 @@ class Pairing:
         places: Places,
         slice: float | None = None,
     ) -> Pairing:
-        """Choose for arms A and B; `slice` is what the user has chosen."""
+        """Choose for arms A and B; `slice` is what the user has chosen.
+
+        Arms of unlike settings are measured by whole runs: what one has in flight when it is stopped ends in
+        the turn of the other, and as many begin at once when it goes on. That is as much for both arms only
+        where these do the same.
+        """
         whole = ((item, engines.load(item.engine)) for item in workloads)
         why = next(filter(None, (_indivisible(item, engine, gating) for item, engine in whole)), "")
+        if not why and workloads[0].options != workloads[1].options:
+            why = _UNLIKE_SETTINGS
         crossovers: Mapping[Places, Crossover] = {"copies": "blocks", "images": "halves"}
         crossover = crossovers.get(places, "")
         if why:
             return cls(places, None, crossover, _whole_runs_of(workloads), why)
-        if places == "one" and any(_alternating(item).halves(item.options) for item in workloads):
-            crossover = "blocks"
         own = SLICE if slice is None else slice
         return cls(places, _SLICES, crossover, _block_of(own), slice=own, chosen=slice is not None)
 
@@ -85,9 +90,7 @@ class Pairing:
         of Linux (io.max of a cgroup) lets I/Os through each 100 ms (each 20 ms before SSDs): throtl_slice in
         block/blk-throttle.c. Whole runs, where the arms do not stand to each other in their slices as they do
         in all of their time, as behind a throttle each: what it grants to a stopped arm, one does when its
-        turn comes, and the other before that. So they do where bursts are those of two targets, and where
-        one arm has more in flight than the other: what of it ends while an arm is stopped is as many as the
-        arm begins at once when it goes on.
+        turn comes, and the other before that. So they do where bursts are those of two targets.
         """
         if self.slices is None or len(blocks) != _ALIKE:
             return None
@@ -97,8 +100,6 @@ class Pairing:
                 why = "two targets let I/Os through in bursts, as behind a limit each"
             elif not self.chosen and self.slice < _WHOLE_BURSTS:
                 return replace(self, slice=_WHOLE_BURSTS, seconds=_block_of(_WHOLE_BURSTS))
-        if min(_unlike_in_flight(block, workloads) for block in blocks) > _UNLIKE_IN_FLIGHT:
-            why = "one arm has more in flight than the other, beside what a slice holds"
         most = _UNLIKE_ON_TARGETS if self.places == "targets" else _UNLIKE
         if min(abs(math.log(_apart_from_all_time(block))) for block in blocks) > math.log(most):
             why = "slices do not hold what the arms do, as behind a limit each"
@@ -112,11 +113,7 @@ class Pairing:
             first, second = map(_shortened, workloads)
             return Pair((first, second), self.places, own, swapped)
         seconds = (self.seconds - _STARTED) * 1.05 + 0.2  # beyond the last slice, so that it is a whole one
-        halved = self.places == "one" and self.crossover == "blocks"
-        first, second = (
-            _lasting(workload, seconds, own + arm, (arm ^ swapped) if halved else None)
-            for arm, workload in enumerate(workloads)
-        )
+        first, second = (_lasting(workload, seconds, own + arm) for arm, workload in enumerate(workloads))
         return Pair((first, second), self.places, own, swapped, self.slices, self.slice)
 
     def _swapped(self, number: int, seed: str) -> bool:
@@ -154,24 +151,6 @@ def _apart_from_all_time(block: Repetition) -> float:
             return 1.0
         rates.append((moved / seconds) / (claimed / lasted))
     return rates[1] / rates[0]
-
-
-def _unlike_in_flight(block: Repetition, workloads: Sequence[Workload]) -> float:
-    """Return by how much one arm has more in flight than the other, in I/Os or in bytes, as a part of what a
-    slice of the slower arm holds in the mean; 0 if that is not known.
-    """
-    flying: list[tuple[float, float]] = []  # I/Os, and bytes
-    held: list[tuple[float, float]] = []
-    for arm, whole, workload in zip(ARMS, (block.base, block), workloads, strict=True):
-        own = [item.read + item.written for item in block.slices if item.arm == arm]
-        done = list(whole.output.traffic.values()) if whole else []
-        moved, number = sum(one.bytes for one in done), sum(one.operations for one in done)
-        if not (sum(own) and moved and number):
-            return 0.0
-        size, depth = moved / number, _alternating(workload).in_flight(workload.options)
-        flying.append((depth, depth * size))
-        held.append((statistics.fmean(own) / size, statistics.fmean(own)))
-    return max(abs(flying[0][n] - flying[1][n]) / min(held[0][n], held[1][n]) for n in (0, 1))
 
 
 def _in_bursts(slices: Sequence[Slice]) -> bool:
@@ -237,21 +216,16 @@ def block_of(arms: Sequence[Repetition], slices: tuple[Slice, ...]) -> Repetitio
     return replace(candidate, findings=tuple(named), base=base, slices=slices)
 
 
-def _alternating(workload: Workload) -> engines.Alternates:
-    engine = engines.load(workload.engine)
-    assert isinstance(engine, engines.Alternates)
-    return engine
-
-
 def _indivisible(workload: Workload, engine: engines.Engine, gating: Sequence[str]) -> str:
     if not isinstance(engine, engines.Alternates):
         return f"a run of {workload.engine} is a whole"
     return engine.indivisible(workload.options, gating)
 
 
-def _lasting(workload: Workload, seconds: float, seed: int, half: int | None) -> Workload:
-    options = _alternating(workload).lasting(workload.options, seconds, seed, half)
-    return replace(workload, options=options)
+def _lasting(workload: Workload, seconds: float, seed: int) -> Workload:
+    engine = engines.load(workload.engine)
+    assert isinstance(engine, engines.Alternates)
+    return replace(workload, options=engine.lasting(workload.options, seconds, seed))
 
 
 def _shortened(workload: Workload) -> Workload:

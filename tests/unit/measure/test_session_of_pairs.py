@@ -35,6 +35,9 @@ def against(name="a", **declared):
     return reads(name, against=PSYNC, **declared)
 
 
+UNLIKE = "what unlike settings have in flight where they are stopped is not alike"
+
+
 def elsewhere(places="copies", **says):
     bench = FakeBench(**says)
     bench.places = places
@@ -59,7 +62,7 @@ def test_other_options_make_a_pair_that_needs_no_baseline():
     bench = FakeBench()
     (trial,) = decided(bench, against())
     assert verdicts([trial]) == {"a": "pass"}
-    assert trial.result.pair == PairFacts("the same data with ioengine: psync", "one")
+    assert trial.result.pair == PairFacts("the same data with ioengine: psync", "one", UNLIKE)
     first, second = bench.pairs[0].workloads
     assert (first.options["ioengine"], second.options["ioengine"]) == ("psync", "libaio")
     assert bench.pairs[0].places == "one"
@@ -195,9 +198,9 @@ BURSTS = moved(*[0, 9, 9, 0, 9, 9, 9] * 4)
 
 @pytest.mark.parametrize("burst", [2, 3, 4])
 def test_where_data_move_in_bursts_that_slices_cut_a_pair_begins_anew_with_longer_ones(burst):
-    bench = FakeBench(a=itertools.chain(itertools.repeat(700.0, burst), figures()))
+    bench = elsewhere("copies", a=itertools.chain(itertools.repeat(700.0, burst), figures()))
     bench.slices = {burst - 1: BURSTS, burst: BURSTS}
-    (trial,) = decided(bench, against())
+    (trial,) = decided(bench, reads("a"))
     assert verdicts([trial]) == {"a": "pass"}
     assert trial.result.pair.slice == 0.2
     assert [pair.slice for pair in bench.pairs] == [0.064] * burst + [0.2] * (len(bench.pairs) - burst)
@@ -209,27 +212,27 @@ def test_where_data_move_in_bursts_that_slices_cut_a_pair_begins_anew_with_longe
 @pytest.mark.parametrize("bursts", [{4, 5}, {6, 7}, {1}, {2, 4}])
 def test_blocks_that_a_verdict_was_asked_of_count_and_so_do_single_ones(bursts):
     """What they showed would be why they are left out; or something else stalled in one."""
-    bench = FakeBench()
+    bench = elsewhere("copies")
     bench.slices = dict.fromkeys(bursts, BURSTS)
-    (trial,) = decided(bench, against())
+    (trial,) = decided(bench, reads("a"))
     assert trial.result.pair.slice == 0
     assert not trial.result.warmup
 
 
 def test_slices_that_the_user_chose_stay():
-    bench = FakeBench()
+    bench = elsewhere("copies")
     bench.slice, bench.slices = 0.1, {1: BURSTS, 2: BURSTS}
-    (trial,) = decided(bench, against())
+    (trial,) = decided(bench, reads("a"))
     assert {pair.slice for pair in bench.pairs} == {0.1}
     assert (trial.result.pair.slice, trial.result.warmup) == (0, ())
 
 
 def test_longer_slices_take_no_blocks_away():
-    bench = FakeBench(a=figures(970, noise=0.2))
+    bench = elsewhere("copies", a=figures(970, noise=0.2))
     bench.slices = {1: BURSTS, 2: BURSTS}
     watcher = FakeWatcher()
     options = GateOptions(max_blocks=14, tolerance=0.01)
-    (trial,) = decided(bench, against(), options=options, watcher=watcher)
+    (trial,) = decided(bench, reads("a"), options=options, watcher=watcher)
     assert len(trial.result.repetitions) == 14
     assert [told[:2] for told in watcher.told[-2:]] == [(15, 16), (16, 16)]
 

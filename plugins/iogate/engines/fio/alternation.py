@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from iogate.engines.fio.jobs import jobs
-from iogate.units import parse_size, size_text
 
 _COUNTED = frozenset({"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2"})
 """The ioengines whose direct I/O the kernel counts for the process that submits it."""
-_SYNCHRONOUS = _COUNTED - {"libaio", "io_uring", "posixaio"}
 _ONE_THREAD = _COUNTED - {"posixaio"}
 """The ioengines that start no threads: io_uring's workers belong to the kernel, and keep to no affinity."""
 _PLACED = ("cpus_allowed", "cpumask", "numa_", "sqthread_poll", "mem", "iomem", "hugepage")
@@ -29,8 +27,6 @@ _PACED = (
 _SYNCS, _OFF = ("fsync", "fdatasync", "sync"), ("0", "none")
 _BOUNDED = ("io_size", "number_ios", "loops", "verify", "do_verify", "write_barrier", "stonewall", "wait_for")
 _SEEDED = ("randseed", "randrepeat", "allrandrepeat")
-_OWN_PLACE = ("offset", "offset_increment", "offset_align", "fileoffset")
-_ALIGNED = 2**20
 
 
 def indivisible(options: Mapping[str, Any], gating: Sequence[str]) -> str:
@@ -63,9 +59,9 @@ def indivisible(options: Mapping[str, Any], gating: Sequence[str]) -> str:
     return ""
 
 
-def lasting(options: Mapping[str, Any], seconds: float, seed: int, half: int | None) -> dict[str, Any]:
+def lasting(options: Mapping[str, Any], seconds: float, seed: int) -> dict[str, Any]:
     """Return options for the same I/O going on for so long; see `iogate.engines.protocol.Alternates`."""
-    return _each(options, lambda job: _lasting(job, seconds, seed, half))
+    return _each(options, lambda job: _lasting(job, seconds, seed))
 
 
 def shortened(options: Mapping[str, Any], seconds: float) -> dict[str, Any]:
@@ -81,27 +77,10 @@ def shortened(options: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     return _each(options, shorter)
 
 
-def halves(options: Mapping[str, Any]) -> bool:
-    """Return whether two such runs on the same data each need a half; see
-    `iogate.engines.protocol.Alternates`.
-    """
-    each = jobs(options).values()
-    in_order = any(not str(job["rw"]).startswith("rand") for job in each)
-    return in_order and "mix" not in options and all(map(_divisible, each))
-
-
 def processes(options: Mapping[str, Any]) -> int:
     """Return the number of processes: fio itself, and one for each job that is no thread."""
     each = jobs(options).values()
     return 1 + sum(0 if _flag(job, "thread") else int(job["numjobs"]) for job in each)
-
-
-def in_flight(options: Mapping[str, Any]) -> int:
-    """Return how many I/Os are in flight at most: iodepth x numjobs, of synchronous ioengines one each."""
-    each = jobs(options).values()
-    return sum(
-        int(job["numjobs"]) * (1 if job["ioengine"] in _SYNCHRONOUS else int(job["iodepth"])) for job in each
-    )
 
 
 def processors(options: Mapping[str, Any]) -> int:
@@ -120,7 +99,7 @@ def _each(options: Mapping[str, Any], change: Any) -> dict[str, Any]:
     return found
 
 
-def _lasting(job: Mapping[str, Any], seconds: float, seed: int, half: int | None) -> dict[str, Any]:
+def _lasting(job: Mapping[str, Any], seconds: float, seed: int) -> dict[str, Any]:
     passed = dict(job.get("fio", {}))
     found = {
         **job,
@@ -131,19 +110,9 @@ def _lasting(job: Mapping[str, Any], seconds: float, seed: int, half: int | None
     }
     if not any(key in passed for key in _SEEDED):
         passed["randseed"] = str(seed)
-    if half is not None:
-        each = parse_size(job["size"]) // 2 // _ALIGNED * _ALIGNED
-        found["size"] = size_text(each)
-        passed["offset"] = str(half * each)
     if passed:
         found["fio"] = passed
     return found
-
-
-def _divisible(job: Mapping[str, Any]) -> bool:
-    placed = any(key in job.get("fio", {}) for key in _OWN_PLACE)
-    one = int(job.get("nrfiles", 1)) == 1  # an offset is one within each file
-    return one and not placed and parse_size(job["size"]) >= 2 * _ALIGNED
 
 
 def _flag(job: Mapping[str, Any], name: str) -> bool:

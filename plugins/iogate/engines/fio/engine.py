@@ -173,22 +173,14 @@ class Fio:
     def indivisible(self, options: Mapping[str, Any], gating: Sequence[str]) -> str:
         return alternation.indivisible(options, gating)
 
-    def lasting(
-        self, options: Mapping[str, Any], seconds: float, seed: int, half: int | None
-    ) -> dict[str, Any]:
-        return alternation.lasting(options, seconds, seed, half)
+    def lasting(self, options: Mapping[str, Any], seconds: float, seed: int) -> dict[str, Any]:
+        return alternation.lasting(options, seconds, seed)
 
     def shortened(self, options: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         return alternation.shortened(options, seconds)
 
-    def halves(self, options: Mapping[str, Any]) -> bool:
-        return alternation.halves(options)
-
     def processes(self, options: Mapping[str, Any]) -> int:
         return alternation.processes(options)
-
-    def in_flight(self, options: Mapping[str, Any]) -> int:
-        return alternation.in_flight(options)
 
     def processors(self, options: Mapping[str, Any]) -> int:
         return alternation.processors(options)

@@ -3,7 +3,6 @@
 import pytest
 
 from iogate import engines
-from iogate.units import parse_size
 
 FIO = engines.load("fio")
 RATES = ("read.iops", "read.bandwidth", "write.iops", "write.bandwidth")
@@ -84,7 +83,7 @@ def test_one_job_of_several_is_enough():
 
 
 def test_a_run_that_is_sliced_goes_on_by_time_at_once():
-    found = FIO.lasting(options(ramp_time=5, startdelay=3, time_based=False), 2.1104, 42, None)
+    found = FIO.lasting(options(ramp_time=5, startdelay=3, time_based=False), 2.1104, 42)
     assert (found["runtime"], found["time_based"]) == (2.111, True)
     assert (found["ramp_time"], found["startdelay"]) == (0, 0)
     assert found["fio"]["randseed"] == "42"
@@ -93,53 +92,18 @@ def test_a_run_that_is_sliced_goes_on_by_time_at_once():
 
 def test_the_seed_of_a_suite_stays():
     given = options(fio={"randseed": 7})
-    assert FIO.lasting(given, 2.0, 42, None)["fio"]["randseed"] == "7"
-    assert "randseed" not in FIO.lasting(options(fio={"allrandrepeat": 1}), 2.0, 42, None)["fio"]
-
-
-@pytest.mark.parametrize("size", ["2M", "3M", "64M", "65M", "1000k"])
-def test_halves_are_of_one_size_and_share_nothing(size):
-    given = options(rw="read", size=size)
-    first, second = (FIO.lasting(given, 2.0, 1, half) for half in (0, 1))
-    if not FIO.halves(given):
-        assert parse_size(size) < 2 << 20
-        return
-    each = parse_size(first["size"])
-    assert first["size"] == second["size"]
-    assert (int(first["fio"]["offset"]), int(second["fio"]["offset"])) == (0, each)
-    assert each % 2**20 == 0 and 2 * each <= parse_size(size)
-
-
-@pytest.mark.parametrize(
-    ("given", "halved"),
-    [
-        ({"rw": "read"}, True),
-        ({"rw": "write"}, True),
-        ({"rw": "rw"}, True),
-        ({"rw": "read", "numjobs": 4}, True),
-        ({"rw": "randread"}, False),
-        ({"rw": "randrw"}, False),
-        ({"rw": "read", "size": "1M"}, False),
-        ({"rw": "read", "nrfiles": 2}, False),
-        ({"rw": "read", "fio": {"offset": "1M"}}, False),
-        ({"rw": "read", "fio": {"offset_increment": "1M"}}, False),
-        ({**MIX, "rw": "rw"}, False),
-    ],
-    ids=str,
-)
-def test_data_are_halved_where_both_would_go_through_them_in_order(given, halved):
-    assert FIO.halves(options(**given)) is halved
+    assert FIO.lasting(given, 2.0, 42)["fio"]["randseed"] == "7"
+    assert "randseed" not in FIO.lasting(options(fio={"allrandrepeat": 1}), 2.0, 42)["fio"]
 
 
 def test_the_options_of_a_block_are_options_of_fio():
     for given in (options(), options(**MIX), options(rw="read", numjobs=2)):
-        half = 0 if FIO.halves(given) else None
-        for found in (FIO.lasting(given, 2.0, 1, half), FIO.shortened(given, 2.0)):
+        for found in (FIO.lasting(given, 2.0, 1), FIO.shortened(given, 2.0)):
             assert FIO.options(found) == found
 
 
 def test_each_job_of_several_is_changed():
-    lasting = FIO.lasting(jobs_of(), 2.0, 5, None)["jobs"]
+    lasting = FIO.lasting(jobs_of(), 2.0, 5)["jobs"]
     assert [(job["runtime"], job["fio"]["randseed"]) for job in lasting.values()] == [(2.0, "5")] * 2
     short = FIO.shortened(jobs_of(startdelay=4), 2.0)["jobs"]
     assert [(job["runtime"], job["startdelay"]) for job in short.values()] == [(2.0, 0)] * 2
@@ -200,16 +164,3 @@ def test_the_processes_are_fio_and_its_jobs_but_for_threads(given, count):
 )
 def test_each_job_keeps_a_processor_busy_unless_it_chooses_or_starts_threads(given, count):
     assert FIO.processors(given) == count
-
-
-@pytest.mark.parametrize(
-    ("given", "count"),
-    [
-        (options(ioengine="libaio", iodepth=8), 8),
-        (options(ioengine="libaio", iodepth=8, numjobs=4), 32),
-        (options(ioengine="psync", iodepth=8, numjobs=4), 4),
-        (jobs_of(ioengine="libaio", iodepth=16), 32),
-    ],
-)
-def test_each_job_keeps_as_many_in_flight_as_its_depth_unless_it_is_synchronous(given, count):
-    assert FIO.in_flight(given) == count

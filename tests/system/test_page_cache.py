@@ -16,7 +16,7 @@ from iogate.formats.held import path_of
 from iogate.host import process
 from iogate.host.meter import in_flight
 from iogate.host.mounts import mount_of
-from iogate.target import drop, flush, flushing, forget
+from iogate.target import ReadAhead, drop, flush, flushing
 from loops import MIB, Loops, need
 from projects import Project
 from waiting import eventually
@@ -133,6 +133,12 @@ def test_what_the_kernel_reads_ahead_is_waited_for_but_not_without_end(tmp_path,
         assert not in_flight(number) and time.monotonic() - begun < 60
 
 
+def forget(files, number):
+    ahead = ReadAhead()
+    ahead.note(files)
+    ahead.forget(number)
+
+
 READS_AHEAD = """if True:
     import os, sys
     with open(sys.argv[1], "rb") as data:
@@ -165,6 +171,24 @@ def test_what_nobody_reads_ahead_is_not_waited_for(disk, monkeypatch):
     data.read_bytes()
     monkeypatch.setattr(flushing.time, "sleep", lambda _: pytest.fail("waited"))
     forget([data], None)
+
+
+def test_pages_that_stay_are_waited_for_once(disk, monkeypatch):
+    """Those of a file system that is mounted from the device: each repetition of what reads it waited 2 s."""
+    _, point = disk
+    data = dirty(point / "data")
+    flush(point)
+    looked = []
+    monkeypatch.setattr(flushing, "SETTLED", 0.2)
+    monkeypatch.setattr(flushing, "_cached_pages", lambda descriptor: looked.append(descriptor) or 7)
+    ahead = ReadAhead()
+    counts = []
+    for _ in range(3):
+        ahead.note([data])
+        ahead.forget(None)
+        counts.append(len(looked))
+    assert counts[0] > 2
+    assert counts[1:] == [counts[0] + 1, counts[0] + 2]
 
 
 def test_so_are_those_of_a_device_that_is_held_open(tmp_path):

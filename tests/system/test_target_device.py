@@ -87,6 +87,14 @@ def test_what_an_earlier_run_wrote_is_no_signature(made):
     assert refused(device) == {}
 
 
+def test_what_a_suite_wrote_by_a_pattern_of_its_own_is_told_as_what_it_looks_like(made):
+    """LUKS, whose UUID is no text then, as wipefs tells it."""
+    need("wipefs")
+    device = made.device(16 * MIB)
+    device.write_bytes(bytes.fromhex("4c554b53babe0001") * (MIB // 8))
+    assert "crypto_LUKS" in refused(device)["signature"]
+
+
 def test_reading_is_free_even_when_mounted(made):
     need("mkfs.ext4")
     device, _ = made.formatted("ext4", 64 * MIB)
@@ -129,6 +137,12 @@ def test_what_was_never_written_is_seen_until_a_workload_writes(made):
         place.data(WRITE)
         assert place.blank(READ) == 0
         assert place.blank(Needs(size=16 * MIB, reads=True)) > 0.8
+        place.data(mix := Needs(size=2 * MIB, reads=True, writes=True))
+        assert place.blank(mix) == 0  # as it was before the workload
+        with data.open("r+b") as stream:
+            stream.write(bytes(MIB))
+        place.data(READ)
+        assert place.blank(mix) == 0.5
 
 
 # ------------------------------------------------------------ the two who agree

@@ -44,7 +44,7 @@ from iogate.model import (
     Repetition,
     Workload,
 )
-from iogate.target import Fellows, Target, disks_under, drop, flush, forget
+from iogate.target import Fellows, ReadAhead, Target, disks_under, drop, flush
 from iogate.target.layout import refusal
 
 _OUTPUT_LIMIT = 256 * 2**20
@@ -79,8 +79,7 @@ class LocalBench:
         self._wear = WearAccount(device, self._sites, settings.session)
         self._held = contextlib.ExitStack()
         """The folders of the last repetition."""
-        self._buffered: list[Path] = []
-        """What it read through the page cache."""
+        self._read_ahead = ReadAhead()
 
     @property
     def target(self) -> Target:
@@ -167,7 +166,7 @@ class LocalBench:
         """Count what a repetition wrote that somebody else drove, and return what the audit finds; `beside`
         is what the evidence has of the other clients on this machine. Raises TargetError.
         """
-        self._buffered += run.buffered
+        self._read_ahead.note(run.buffered)
         if run.needs.target:
             run.site.check()
         counted = written_between(*(reading.disk for reading in between)) if run.needs.writes else None
@@ -206,9 +205,7 @@ class LocalBench:
         held = self._keep(folder, command.files)
         blank = site.blank(needs)
         if needs.target:
-            if self._buffered:
-                forget(self._buffered, site.target.number)
-                self._buffered.clear()
+            self._read_ahead.forget(site.target.number)
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
         return Invocation(workload, needs, site, place, command, gating, held, blank)
@@ -227,7 +224,7 @@ class LocalBench:
             raise EngineError(message, remedy=self._more_room if full else self._another_folder) from error
 
     def _run(self, run: Invocation, blank_beside: float | None = None) -> Repetition:
-        self._buffered += run.buffered
+        self._read_ahead.note(run.buffered)
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
         with self._wear.written([run], [before]) as outputs:
@@ -333,7 +330,7 @@ class LocalBench:
         """Return a block of slices: both engines run side by side, one of them is always stopped."""
         turns = Turns(pair.slice, handicap=self._handicap)
         runs = self._arms(pair, folder)
-        self._buffered += (file for run in runs for file in run.buffered)
+        self._read_ahead.note(file for run in runs for file in run.buffered)
         before = [run.look() for run in runs]
         meter = Meter(runs[1].site.target.number)
         calls = tuple(_call(run, turns.lasting(slices)) for run in runs)

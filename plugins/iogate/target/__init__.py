@@ -3,7 +3,7 @@
 `resolve` and `refusals` only look; `open_target` takes it, one run at a time, and leaves it as it was.
 """
 
-from iogate.target.flushing import drop, flush, forget
+from iogate.target.flushing import ReadAhead, drop, flush
 from iogate.target.locks import Fellows
 from iogate.target.opening import disks_under, open_target
 from iogate.target.refusals import refusals
@@ -12,13 +12,13 @@ from iogate.target.scratch import Scratch
 
 __all__ = [
     "Fellows",
+    "ReadAhead",
     "Scratch",
     "Target",
     "check_unchanged",
     "disks_under",
     "drop",
     "flush",
-    "forget",
     "leads_elsewhere",
     "open_target",
     "refusals",

@@ -13,6 +13,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from iogate.errors import TargetError
@@ -63,27 +64,43 @@ def drop(files: Iterable[Path]) -> None:
             _opened(file, lambda descriptor: os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED))
 
 
-def forget(files: Iterable[Path], number: str | None) -> None:
-    """Drop files that were read through the page cache, and wait for what of them is read ahead, which the
-    kernel drops no sooner. `number` is that of the block device (`8:1`; None: no device) under them.
+class ReadAhead:
+    """What was read through the page cache, of which the kernel may still read ahead.
 
     Before Linux 6.5 nobody tells what of a file is on its way (cachestat in include/uapi/linux/mman.h): then
     what the device has in flight is waited for, of which it has not seen what a control group holds back.
     Of an overlay the file in its upper layer is asked: its own has no pages.
     """
-    until = time.monotonic() + SETTLED
-    for file in map(real_file, files):
-        with contextlib.suppress(OSError):
-            _opened(file, lambda descriptor: _forget(descriptor, number, until))
 
+    def __init__(self) -> None:
+        self._files: list[Path] = []
+        self._staying: dict[Path, int] = {}
+        """Pages that stay whatever is dropped, as those of a file system that is mounted from a device."""
 
-def _forget(descriptor: int, number: str | None, until: float) -> None:
-    while time.monotonic() < until:
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        pages = _cached_pages(descriptor)
-        if not (in_flight(number) if pages is None else pages):
-            return
-        time.sleep(_LOOK)
+    def note(self, files: Iterable[Path]) -> None:
+        """Remember files that are read through the page cache."""
+        self._files += map(real_file, files)
+
+    def forget(self, number: str | None) -> None:
+        """Drop them, and wait for what is read ahead, which the kernel drops no sooner. `number` is that of
+        the block device (`8:1`; None: no device) under them.
+        """
+        until = time.monotonic() + SETTLED
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                _opened(file, partial(self._wait, file, number, until))
+        self._files.clear()
+
+    def _wait(self, file: Path, number: str | None, until: float, descriptor: int) -> None:
+        pages: int | None = None
+        while time.monotonic() < until:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            pages = _cached_pages(descriptor)
+            if not in_flight(number) if pages is None else pages <= self._staying.get(file, 0):
+                return
+            time.sleep(_LOOK)
+        if pages is not None and not in_flight(number):
+            self._staying[file] = pages
 
 
 def _cached_pages(descriptor: int) -> int | None:

@@ -87,6 +87,7 @@ class _DeviceScratch(contextlib.ExitStack):
         self._check = check
         self._claimed = False
         self._blank: dict[int, float | None] = {}
+        self._written_to = False
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         if needs.writes and not self._claimed and self._target.number:
@@ -99,8 +100,9 @@ class _DeviceScratch(contextlib.ExitStack):
                     "that uses it, and has not mounted or locked it, would be overwritten"
                 )
         self._check(needs)
-        if needs.writes:
+        if needs.writes or self._written_to:  # before, and behind it
             self._blank.clear()
+        self._written_to = needs.writes
         return self._held
 
     def missing(self, needs: Needs, number: int = 0) -> int:

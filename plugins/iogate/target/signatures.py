@@ -41,7 +41,8 @@ def _list(wipefs: str, path: Path) -> list[str]:
     if done.returncode or said:
         raise OSError(said or f"wipefs ended with status {done.returncode}")
     try:
-        found = json.loads(done.stdout or b"{}").get("signatures", [])
+        said = done.stdout.decode(errors="replace") or "{}"  # names are bytes as they lie there
+        found = json.loads(said, strict=False).get("signatures", [])
         return [printable(_describe(item)) for item in found]
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise OSError("wipefs said what cannot be understood") from error

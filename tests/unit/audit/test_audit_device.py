@@ -366,16 +366,19 @@ class TestFileSystem:
     @pytest.mark.parametrize(
         ("pieces", "block", "expected"),
         [
-            (2**14 + 1, 65536, ["suspect"]),
-            (2**14 - 1, 65536, []),
-            (2**14 + 1, 4096, []),
-            (2**18 + 1, 4096, ["suspect"]),
-            (2**14 - 1, 2**20, []),
+            (2**14, 65536, ["suspect"]),
+            (1640, 65536, ["suspect"]),
+            (1630, 65536, []),
+            (1640, 4096, []),
+            (2**18, 4096, ["suspect"]),
+            (104, 2**20, ["suspect"]),
+            (9, 2**20, []),
+            (1, 2**30, []),
             (0, 65536, []),
             (None, 65536, []),
         ],
     )
-    def test_data_in_more_pieces_than_reads_are_suspect(self, pieces, block, expected):
+    def test_data_of_which_many_reads_are_of_two_pieces_are_suspect(self, pieces, block, expected):
         evidence = run(before=reading(disk=disk(), size=GIB, unwritten=0, pieces=pieces))
         evidence = replace(evidence, needs=replace(evidence.needs, block=block))
         assert severities(storage.fragmented, evidence) == expected

@@ -6,7 +6,7 @@ from iogate.audit.evidence import Check, Evidence, Findings, finding
 from iogate.units import format_quantity, plural
 
 _FULL = 0.9
-_PIECE = 64 * 2**10
+_SPLIT = 0.1  # of the reads
 _CACHE_BYTES = 2**30
 
 
@@ -41,22 +41,23 @@ def nearly_full(evidence: Evidence) -> Findings:
 def fragmented(evidence: Evidence) -> Findings:
     """Find a data file in many pieces, of which a read asks the device for several.
 
-    `suspect` if what is read, and nobody writes to, lies in pieces of less than 64 KiB in the mean, and of
-    less than a block: the file system had no room for larger ones, or others have cut it up. Reads are as
-    slow as these pieces make them.
+    `suspect` if so many pieces of what is read, and not written to, begin elsewhere that a tenth of the reads
+    or more are of two pieces: the file system had no room for larger ones, or others have cut it up. Where
+    I/Os are what a device has few of, reads are slower by as much.
 
-    Free space, or make the file system anew.
+    Free space, or make the file system anew; and record again what was recorded so.
     """
     reading, needs = evidence.before, evidence.needs
     if reading is None or not reading.pieces or not reading.size or needs.writes or not needs.reads:
         return
-    mean = (reading.size - (reading.unwritten or 0)) / reading.pieces
-    if mean < min(_PIECE, needs.block):
+    held = reading.size - (reading.unwritten or 0)
+    if (reading.pieces - 1) * needs.block >= _SPLIT * held:
+        mean = format_quantity(held / reading.pieces, "B")
         yield finding(
             "suspect",
-            f"the data file lies in {plural(reading.pieces, 'piece')} of {format_quantity(mean, 'B')} in the "
-            f"mean, and is read in blocks of {format_quantity(needs.block, 'B')}",
-            "free space, or make the file system anew",
+            f"the data file lies in {plural(reading.pieces, 'piece')} of {mean} in the mean, and is read in "
+            f"blocks of {format_quantity(needs.block, 'B')}: many are of two pieces, and two I/Os",
+            "free space, or make the file system anew; and record again what was recorded so",
         )
 
 

@@ -202,16 +202,22 @@ def _keeping_to(processors: Collection[int]) -> Iterator[None]:
 
 _SHELL = "/bin/sh"
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
-# what was started while it looked is found then. grep of busybox reads no further than a NUL; what has no
-# program is the kernel's. It is no Python, as who kills pytest may kill each Python that there is.
+# what was started while it looked is found then. grep of busybox reads no further than a NUL, and GNU's needs
+# no tr, which not all have; what has no program is the kernel's. It is no Python, as who kills pytest may kill
+# each Python that there is.
 _GUARD = f"""
 while read -r line; do mark=$line; done
 [ -n "$mark" ] || exit
+if command -v tr; then
+    bears() {{ tr '\\000' '\\n' | grep -qxF "$1"; }}
+else
+    bears() {{ grep -qxzF "$1"; }}
+fi
 for look in 1 2; do
     for process in /proc/[0-9]*; do
         [ -e "$process/exe" ] &&
-            head -c {_LONGEST_ENVIRONMENT} "$process/environ" 2>/dev/null | tr '\\000' '\\n' |
-            grep -qxF "{_MARK}=$mark" && kill -KILL "${{process#/proc/}}"
+            head -c {_LONGEST_ENVIRONMENT} "$process/environ" 2>/dev/null | bears "{_MARK}=$mark" &&
+            kill -KILL "${{process#/proc/}}"
     done
 done
 """

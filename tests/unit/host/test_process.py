@@ -224,7 +224,17 @@ def test_what_sigkill_leaves_is_ended_whatever_grep_a_machine_has(tmp_path):
     grep.chmod(0o755)
     done = subprocess.run([grep, "-q", "b"], input=b"a\0b", check=False)
     assert done.returncode == 1
-    environment = {"FIRST": "of all", "PYTHONPATH": str(PLUGINS), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ends_what_sigkill_leaves(tmp_path, f"{tmp_path}:{os.environ['PATH']}")
+
+
+def test_so_it_is_where_there_is_no_tr(tmp_path):
+    for name in ("sh", "head", "grep", "sleep"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    ends_what_sigkill_leaves(tmp_path, str(tmp_path))
+
+
+def ends_what_sigkill_leaves(tmp_path, path):
+    environment = {"FIRST": "of all", "PYTHONPATH": str(PLUGINS), "PATH": path}
     argv = [sys.executable, "-c", CUT_OFF, str(tmp_path)]
     done = subprocess.run(argv, check=False, capture_output=True, text=True, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr

@@ -314,21 +314,25 @@ def test_no_file_agrees_to_destroy_a_device_to_run_what_suites_name_or_to_let_al
     [
         ("io_against = same", "--io-against"),
         ("addopts = --io-against=same", "--io-against"),
+        ("io_target = elsewhere", "--io-target"),
+        ("io_host = popen", "--io-host"),
         ("addopts = --co", "--collect-only"),
         ("addopts = --collect-only -q", "--collect-only"),
     ],
 )
-def test_a_strict_run_reads_its_baselines_and_measures_whatever_a_file_says(project, line, flag):
-    """12% lost passed beside a copy on the same device: `io_against = same` was left in pytest.ini."""
-    ini = project.path / "pytest.ini"
+def test_a_strict_run_measures_its_device_and_reads_its_baselines_whatever_a_file_says(project, line, flag):
+    """12% lost passed beside a copy on the same device: `io_against = same` was left in pytest.ini; so did
+    another disk by `io_target`.
+    """
+    ini, name = project.path / "pytest.ini", flag.lstrip("-").replace("-", "_")
     ini.write_text(f"{ini.read_text().rstrip()}\n{line}\n")
-    said = f"pytest.ini: {flag} is said on the command line, and nowhere else where --io-strict is: no"
+    said = f"pytest.ini: {flag} is said on the command line, and nowhere else where --io-strict is: "
     refused(project.run("suites", "--io-strict"), said)
     assert "nowhere else" not in project.run("suites").stdout.str()
     said = (
         [["--co"], ["--collectonly"]]
         if flag == "--collect-only"
-        else [[f"{flag}=same"], ["-o", "io_against=same"], ["--override-ini=io_against=same"]]
+        else [[f"{flag}=same"], ["-o", f"{name}=same"], [f"--override-ini={name}=same"]]
     )
     for words in said:
         told = project.run("suites", "--io-strict", *words)

@@ -203,8 +203,8 @@ def _keeping_to(processors: Collection[int]) -> Iterator[None]:
 _SHELL = "/bin/sh"
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
 # what was started while it looked is found then. grep of busybox reads no further than a NUL, and GNU's needs
-# no tr, which not all have; what has no program is the kernel's. It is no Python, as who kills pytest may kill
-# each Python that there is.
+# no tr, which not all have; what has no program is the kernel's. It is no Python, as who kills pytest may
+# kill each Python that there is.
 _GUARD = f"""
 while read -r line; do mark=$line; done
 [ -n "$mark" ] || exit

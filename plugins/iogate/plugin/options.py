@@ -21,6 +21,12 @@ from iogate.units import parse_duration, parse_share, parse_size, size_text
 _OVERRIDES = ("-o", "--override-ini")
 _SAID = {"io_update": "--update-baselines", "io_plan": "--io-plan", "io_resume": "--io-resume"}
 """What a file does not choose for all runs: they would store, or pass, what nobody asked for."""
+_SAID_WHERE_STRICT = {
+    "--io-against": "no stored baseline would be read",
+    "--io-target": "the device would not be where its profile says",
+    "--io-host": "the device would not be where its profile says",
+}
+"""What a file does not choose where coverage must not be lost in silence, and why."""
 
 
 @dataclass(frozen=True)
@@ -310,13 +316,10 @@ def settings_of(config: pytest.Config) -> Settings:
     for name, flag in _SAID.items():
         if config.getoption(name):
             _require_said(config, flag)
-    if strict and value_of(config, "--io-against"):
-        _require_said(
-            config,
-            "--io-against",
-            "-oio_against",
-            why=" where --io-strict is: no stored baseline would be read",
-        )
+    for flag, why in _SAID_WHERE_STRICT.items() if strict else ():
+        if value_of(config, flag):
+            ini = flag.lstrip("-").replace("-", "_")
+            _require_said(config, flag, f"-o{ini}", why=f" where --io-strict is: {why}")
     if strict and config.option.collectonly:
         flags = ("--collect-only", "--collectonly", "--co")
         _require_said(config, *flags, why=" where --io-strict is: nothing would be measured")

@@ -264,6 +264,7 @@ def test_a_baseline_of_data_that_others_wrote_to_is_none_of_data_that_are_apart(
         pytest.param({"file_system": "btrfs", **APART}, id="which knows them apart"),
         pytest.param({}, id="imported, or published"),
         pytest.param({"file_system": "overlay"}, id="on a layer of nobody knows what"),
+        pytest.param({"file_system": "ext4"}, id="of another file system, which writes in place"),
     ],
 )
 def test_any_other_baseline_holds_where_data_are_apart(folder, known):

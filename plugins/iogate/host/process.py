@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import os
 import secrets
 import select
@@ -109,7 +110,10 @@ class Program:
                 )
         except OSError as error:
             where = os.path.realpath(folder)  # it may be given by what a process holds open
-            raise EngineError(f"cannot start {argv[0]} in {where}: {error.strerror}") from error
+            remedy = _NO_EXECUTION if error.errno == errno.EACCES else ""
+            raise EngineError(
+                f"cannot start {argv[0]} in {where}: {error.strerror}", remedy=remedy
+            ) from error
 
     @property
     def over(self) -> bool:
@@ -200,6 +204,10 @@ def _keeping_to(processors: Collection[int]) -> Iterator[None]:
             os.sched_setaffinity(0, usual)
 
 
+_NO_EXECUTION = (
+    "is it mounted noexec? Programs of iogate lie among temporary files: name another folder for these "
+    "(TMPDIR, of a host //env:TMPDIR=DIR)"
+)
 _SHELL = "/bin/sh"
 # Ends what bears the last mark that it was told of when this process is gone, killed or not. It looks twice:
 # what was started while it looked is found then. grep of busybox reads no further than a NUL, and GNU's needs

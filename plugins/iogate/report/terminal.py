@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from iogate.model import PASSED
-from iogate.report.findings import findings_told
+from iogate.report.findings import changes_told, findings_told
 from iogate.report.headline import effort, headline
 from iogate.report.names import names_told_apart
 from iogate.report.results import Results, WorkloadRecord
@@ -38,7 +38,7 @@ class TerminalSummary:
             self.line(printable(f"{results.device}: {headline(results)}; {effort(results)}"))
             passed = [workload for workload in results.workloads if workload.verdict in PASSED]
             suspects = (text for text in findings_told(passed) if text.startswith("suspect"))
-            for line in _lines(suspects, self._width):
+            for line in _lines((*suspects, *changes_told(passed)), self._width):
                 self.line(line)
             return
         self.section(printable(f"storage performance of {results.device}"))
@@ -97,7 +97,8 @@ def _ways(pairs: Sequence[WorkloadRecord]) -> Iterable[str]:
 
 def summary_lines(results: Results, width: int = _WIDTH) -> list[str]:
     """Return what the table does not say: findings, notes last, and the device time."""
-    lines = list(_lines(findings_told(results.workloads), width))
+    texts = (*findings_told(results.workloads), *changes_told(results.workloads))
+    lines = list(_lines(texts, width))
     together = moved_together(results)
     lines += [together] if together else []
     if results.gate and results.gate.noise:

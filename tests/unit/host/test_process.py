@@ -171,6 +171,13 @@ def test_a_program_that_cannot_start_is_told(tmp_path):
         run(["/nonexistent/engine"], folder=tmp_path, timeout=1)
 
 
+def test_a_program_that_must_not_be_started_says_what_may_be_wrong(tmp_path):
+    """As our reader on a board whose /tmp is mounted noexec."""
+    (tmp_path / "reader").write_text("")
+    with pytest.raises(EngineError, match=r"(?s)cannot start .*Permission denied.*noexec.*TMPDIR=DIR"):
+        run([str(tmp_path / "reader")], folder=tmp_path, timeout=1)
+
+
 def test_a_folder_that_is_removed_while_a_program_works_leaves_nothing_to_read(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()

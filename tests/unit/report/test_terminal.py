@@ -67,6 +67,24 @@ def test_what_is_suspect_is_said_in_few_words_too():
     assert lines[1:] == ["suspect busy_machine: a: the load was 3.5 of 2 CPUs"]
 
 
+def test_what_changed_is_told_of_what_improved_by_it():
+    """Another power mode may give more than the device has lost."""
+    changed = ("power_mode was 15W, is MAXN",)
+    for verdict, told in (("improved", True), ("pass", False)):
+        records = [workload(name, "demo", verdict=verdict, differences=changed) for name in "ab"]
+        known = session(*records)
+        for lines in (summary_lines(known), quietly(known)):
+            text = " ".join(" ".join(lines).split())
+            said = "improved, and changed since the baseline: 2 workloads (a, b): power_mode was 15W"
+            assert (said in text) is told
+
+
+def quietly(known):
+    lines: list[str] = []
+    TerminalSummary(lines.append, lines.append, Look(), quiet=True).write(known)
+    return lines
+
+
 def test_what_is_beyond_tenfold_has_no_digits():
     said = {"change": 2.0, "interval": (-0.5, 1e38), "tolerance": 85683.92}
     text = results_table(results(("a", [], said)))

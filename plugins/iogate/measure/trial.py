@@ -98,7 +98,9 @@ class Trial:
             return ""
         if self.workload.against is None:
             return self.arm.bench.base
-        return "the same data with " + ", ".join(_differences(self.workload))
+        return "the same data with " + ", ".join(
+            _differences(self.workload.against or {}, self.workload.options)
+        )
 
     @property
     def facts(self) -> PairFacts | None:
@@ -287,9 +289,13 @@ class Trial:
         return Workload(own.name, own.suite, engines.preconditioner(), options, own.position)
 
 
-def _differences(workload: Workload) -> Iterator[str]:
-    """Yield the options of arm A that differ from the workload's own."""
-    base, own = workload.against or {}, workload.options
+def _differences(base: Mapping[str, Any], own: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """Yield the options of arm A, the `base`, that differ from the workload's own, `within` what they are."""
     for name in dict.fromkeys([*base, *own]):
-        if base.get(name) != own.get(name):
-            yield f"{name}: {base[name]}" if name in base else f"no {name}"
+        known, other, called = base.get(name), own.get(name), f"{within}{name}"
+        if known == other:
+            continue
+        if isinstance(known or other, Mapping):
+            yield from _differences(known or {}, other or {}, f"{called}.")
+        else:
+            yield f"{called}: {known}" if name in base else f"no {called}"

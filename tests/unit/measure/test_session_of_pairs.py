@@ -74,6 +74,21 @@ def test_options_that_the_base_lacks_are_told():
     assert trial.result.pair.base == "the same data with ioengine: psync, no time_based"
 
 
+@pytest.mark.parametrize(
+    ("own", "base", "told"),
+    [
+        ({}, {"fio": {"norandommap": "1"}}, "fio.norandommap: 1"),
+        ({"fio": {"norandommap": "1"}}, {}, "no fio.norandommap"),
+        ({"fio": {"a": "1", "b": "2"}}, {"fio": {"a": "3", "b": "2"}}, "fio.a: 3"),
+    ],
+)
+def test_options_of_the_engine_itself_are_told_one_by_one(own, base, told):
+    workload = reads("a")
+    workload = replace(workload, options={**workload.options, **own}, against={**workload.options, **base})
+    (trial,) = decided(FakeBench(), workload)
+    assert trial.result.pair.base == f"the same data with {told}"
+
+
 def test_another_place_makes_a_pair_of_every_workload():
     bench = elsewhere()
     trials = decided(bench, reads("a"), reads("b"), a=QUIET, b=QUIET)

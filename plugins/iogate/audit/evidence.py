@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from iogate.audit.snapshot import Snapshot
-from iogate.model import Finding, Needs, Output, Severity, Slice, Span, Traffic, Workload
+from iogate.model import FILLED, Blanks, Finding, Needs, Output, Severity, Slice, Span, Traffic, Workload
 from iogate.units import parse_size
 
 Findings: TypeAlias = Iterator[Finding]
 PERCENTILE = re.compile(r"(?P<series>.+)\.p(?P<percent>\d+(?:\.\d+)?)")
 """The name of a metric that is a percentile."""
-_LEAST_FILLED = 0.5 / 128
 _CLOCK = 0.0015  # s: engines round times to milliseconds
 RINGS = frozenset({"io_uring", "io_uring_cmd"})
 """ioengines of fio that keep as many I/Os in flight as `ring_depth` says."""
@@ -71,8 +70,8 @@ class Evidence:
     link: float | None = None
     memory: int | None = None
     file_system: str = ""
-    blank: float | None = None
-    blank_beside: float | None = None
+    blank: Blanks | None = None
+    blank_beside: Blanks | None = None
     gating: tuple[str, ...] = ()
     declared: bool = True
     beside: Mapping[str, Traffic] = field(default_factory=dict)
@@ -110,13 +109,29 @@ class Evidence:
         return {name: traffic for name, traffic in self.output.traffic.items() if traffic.operations > 0}
 
     @property
-    def filled(self) -> float | None:
-        """The share of blocks that held data among what was read of a block device, as a sample of 128 tells,
-        which can tell nothing below half of one; None if nothing was read, or what the run itself wrote.
+    def filled(self) -> Mapping[str, float]:
+        """The share of blocks that held data of what was read of a block device, by the name of a metric, as
+        a sample of 256 tells, which can tell nothing below half of one; none if nothing was read, or what the
+        run itself wrote.
         """
-        if self.blank is None or not self.claimed("read") or self.given("verify"):
-            return None
-        return max(1 - self.blank, _LEAST_FILLED)
+        found = self._filled(self.blank)
+        return {f"{name}.{FILLED}" if name else FILLED: max(one, 0.5 / 256) for name, one in found.items()}
+
+    @property
+    def filled_beside(self) -> Mapping[str, float]:
+        """The same of the other arm of a pair, by the name of a job."""
+        return self._filled(self.blank_beside)
+
+    def _filled(self, blanks: Blanks | None) -> dict[str, float]:
+        """Return the shares of the least that is known of, and contains what was read."""
+        if not blanks or not self.claimed("read") or self.given("verify"):
+            return {}
+        found = {}
+        for name, known in blanks.items():
+            rate = self.metric(name, "read", "bandwidth") if name else None
+            read = self.claimed("read") / len(blanks) if rate is None else rate * self.duration
+            found[name] = 1 - min((one for one in known if one.length >= read), default=known[0]).share
+        return found
 
     @property
     def moved(self) -> int:

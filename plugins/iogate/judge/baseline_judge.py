@@ -196,7 +196,8 @@ class BaselineJudge:
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
         self._likeness.see(repetitions)
-        self._filled = filled_otherwise(self.workload, self.baseline, repetitions)
+        another = self._of_model is not None or bool(self.baseline.devices)
+        self._filled = filled_otherwise(self.workload, self.baseline, repetitions, another=another)
         if self._filled:
             return True
         for name in self.gating:

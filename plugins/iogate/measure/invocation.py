@@ -12,7 +12,7 @@ from iogate.audit import snapshot
 from iogate.audit.snapshot import Snapshot
 from iogate.host.mounts import IN_MEMORY
 from iogate.measure.sites import Site
-from iogate.model import Command, Needs, Place, Workload
+from iogate.model import Blanks, Command, Needs, Place, Workload
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Invocation:
     command: Command
     gating: Sequence[str]
     held: Path
-    blank: float | None = None
+    blank: Blanks | None = None
 
     @property
     def folder(self) -> Path:

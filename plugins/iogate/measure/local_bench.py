@@ -33,8 +33,8 @@ from iogate.measure.sites import Site, sites_of
 from iogate.measure.wear_account import WearAccount
 from iogate.model import (
     ARMS,
-    FILLED,
     Audited,
+    Blanks,
     Command,
     Device,
     Environment,
@@ -223,7 +223,7 @@ class LocalBench:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise EngineError(message, remedy=self._more_room if full else self._another_folder) from error
 
-    def _run(self, run: Invocation, blank_beside: float | None = None) -> Repetition:
+    def _run(self, run: Invocation, blank_beside: Blanks | None = None) -> Repetition:
         self._read_ahead.note(run.buffered)
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
@@ -288,8 +288,7 @@ class LocalBench:
             blank=run.blank,
             **beside,
         )
-        filled = {} if evidence.filled is None else {FILLED: evidence.filled}
-        return Audited(audit(evidence, run.workload.waive), filled)
+        return Audited(audit(evidence, run.workload.waive), evidence.filled)
 
     # ------------------------------------------------------------ a block of a pair
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.measure.bench import Places, Watcher
 from iogate.measure.settings import Settings
-from iogate.model import Device, Needs, Place
+from iogate.model import Blanks, Device, Needs, Place
 from iogate.target import Fellows, Scratch, Target, check_unchanged, open_target, refusals, resolve
 from iogate.target.images import Image, Slots, is_image, open_slots, required_space, slot_refusals
 from iogate.target.locks import until_free
@@ -88,8 +88,10 @@ class Site:
         scratch = self.take()
         return sum(scratch.missing(needs, copy * needs.files + each) for each in range(needs.files))
 
-    def blank(self, needs: Needs) -> float | None:
-        """Return the share of what is read that was never written, as a sample of a block device tells."""
+    def blank(self, needs: Needs) -> Blanks | None:
+        """Return the shares of the parts of what is read that were never written, as a sample of a block
+        device tells.
+        """
         return self.take().blank(needs) if needs.target else None
 
     def readable(self, text: str) -> str:

@@ -28,7 +28,7 @@ from iogate.model.metrics import (
     metric,
 )
 from iogate.model.verdict import PASSED, MetricVerdict, PairFacts, Verdict, VerdictName, WorkloadResult
-from iogate.model.workload import Command, Needs, Place, Workload, hash_of
+from iogate.model.workload import Blank, Blanks, Command, Needs, Place, Reads, Region, Workload, hash_of
 
 __all__ = [
     "ARMS",
@@ -37,6 +37,8 @@ __all__ = [
     "PASSED",
     "Audited",
     "Baseline",
+    "Blank",
+    "Blanks",
     "ClientOutputs",
     "Command",
     "Device",
@@ -51,6 +53,8 @@ __all__ = [
     "PairFacts",
     "Part",
     "Place",
+    "Reads",
+    "Region",
     "Repetition",
     "Severity",
     "Slice",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from iogate.errors import Position
 from iogate.model.metrics import Tolerance
@@ -81,6 +81,37 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class Region:
+    """A part of the data: its first byte, its length in bytes, and its `weight` among those of a job."""
+
+    begin: int
+    length: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Where a job reads: at random within its regions, or each from its beginning on for as long as there is
+    time (`in_order`), however far that is. `name` is that of a section, as in the names of its metrics.
+    """
+
+    regions: tuple[Region, ...]
+    in_order: bool = False
+    name: str = ""
+
+
+class Blank(NamedTuple):
+    """The `share` of blocks without data in the first `length` bytes that a job reads, as a sample tells."""
+
+    length: int
+    share: float
+
+
+Blanks = Mapping[str, tuple[Blank, ...]]
+"""By the name of a job: of all that it may read, and, of one that reads in order, of less and less of it."""
+
+
+@dataclass(frozen=True)
 class Needs:
     """What one repetition of a workload asks of its target.
 
@@ -89,7 +120,8 @@ class Needs:
     most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
     `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
     what the workload is about. `files` is how many of `size` bytes there are. It `trims` blocks, which files
-    have not. `own` names data that nobody else may fragment, if it reads and writes.
+    have not. `own` names data that nobody else may fragment, if it reads and writes. `parts` are where its
+    jobs read (empty: anywhere).
     """
 
     size: int = 0
@@ -106,6 +138,7 @@ class Needs:
     clients: int = 1
     trims: bool = False
     own: str = ""
+    parts: tuple[Reads, ...] = ()
 
     @property
     def kind(self) -> str:

@@ -9,14 +9,19 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 from iogate.host import sysfs
+from iogate.model import Blank, Blanks, Reads, Region
 
-_SAMPLES = 128
+_SAMPLES, _OF_OCTAVE, _LEAST = 256, 64, 16
 _BLOCK = 4096
+_SMALLEST = 4 * 2**20  # bytes at the beginning of what is read in order that are a part of their own
+_Look = Callable[[int, int, int], "float | None"]
+"""Returns the share from a byte to another, of so many blocks; None where there is no block."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _NOTHING = b"\x00", b"\xff"
 """What devices return of a block without data: NVM Express Base Specification 1.4, DLFEAT; JESD84-B51,
@@ -24,35 +29,80 @@ ERASED_MEM_CONT.
 """
 
 
-def blank_share(device: Path, size: int, block: int) -> float | None:
-    """Return the share of blank blocks among 128 that are spread over the first `size` bytes of a block
-    device; None if it cannot be read. `block` is the least that direct I/O takes.
+def blank_shares(device: Path, parts: Sequence[Reads], block: int) -> Blanks | None:
+    """Return the shares of blank blocks of a block device among some that are spread over what each of the
+    jobs reads; None if it cannot be read. `block` is the least that direct I/O takes.
 
-    They are read past the page cache where that can be.
+    Of a job that reads in order by time, that of all it may read is followed by those of the first half of
+    it, the first quarter and so on, as it may not come further. They are read past the page cache where that
+    can be.
     """
     length = max(block, _BLOCK)
-    places = _places(size // length)
+    regions = sum(len(part.regions) for part in parts)
     try:
         with contextlib.closing(mmap.mmap(-1, length)) as memory:
             descriptor = _opened(device)
+
+            def blank(begin: int, end: int, samples: int) -> float | None:
+                places = _places(-(-begin // length), end // length, max(samples // regions, _LEAST))
+                found = [_is_blank(descriptor, memory, place * length) for place in places]
+                return sum(found) / len(found) if found else None
+
             try:
-                blank = sum(_is_blank(descriptor, memory, place * length) for place in places)
+                return {part.name: found for part in parts if (found := _of_part(part, blank))} or None
             finally:
                 os.close(descriptor)
     except OSError:
         return None
-    return blank / len(places) if places else None
 
 
-def _places(blocks: int) -> list[int]:
+def _of_part(part: Reads, blank: _Look) -> tuple[Blank, ...]:
+    """Return the shares of a job, as the means of those of its regions, by weight."""
+    each = [(region.weight, _of_region(region, blank, in_order=part.in_order)) for region in part.regions]
+    known = [(weight, levels) for weight, levels in each if levels]
+    whole = sum(weight for weight, _ in known)
+    if not whole:
+        return ()
+    depth = min(len(levels) for _, levels in known)
+    return tuple(
+        Blank(
+            sum(levels[level].length for _, levels in known),
+            sum(weight * levels[level].share for weight, levels in known) / whole,
+        )
+        for level in range(depth)
+    )
+
+
+def _of_region(region: Region, blank: _Look, *, in_order: bool) -> list[Blank]:
+    """Return the share of a region, and of one that is read in order those of its first half, its first
+    quarter and so on: each octave has a sample of its own, which counts in all that it is a part of.
+    """
+    edges = [region.length]
+    while in_order and edges[-1] > _SMALLEST:
+        edges.append(edges[-1] // 2)
+    share = blank(region.begin, region.begin + edges[-1], _OF_OCTAVE if in_order else _SAMPLES)
+    if share is None:
+        return []
+    found = [Blank(edges[-1], share)]
+    for low, high in zip(edges[:0:-1], edges[-2::-1], strict=True):
+        octave = blank(region.begin + low, region.begin + high, _OF_OCTAVE)
+        share = share if octave is None else (share + octave) / 2
+        found.append(Blank(high, share))
+    return found[::-1]
+
+
+def _places(first: int, behind: int, samples: int) -> list[int]:
     """Return the numbers of the blocks to read, one at random in each equal part: nothing periodic on the
     device meets them. On one machine they are the same at each call, so that what did not change has the
-    same share each time; who does not know its id cannot tell where they are.
+    same share each time; who does not know its id (of a container without one, that of its boot) cannot tell
+    where they are.
     """
-    count = min(_SAMPLES, blocks)
-    bounds = [blocks * part // count for part in range(count + 1)] if count else []
-    choice = Random(f"{blocks} {sysfs.text('/etc/machine-id')}")
-    return [choice.randrange(low, high) for low, high in pairwise(bounds)]
+    blocks = behind - first
+    count = min(samples, blocks)
+    bounds = [blocks * part // count for part in range(count + 1)] if count > 0 else []
+    secret = sysfs.text("/etc/machine-id") or sysfs.text("/proc/sys/kernel/random/boot_id")
+    choice = Random(f"{first} {blocks} {secret}")
+    return [first + choice.randrange(low, high) for low, high in pairwise(bounds)]
 
 
 def _opened(device: Path) -> int:

@@ -12,9 +12,9 @@ from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
-from iogate.model import Device, Needs
+from iogate.model import Blanks, Device, Needs, Reads, Region
 from iogate.target import destroy
-from iogate.target.blank import blank_share
+from iogate.target.blank import blank_shares
 from iogate.target.home import scratch_folder
 from iogate.target.layout import Tick, refusal
 from iogate.target.leftovers import occupants, remove_leftovers
@@ -86,7 +86,7 @@ class _DeviceScratch(contextlib.ExitStack):
         self._target = target
         self._check = check
         self._claimed = False
-        self._blank: dict[int, float | None] = {}
+        self._blank: dict[tuple[Reads, ...], Blanks | None] = {}
         self._written_to = False
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
@@ -108,12 +108,13 @@ class _DeviceScratch(contextlib.ExitStack):
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0
 
-    def blank(self, needs: Needs) -> float | None:
+    def blank(self, needs: Needs) -> Blanks | None:
         if not needs.reads:
             return None
-        if needs.size not in self._blank:
-            self._blank[needs.size] = blank_share(self._held, needs.size, self._target.block)
-        return self._blank[needs.size]
+        parts = needs.parts or (Reads((Region(0, needs.size),)),)
+        if parts not in self._blank:
+            self._blank[parts] = blank_shares(self._held, parts, self._target.block)
+        return self._blank[parts]
 
     def check(self) -> None:
         """Do nothing: a device has no folder."""

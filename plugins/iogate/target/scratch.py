@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from iogate.model import Needs
+from iogate.model import Blanks, Needs
 from iogate.target.flushing import flush
 from iogate.target.home import Home
 from iogate.target.layout import Tick, intact, lay_out, refusal
@@ -46,9 +46,9 @@ class Scratch(Protocol):
         """Return how many bytes `data` would write first, to lay them out."""
         ...
 
-    def blank(self, needs: Needs) -> float | None:
-        """Return the share of what is read that was never written, as a sample tells; None where `data` are
-        laid out, or nothing is read.
+    def blank(self, needs: Needs) -> Blanks | None:
+        """Return the shares of the parts of what is read that were never written, as a sample tells; None
+        where `data` are laid out, or nothing is read.
         """
         ...
 
@@ -122,7 +122,7 @@ class FolderScratch:
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0 if self._is_there(self._file(needs, number)) else needs.size
 
-    def blank(self, needs: Needs) -> float | None:
+    def blank(self, needs: Needs) -> Blanks | None:
         """Return None: what is read was laid out."""
         return None
 

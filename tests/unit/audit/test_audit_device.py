@@ -12,7 +12,7 @@ from iogate.audit.snapshot.link import Link
 from iogate.audit.snapshot.system import System
 from iogate.host.control_group import CpuLimit
 from iogate.host.mounts import Mount
-from iogate.model import Needs, Output, Traffic
+from iogate.model import Blank, Needs, Output, Traffic
 
 GIB = 2**30
 
@@ -84,6 +84,13 @@ def test_nothing_is_said_where_nothing_could_be_read_but_that(check):
     assert [severity for severity, _ in remarks] == (["note"] if check is device.no_device else [])
 
 
+def blanks(share):
+    return None if share is None else {"": (Blank(GIB, share),)}
+
+
+IN_ORDER = (Blank(4 * GIB, 0.0), Blank(2 * GIB, 0.0), Blank(GIB, 0.25))
+
+
 class TestPageCache:
     def test_reads_that_the_device_never_saw_are_invalid(self):
         ((severity, message),) = said(device.page_cache, run(moved=(GIB // 10, 0)))
@@ -146,23 +153,28 @@ class TestPageCache:
         assert severities(device.unwritten_extents, run(before=before)) == expected
 
     @pytest.mark.parametrize(
-        ("share", "expected"), [(None, []), (0.0, []), (0.05, []), (0.1, ["suspect"]), (1.0, ["suspect"])]
+        ("share", "expected"), [(None, []), (0.0, []), (0.05, []), (0.11, ["suspect"]), (1.0, ["suspect"])]
     )
     def test_blocks_of_a_device_without_data_are_told(self, share, expected):
-        assert severities(device.blank_blocks, run(blank=share)) == expected
+        assert severities(device.blank_blocks, run(blank=blanks(share))) == expected
 
     @pytest.mark.parametrize(
         ("evidence", "filled"),
         [
-            ({"blank": 0.0}, 1.0),
-            ({"blank": 0.25}, 0.75),
-            ({"blank": 1.0}, 0.5 / 128),
-            ({"blank": None}, None),
-            ({"blank": 0.25, "read": 0, "written": GIB}, None),
-            ({"blank": 0.25, "written": GIB, "options": {"verify": "crc32c"}}, None),
+            ({"blank": blanks(0.0)}, {"filled": 1.0}),
+            ({"blank": blanks(0.25)}, {"filled": 0.75}),
+            ({"blank": blanks(1.0)}, {"filled": 0.5 / 256}),
+            ({"blank": None}, {}),
+            ({"blank": blanks(0.25), "read": 0, "written": GIB}, {}),
+            ({"blank": blanks(0.25), "written": GIB, "options": {"verify": "crc32c"}}, {}),
+            ({"blank": {"": IN_ORDER}, "read": GIB}, {"filled": 0.75}),
+            ({"blank": {"": IN_ORDER}, "read": GIB + 1}, {"filled": 1.0}),
+            ({"blank": {"": IN_ORDER}, "read": 9 * GIB}, {"filled": 1.0}),
+            ({"blank": {"hot": IN_ORDER, "scan": IN_ORDER}}, {"hot.filled": 0.75, "scan.filled": 0.75}),
         ],
     )
     def test_how_much_of_what_was_read_held_data(self, evidence, filled):
+        """What reads in order by time comes so far, and no further."""
         assert run(**evidence).filled == filled
 
     @pytest.mark.parametrize(
@@ -171,11 +183,12 @@ class TestPageCache:
     )
     def test_an_arm_that_is_emptier_than_the_other_is_suspect(self, own, other, expected):
         """Of two raw devices the one that an eighth was trimmed of was faster by that."""
-        assert severities(device.blank_blocks, run(blank=own, blank_beside=other)) == expected
+        assert severities(device.blank_blocks, run(blank=blanks(own), blank_beside=blanks(other))) == expected
 
     def test_blank_blocks_that_nobody_reads_are_no_offence(self):
-        assert said(device.blank_blocks, run(read=0, written=GIB, blank=1.0)) == []
-        assert said(device.blank_blocks, run(written=GIB, blank=1.0, options={"verify": "crc32c"})) == []
+        assert said(device.blank_blocks, run(read=0, written=GIB, blank=blanks(1.0))) == []
+        verified = run(written=GIB, blank=blanks(1.0), options={"verify": "crc32c"})
+        assert said(device.blank_blocks, verified) == []
 
     def test_writing_into_unwritten_data_is_no_offence(self):
         before = reading(disk=disk(5000, 700), size=GIB, unwritten=GIB)

@@ -4,8 +4,9 @@ import os
 
 import pytest
 
+from iogate.model import Blank, Reads, Region
 from iogate.target import blank
-from iogate.target.blank import blank_share
+from iogate.target.blank import blank_shares
 
 MIB = 2**20
 
@@ -20,6 +21,12 @@ def device(tmp_path):
         return file
 
     return make
+
+
+def blank_share(device, size, block):
+    """The share of blank blocks in so many bytes."""
+    found = blank_shares(device, (Reads((Region(0, size),)),), block)
+    return found[""][0].share if found else None
 
 
 @pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
@@ -44,9 +51,45 @@ def test_who_does_not_know_the_machine_does_not_know_where_it_is_looked(monkeypa
     places = []
     for id in ("a1", "b2"):
         monkeypatch.setattr(blank.sysfs, "text", lambda path, id=id: id)
-        places.append(blank._places(100_000))
-    assert len(places[0]) == len(places[1]) == 128
-    assert len({*places[0]} & {*places[1]}) < 5
+        places.append(blank._places(1000, 101_000, 256))
+    assert len(places[0]) == len(places[1]) == 256
+    assert len({*places[0]} & {*places[1]}) < 9
+
+
+def test_where_a_machine_has_no_id_its_boot_has_one(monkeypatch):
+    """As in a container."""
+    ids = {"/etc/machine-id": "", "/proc/sys/kernel/random/boot_id": "b1"}
+    monkeypatch.setattr(blank.sysfs, "text", ids.get)
+    first = blank._places(0, 100_000, 256)
+    assert blank._places(0, 100_000, 256) == first
+    ids["/proc/sys/kernel/random/boot_id"] = "b2"
+    assert blank._places(0, 100_000, 256) != first
+
+
+def test_only_what_a_job_reads_counts(device):
+    """8 MiB of 512 that were trimmed are an eighth of what a job with an offset reads."""
+    parts = [os.urandom(MIB) for _ in range(16)]
+    parts[12] = bytes(MIB)
+    made = device(*parts)
+    section = Reads((Region(12 * MIB, 4 * MIB),), name="hot")
+    whole = Reads((Region(0, 16 * MIB),), name="scan")
+    found = blank_shares(made, (section, whole), 512)
+    assert found["hot"] == (Blank(4 * MIB, pytest.approx(0.25, abs=0.03)),)
+    assert found["scan"] == (Blank(16 * MIB, pytest.approx(1 / 16, abs=0.03)),)
+
+
+def test_what_reads_in_order_may_not_come_far(device):
+    made = device(bytes(2 * MIB), os.urandom(14 * MIB))
+    by_time = Reads((Region(0, 16 * MIB),), in_order=True)
+    found = blank_shares(made, (by_time,), 512)[""]
+    assert [level.length for level in found] == [16 * MIB, 8 * MIB, 4 * MIB]
+    assert [level.share for level in found] == pytest.approx([0.125, 0.25, 0.5], abs=0.03)
+
+
+def test_zones_count_as_often_as_they_are_read(device):
+    made = device(bytes(2 * MIB), os.urandom(14 * MIB))
+    zoned = Reads((Region(0, 2 * MIB, 90.0), Region(2 * MIB, 14 * MIB, 10.0)))
+    assert blank_shares(made, (zoned,), 512)[""][0].share == pytest.approx(0.9)
 
 
 def test_a_half_is_a_half_and_only_what_is_read_counts(device):

@@ -160,7 +160,7 @@ def unwritten_extents(evidence: Evidence) -> Findings:
 def blank_blocks(evidence: Evidence) -> Findings:
     """Find a block device that was never written, or was trimmed, where it is read.
 
-    `suspect` if a tenth or more of 128 blocks, spread over what is read, have nothing in them but zeros
+    `suspect` if a tenth or more of 256 blocks, spread over what is read, have nothing in them but zeros
     (or ones), or a twentieth more in one arm of a pair than in the other: such reads may never reach the
     medium, and are slower once the device holds data. The share of the others is the metric `filled`, which
     a baseline remembers: where it is another one by then, nothing is judged.
@@ -168,13 +168,14 @@ def blank_blocks(evidence: Evidence) -> Findings:
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
     `precondition`. Where the data have such blocks of their own, `waive` the check, and with it the other.
     """
-    share = evidence.blank
-    if not share or evidence.filled is None:
+    if not evidence.filled:
         return
-    other = evidence.blank_beside
-    if share < _BLANK and (other is None or share - other < _BLANK_OF_ARMS):
+    share = 1 - min(evidence.filled.values())
+    beside = evidence.filled_beside
+    other = 1 - min(beside.values()) if beside else share
+    if share < _BLANK and share - other < _BLANK_OF_ARMS:
         return
-    than = "" if other is None else f", and {other:.0%} of the other arm's"
+    than = f", and {other:.0%} of the other arm's" if beside else ""
     yield finding(
         "suspect",
         f"{share:.0%} of the blocks that were looked at hold zeros (or ones) alone{than}: never written, or "

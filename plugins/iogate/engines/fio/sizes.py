@@ -10,6 +10,7 @@ from typing import Any
 
 from iogate.engines.fio.jobs import ELSEWHERE, MIXED, REGION_STEP, block_sizes, file_size
 from iogate.errors import OptionError
+from iogate.model import Reads, Region
 from iogate.units import parse_size, printable
 
 _SAME = (("io_size", "io_limit"), ("offset", "fileoffset"), ("offset_increment",), ("loops",))
@@ -99,6 +100,41 @@ def extent(options: Mapping[str, Any]) -> int:
     whole = _whole(size / (1 - share))
     begins = math.ceil(whole * share / step) * step
     return whole if begins + size <= whole else _whole((size + step) / (1 - share))
+
+
+def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
+    """Return where a job, and its clones, read: of zones that are read more often than others
+    (`random_distribution=zoned`) each by itself; other distributions are taken for even ones. `name` is
+    that of the job in the names of its metrics.
+    """
+    passed, whole = options.get("fio", {}), extent(options)
+    size, clones = file_size(options), range(int(options["numjobs"]))
+    step = _size(_passed(options, "offset_increment")) or 0
+    first = _size(_passed(options, "offset", "fileoffset")) or 0
+    begins = (first + step * n + int(whole * share_before(passed, n + 1)) for n in clones)
+    at_random = str(options["rw"]).startswith("rand")
+    zones = _zones(str(passed.get("random_distribution", ""))) if at_random else ()
+    regions = [
+        Region(begin + int(size * before), int(size * share), weight)
+        for begin in dict.fromkeys(begins)
+        for before, share, weight in zones or ((Fraction(0), Fraction(1), 1.0),)
+    ]
+    return Reads(tuple(regions), not at_random and bool(options.get("runtime")), name)
+
+
+def _zones(text: str) -> tuple[tuple[Fraction, Fraction, float], ...]:
+    """Return the zones of `zoned:90/10:10/90`: what is before each, and in it, as shares of the size, and its
+    weight; none if it is not that.
+    """
+    kind, _, rest = text.partition(",")[0].partition(":")
+    found, before = [], Fraction(0)
+    if kind != "zoned" or not re.fullmatch(r"\d{1,3}/\d{1,3}(:\d{1,3}/\d{1,3}){0,255}", rest):
+        return ()
+    for zone in rest.split(":"):
+        weight, share = map(int, zone.split("/"))
+        found.append((before, Fraction(share, 100), float(weight)))
+        before += Fraction(share, 100)
+    return tuple(found) if before <= 1 else ()
 
 
 def _whole(size: Fraction) -> int:

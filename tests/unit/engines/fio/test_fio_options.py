@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -13,7 +14,7 @@ from iogate.declare.workload import declare_workload
 from iogate.engines.fio.engine import engine
 from iogate.engines.fio.job_file import job_file, section_name
 from iogate.errors import EngineError, InputErrors, Position
-from iogate.model import Place
+from iogate.model import Place, Reads, Region
 from iogate.units import parse_size
 from workloads import declared
 
@@ -496,6 +497,45 @@ def test_who_reads_and_writes_has_data_of_its_own():
     """
     first, other = (engine.needs(declared("fio", name=name, rw="randrw", size="16M")).own for name in "ab")
     assert first and other and first != other
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"rw": "randread"}, Reads((Region(0, 64 * MIB),))),
+        ({"rw": "randread", "runtime": 1}, Reads((Region(0, 64 * MIB),))),
+        ({"rw": "read"}, Reads((Region(0, 64 * MIB),))),
+        ({"rw": "read", "runtime": 1}, Reads((Region(0, 64 * MIB),), in_order=True)),
+        ({"rw": "randread", "fio": {"offset": "448M"}}, Reads((Region(448 * MIB, 64 * MIB),))),
+        (
+            {"rw": "randread", "numjobs": 2, "fio": {"offset_increment": "64M"}},
+            Reads((Region(0, 64 * MIB), Region(64 * MIB, 64 * MIB))),
+        ),
+        ({"rw": "randread", "numjobs": 2}, Reads((Region(0, 64 * MIB),))),
+        (
+            {"rw": "randread", "fio": {"random_distribution": "zoned:90/25:10/75"}},
+            Reads((Region(0, 16 * MIB, 90.0), Region(16 * MIB, 48 * MIB, 10.0))),
+        ),
+        ({"rw": "randread", "fio": {"random_distribution": "zipf:1.2"}}, Reads((Region(0, 64 * MIB),))),
+    ],
+    ids=str,
+)
+def test_where_a_job_reads(options, expected):
+    found = engine.needs(declared("fio", size="64M", **options)).parts
+    assert found == (expected,)
+
+
+def test_where_sections_read_by_their_names_and_who_writes_reads_nowhere():
+    sections = {
+        "hot": {"rw": "randread", "size": "24M", "bs": "4k"},
+        "log file": {"rw": "write", "size": "8M", "bs": "4k"},
+    }
+    options = {"jobs": {name: engine.options(each) for name, each in sections.items()}}
+    workload = replace(declared("fio", rw="read", size="1M"), options=options)
+    assert engine.needs(workload).parts == (Reads((Region(0, 24 * MIB),), name="hot"),)
 
 
 def test_an_ioengine_of_another_place_needs_no_target():

@@ -236,10 +236,18 @@ class Fio:
 
 
 def _spread(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that say where all data of a workload are: how much, and on how many clients."""
+    """Return the options that say where all data of a workload are: how much, from where on, and on how many
+    clients.
+    """
     counts = _clients.clients(options)
     most = {"clients": counts if counts == "all" else max(counts)} if counts else {}
-    return {"size": options["size"], **most}
+    if "numjobs" not in options:  # of another engine, which begins at the beginning
+        return {"size": options["size"], **most}
+    regions = read_by({**options, "fio": {**options.get("fio", {}), "random_distribution": ""}}).regions
+    first = min(region.begin for region in regions)
+    behind = max(region.begin + region.length for region in regions)
+    offset = {"fio": {"offset": size_text(first)}} if first else {}
+    return {"size": size_text(behind - first) if len(regions) > 1 else options["size"], **offset, **most}
 
 
 def _stated_block(options: Mapping[str, Any]) -> str:

@@ -528,6 +528,23 @@ def test_where_a_job_reads(options, expected):
     assert found == (expected,)
 
 
+@pytest.mark.parametrize(
+    ("options", "size", "offset"),
+    [
+        ({}, "64M", None),
+        ({"fio": {"offset": "448M"}}, "64M", "448M"),
+        ({"numjobs": 2, "fio": {"offset": "1M", "offset_increment": "64M"}}, "128M", "1M"),
+        ({"fio": {"random_distribution": "zoned:90/25:10/75"}}, "64M", None),
+    ],
+    ids=str,
+)
+def test_what_is_brought_to_rest_is_where_the_workload_works(options, size, offset):
+    """Behind an offset of 448M it was the first 64M, and the reads beyond stayed empty."""
+    given = engine.options({"rw": "randread", "bs": "4k", "size": "64M", **options})
+    for found in (engine.fill(given), engine.overwrite(given)):
+        assert (found["size"], found.get("fio", {}).get("offset")) == (size, offset)
+
+
 def test_where_sections_read_by_their_names_and_who_writes_reads_nowhere():
     sections = {
         "hot": {"rw": "randread", "size": "24M", "bs": "4k"},

@@ -149,6 +149,22 @@ def test_what_was_never_written_is_seen_until_a_workload_writes(made):
         assert share(place.blank(mix)) == 0.5
 
 
+def test_zeros_on_the_disk_of_a_loop_device_are_told_from_holes(made):
+    """The same image, unpacked so or so: 12% lost passed where the baseline had read its zeros."""
+    device = made.device(16 * MIB)
+    with use(device, consent=device) as place:
+        place.data(WRITE)
+        for written, holes in ((random.Random(1).randbytes(8 * MIB), 0.5), (bytes(8 * MIB), 0.0)):
+            with device.open("r+b") as stream:
+                stream.seek(0 if holes else 8 * MIB)
+                stream.write(written)
+                os.fsync(stream.fileno())
+            place.data(WRITE)
+            found = place.blank(Needs(size=16 * MIB, reads=True))
+            assert found[""][0].share == pytest.approx(0.5, abs=0.02)
+            assert found["backing"][0].share == pytest.approx(holes, abs=0.02)
+
+
 # ------------------------------------------------------------ the two who agree
 
 

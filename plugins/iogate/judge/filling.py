@@ -4,6 +4,7 @@ were never written, or trimmed, is answered without a look at the medium, and hi
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -14,8 +15,10 @@ _APART = 0.025
 """Of what is read, in which blocks may be other than in the baseline: six of a sample of 256. An eighth of
 empty blocks, which hides 12%, is seen by all but one in 10^9 samples.
 """
-_APART_OF_ANOTHER = 0.2
-"""The same of another machine, on which other blocks are looked at: four standard deviations of a half."""
+_SAMPLE, _DEVIATIONS = 192, 4
+"""On another machine other blocks are looked at: so many, in effect (of what is read in order each octave has
+a sample), differ by chance, by so many standard deviations at the most.
+"""
 _UNTOLD = 0.95
 """What is filled by this was so in a baseline that does not tell, as one of before is."""
 _CHECK = "blank_blocks"
@@ -29,12 +32,12 @@ def filled_otherwise(
     """
     if baseline.published or _CHECK in workload.waive:
         return ""
-    most = _APART_OF_ANOTHER if another else _APART
     names = dict.fromkeys(name for item in repetitions for name in item.metrics if _tells(name))
     for name in names:
         values = [item.metrics[name] for item in repetitions if name in item.metrics]
         known = [statistics.median(row) for row in baseline.by_session(name).values()]
-        if known and (min(values) < min(known) - most or max(values) > max(known) + most):
+        least, most = (_allowed(end(known), another=another) for end in (min, max)) if known else (0.0, 0.0)
+        if known and (min(values) < min(known) - least or max(values) > max(known) + most):
             was, seen = _range(known), _range(values)
             return f"{seen} of the blocks that were looked at held data, {was} in the baseline: {_OTHERWISE}"
         if not known and min(values) < _UNTOLD:
@@ -43,6 +46,12 @@ def filled_otherwise(
                 f"tell of its own: {_OTHERWISE}"
             )
     return ""
+
+
+def _allowed(share: float, *, another: bool) -> float:
+    """Return by how much a share may differ from one of a baseline."""
+    chance = math.sqrt(2 * share * (1 - share) / _SAMPLE) if another else 0.0
+    return _APART + _DEVIATIONS * chance
 
 
 _OTHERWISE = (

@@ -9,17 +9,20 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import stat
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 from iogate.host import sysfs
+from iogate.host.fiemap import extents
 from iogate.model import Blank, Blanks, Reads, Region
 
 _SAMPLES, _OF_OCTAVE, _LEAST = 256, 64, 16
 _BLOCK = 4096
 _SMALLEST = 4 * 2**20  # bytes at the beginning of what is read in order that are a part of their own
+_BACKING = "backing"
 _Look = Callable[[int, int, int], "float | None"]
 """Returns the share from a byte to another, of so many blocks; None where there is no block."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -54,6 +57,32 @@ def blank_shares(device: Path, parts: Sequence[Reads], block: int) -> Blanks | N
                 os.close(descriptor)
     except OSError:
         return None
+
+
+def hole_shares(file: Path, parts: Sequence[Reads], offset: int) -> Blanks | None:
+    """Return the shares of what each of the jobs reads of a loop device that is nowhere in its file, as its
+    extents tell; None if they cannot be told. The device begins at `offset` of it.
+
+    A hole reads as the zeros that another copy of the image has on the disk.
+    """
+    try:
+        descriptor = os.open(file, _FLAGS)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            held = [(one.start, one.start + one.length) for one in extents(descriptor) if one.written]
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return None
+
+    def hole(begin: int, end: int, _: int) -> float | None:
+        begin, end = begin + offset, end + offset
+        there = sum(max(0, min(end, behind) - max(begin, first)) for first, behind in held)
+        return 1 - there / (end - begin) if end > begin else None
+
+    named = {part.name: _of_part(part, hole) for part in parts}
+    return {f"{name}.{_BACKING}" if name else _BACKING: own for name, own in named.items() if own}
 
 
 def _of_part(part: Reads, blank: _Look) -> tuple[Blank, ...]:

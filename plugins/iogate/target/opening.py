@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iogate.errors import TargetError
@@ -14,7 +14,7 @@ from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
 from iogate.model import Blanks, Device, Needs, Reads, Region
 from iogate.target import destroy
-from iogate.target.blank import blank_shares
+from iogate.target.blank import blank_shares, hole_shares
 from iogate.target.home import scratch_folder
 from iogate.target.layout import Tick, refusal
 from iogate.target.leftovers import occupants, remove_leftovers
@@ -113,8 +113,17 @@ class _DeviceScratch(contextlib.ExitStack):
             return None
         parts = needs.parts or (Reads((Region(0, needs.size),)),)
         if parts not in self._blank:
-            self._blank[parts] = blank_shares(self._held, parts, self._target.block)
+            found = blank_shares(self._held, parts, self._target.block)
+            self._blank[parts] = found and {**found, **self._holes(parts)}
         return self._blank[parts]
+
+    def _holes(self, parts: Sequence[Reads]) -> Blanks:
+        """Return what of the file of a loop device is nowhere on its disk; nothing of another device."""
+        device = BlockDevice(self._target.number) if self._target.number else None
+        if device is None or not device.backing_file:
+            return {}
+        offset = int(device.attribute("loop/offset") or 0)
+        return hole_shares(Path(device.backing_file), parts, offset) or {}
 
     def check(self) -> None:
         """Do nothing: a device has no folder."""

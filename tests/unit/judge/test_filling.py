@@ -78,3 +78,13 @@ def test_each_number_of_clients_counts_by_itself():
     known = Baseline("demo", {}, {"clients_2.filled": (FULL,)}, ("2026-01-01T00:00:00Z-aaaa",))
     seen = Repetition(Output({"clients_2.filled": 0.5}, {}), 1.0, "raw")
     assert filled_otherwise(workload(), known, [seen])
+
+
+@pytest.mark.parametrize(
+    ("known", "seen", "held"),
+    [(1.0, 0.88, False), (0.57, 0.62, True), (0.57, 0.95, False), (0.57, 0.2, False)],
+)
+def test_of_another_machine_other_blocks_are_looked_at(known, seen, held):
+    """Two boards of one image differ by chance, and a full one from one that lacks an eighth does not."""
+    said = filled_otherwise(workload(), baseline((known, known)), [repetition(seen)], another=True)
+    assert (not said) is held

@@ -23,6 +23,10 @@ _SAMPLES, _OF_OCTAVE, _LEAST = 256, 64, 16
 _BLOCK = 4096
 _SMALLEST = 4 * 2**20  # bytes at the beginning of what is read in order that are a part of their own
 _BACKING = "backing"
+_IDS = "/sys/class/dmi/id/product_uuid", "/etc/machine-id", "/proc/sys/kernel/random/boot_id"
+"""Of the machine, as root alone may read it (boards have none); of its image, which a container may lack, or
+have another in each job; and of its boot.
+"""
 _Look = Callable[[int, int, int], "float | None"]
 """Returns the share from a byte to another, of so many blocks; None where there is no block."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -123,13 +127,12 @@ def _of_region(region: Region, blank: _Look, *, in_order: bool) -> list[Blank]:
 def _places(first: int, behind: int, samples: int) -> list[int]:
     """Return the numbers of the blocks to read, one at random in each equal part: nothing periodic on the
     device meets them. On one machine they are the same at each call, so that what did not change has the
-    same share each time; who does not know its id (of a container without one, that of its boot) cannot tell
-    where they are.
+    same share each time; who does not know its ids cannot tell where they are.
     """
     blocks = behind - first
     count = min(samples, blocks)
     bounds = [blocks * part // count for part in range(count + 1)] if count > 0 else []
-    secret = sysfs.text("/etc/machine-id") or sysfs.text("/proc/sys/kernel/random/boot_id")
+    secret = next(filter(None, map(sysfs.text, _IDS)), "")
     choice = Random(f"{first} {blocks} {secret}")
     return [first + choice.randrange(low, high) for low, high in pairwise(bounds)]
 

@@ -56,14 +56,18 @@ def test_who_does_not_know_the_machine_does_not_know_where_it_is_looked(monkeypa
     assert len({*places[0]} & {*places[1]}) < 9
 
 
-def test_where_a_machine_has_no_id_its_boot_has_one(monkeypatch):
-    """As in a container."""
-    ids = {"/etc/machine-id": "", "/proc/sys/kernel/random/boot_id": "b1"}
-    monkeypatch.setattr(blank.sysfs, "text", ids.get)
-    first = blank._places(0, 100_000, 256)
-    assert blank._places(0, 100_000, 256) == first
-    ids["/proc/sys/kernel/random/boot_id"] = "b2"
-    assert blank._places(0, 100_000, 256) != first
+def test_a_machine_is_known_by_what_stays_longest(monkeypatch):
+    """A container has no id, or another in each job; a board none of its own but that of its image."""
+    known = dict.fromkeys(blank._IDS, "")
+    monkeypatch.setattr(blank.sysfs, "text", known.get)
+    for id in reversed(blank._IDS):
+        before = blank._places(0, 100_000, 256)
+        known[id] = "a1"
+        first = blank._places(0, 100_000, 256)
+        assert first != before
+        for shorter in blank._IDS[blank._IDS.index(id) + 1 :]:
+            known[shorter] = "other"
+        assert blank._places(0, 100_000, 256) == first
 
 
 def test_only_what_a_job_reads_counts(device):

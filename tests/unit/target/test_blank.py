@@ -62,7 +62,7 @@ def test_a_machine_is_known_by_what_stays_longest(monkeypatch):
     monkeypatch.setattr(blank.sysfs, "text", known.get)
     for id in reversed(blank._IDS):
         before = blank._places(0, 100_000, 256)
-        known[id] = "a1"
+        known[id] = f"of {id}"
         first = blank._places(0, 100_000, 256)
         assert first != before
         for shorter in blank._IDS[blank._IDS.index(id) + 1 :]:

@@ -170,14 +170,13 @@ class BaselineJudge:
             )
 
     def check_data(self, environment: Environment) -> None:
-        """Raise MeasurementError if the workload reads data that are laid out otherwise by now."""
+        """Raise MeasurementError if the workload works on data that are laid out otherwise by now."""
         if not shared_data(self.baseline.environment, environment):
             return
-        needs = engines.load(self.workload.engine).needs(self.workload)
-        if needs.reads and needs.size:
+        if engines.load(self.workload.engine).needs(self.workload).size:
             raise MeasurementError(
-                "the baseline is of data that others wrote to, and fragmented, as the file system does not "
-                "write in place: by now they are apart",
+                "the baseline is of data that others wrote to as well: by now they are apart, as what they "
+                "lie on does not write in place, or nobody can tell from here",
                 remedy="record it again with --update-baselines",
             )
 

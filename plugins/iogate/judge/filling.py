@@ -32,7 +32,7 @@ def filled_otherwise(
     """
     if baseline.published or _CHECK in workload.waive:
         return ""
-    names = dict.fromkeys(name for item in repetitions for name in item.metrics if _tells(name))
+    names = dict.fromkeys(name for item in repetitions for name in item.metrics if tells_filling(name))
     for name in names:
         values = [item.metrics[name] for item in repetitions if name in item.metrics]
         known = [statistics.median(row) for row in baseline.by_session(name).values()]
@@ -48,6 +48,11 @@ def filled_otherwise(
     return ""
 
 
+def hold_unlike_data(shares: Sequence[float]) -> bool:
+    """Return whether machines hold so unlike parts of what they read that they cannot be compared."""
+    return min(shares) < max(shares) - _allowed(max(shares), another=True)
+
+
 def _allowed(share: float, *, another: bool) -> float:
     """Return by how much a share may differ from one of a baseline."""
     chance = math.sqrt(2 * share * (1 - share) / _SAMPLE) if another else 0.0
@@ -61,7 +66,8 @@ _OTHERWISE = (
 )
 
 
-def _tells(name: str) -> bool:
+def tells_filling(name: str) -> bool:
+    """Return whether a metric tells how much of what was read held data."""
     return name.rpartition(".")[2] == FILLED
 
 

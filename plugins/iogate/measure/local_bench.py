@@ -312,9 +312,13 @@ class LocalBench:
         return first, second
 
     def _place(self, pair: Pair, arm: int) -> tuple[Site, int]:
-        """Return where an arm works in this block."""
+        """Return where an arm works in this block: where one writes to what it would fragment for the other,
+        each has a file of its own.
+        """
         if pair.places == "one":
-            return self._sites.arm(1, swapped=False)
+            site, copy = self._sites.arm(1, swapped=False)
+            needs = (engines.load(item.engine).needs(item) for item in pair.workloads)
+            return site, copy if site.target.in_place or not any(one.writes for one in needs) else arm
         with self._wear.moved(pair.swapped):
             return self._sites.arm(arm, pair.swapped)
 

@@ -129,7 +129,7 @@ def _totals(wanted: Sequence[Trial], budget: float | None, target: Target) -> li
     most_files: dict[tuple[int, str], int] = {}
     for trial in wanted:
         for arm in trial.arms:
-            count = arm.needs.files * _copies(trial) * arm.needs.clients
+            count = arm.needs.files * _copies(trial, target) * arm.needs.clients
             alike = (arm.needs.size, "" if target.in_place else arm.needs.kind)
             if arm.needs.size:
                 most_files[alike] = max(count, most_files.get(alike, 1))
@@ -335,9 +335,10 @@ def _runs(arm: Arm) -> int:
     return sum(counts) if counts and counts != "all" else 1
 
 
-def _copies(trial: Trial) -> int:
+def _copies(trial: Trial, target: Target) -> int:
     """Return how many copies of its data lie side by side, on one target or on two."""
-    return 2 if trial.pairing and trial.pairing.places != "one" else 1
+    own = not target.in_place and any(arm.needs.writes for arm in trial.arms)
+    return 2 if trial.pairing and (own or trial.pairing.places != "one") else 1
 
 
 def _refusals(trial: Trial) -> list[TargetError]:

@@ -75,6 +75,11 @@ class Workload:
         return float(self.options["runtime"]) if self.procedure.get("runtime") == "auto" else None
 
     @property
+    def own_data(self) -> str:
+        """What names data that nobody else works on."""
+        return hash_of({"suite": self.suite, "name": self.name})[:8]
+
+    @property
     def definition_hash(self) -> str:
         """The hash of its definition."""
         return hash_of(self.definition)

@@ -23,10 +23,10 @@ _SAMPLES, _OF_OCTAVE, _LEAST = 256, 64, 16
 _BLOCK = 4096
 _SMALLEST = 4 * 2**20  # bytes at the beginning of what is read in order that are a part of their own
 _BACKING = "backing"
-_IDS = "/sys/class/dmi/id/product_uuid", "/etc/machine-id", "/proc/sys/kernel/random/boot_id"
-"""Of the machine, as root alone may read it (boards have none); of its image, which a container may lack, or
-have another in each job; and of its boot.
-"""
+_OF_MACHINE = "/sys/class/dmi/id/product_uuid"  # as root alone may read it; boards have none
+_OF_IMAGE, _OF_BOOT = "/etc/machine-id", "/proc/sys/kernel/random/boot_id"
+_CONTAINERS = "/.dockerenv", "/run/.containerenv"
+"""What Docker and Podman leave in a container, whose image may have an id that everybody knows."""
 _Look = Callable[[int, int, int], "float | None"]
 """Returns the share from a byte to another, of so many blocks; None where there is no block."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -132,9 +132,15 @@ def _places(first: int, behind: int, samples: int) -> list[int]:
     blocks = behind - first
     count = min(samples, blocks)
     bounds = [blocks * part // count for part in range(count + 1)] if count > 0 else []
-    secret = next(filter(None, map(sysfs.text, _IDS)), "")
+    secret = next(filter(None, map(sysfs.text, _ids())), "")
     choice = Random(f"{first} {blocks} {secret}")
     return [first + choice.randrange(low, high) for low, high in pairwise(bounds)]
+
+
+def _ids() -> tuple[str, ...]:
+    """Return what a machine may be known by, first what stays longest and strangers do not know."""
+    contained = any(map(os.path.exists, _CONTAINERS))
+    return (_OF_MACHINE, _OF_BOOT) if contained else (_OF_MACHINE, _OF_IMAGE, _OF_BOOT)
 
 
 def _opened(device: Path) -> int:

@@ -4,7 +4,7 @@ import pytest
 
 from fake_bench import reads
 from iogate.judge.baseline_judge import BaselineJudge
-from iogate.judge.filling import filled_otherwise
+from iogate.judge.filling import filled_otherwise, hold_unlike_data
 from iogate.judge.judge import GateOptions
 from iogate.model import FILLED, Baseline, Output, Repetition
 
@@ -88,3 +88,12 @@ def test_of_another_machine_other_blocks_are_looked_at(known, seen, held):
     """Two boards of one image differ by chance, and a full one from one that lacks an eighth does not."""
     said = filled_otherwise(workload(), baseline((known, known)), [repetition(seen)], another=True)
     assert (not said) is held
+
+
+@pytest.mark.parametrize(
+    ("shares", "unlike"),
+    [((1.0, 0.99), False), ((1.0, 0.91), True), ((0.6, 0.57), False), ((0.6, 0.2), True)],
+)
+def test_boards_that_are_filled_unlike_are_not_held_against_each_other(shares, unlike):
+    """One of which 9% were trimmed was the fastest of six, with 9% lost."""
+    assert hold_unlike_data(shares) is unlike

@@ -181,6 +181,24 @@ def test_a_metric_without_a_positive_value_is_told_of_its_device(folder, capsys)
     assert len(found["metrics"][0]["devices"]) == 9
 
 
+@pytest.mark.parametrize(("filled", "held"), [(0.99, True), (0.91, False)])
+def test_devices_that_hold_unlike_data_are_not_held_against_each_other(folder, capsys, filled, held):
+    fleet(folder)
+    for file in folder.glob("*/*/results.json"):
+        results = Results.read(file)
+        (record,) = results.workloads
+        share = filled if "orin-3" in str(file) else 1.0
+        known = record.metrics["read.iops"]
+        shares = replace(known, values=(share,) * len(known.values))
+        metrics = {**record.metrics, "filled": shares}
+        replace(results, workloads=(replace(record, metrics=metrics),)).write(file)
+    if held:
+        assert len(document(capsys, *folder.glob("orin-*"))["metrics"][0]["devices"]) == 10
+    else:
+        said = told(capsys, *folder.glob("orin-*"), status=2)
+        assert "the devices held data in 91.0% to 100.0% of the blocks that were looked at: fill them" in said
+
+
 @pytest.mark.parametrize("tolerance", [1.0, 2.5, -0.5])
 @pytest.mark.parametrize("judged", [True, False])
 def test_a_tolerance_that_says_nothing_is_none(folder, capsys, tolerance, judged):

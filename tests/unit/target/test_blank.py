@@ -56,16 +56,20 @@ def test_who_does_not_know_the_machine_does_not_know_where_it_is_looked(monkeypa
     assert len({*places[0]} & {*places[1]}) < 9
 
 
-def test_a_machine_is_known_by_what_stays_longest(monkeypatch):
-    """A container has no id, or another in each job; a board none of its own but that of its image."""
-    known = dict.fromkeys(blank._IDS, "")
+@pytest.mark.parametrize("contained", [False, True])
+def test_a_machine_is_known_by_what_stays_longest(monkeypatch, contained):
+    """The image of a container has an id that everybody knows, or none; a board has none but its image's."""
+    monkeypatch.setattr(blank, "_CONTAINERS", ("/proc",) if contained else ())
+    ids = blank._ids()
+    assert (blank._OF_IMAGE in ids) is not contained
+    known = dict.fromkeys(ids, "")
     monkeypatch.setattr(blank.sysfs, "text", known.get)
-    for id in reversed(blank._IDS):
+    for id in reversed(ids):
         before = blank._places(0, 100_000, 256)
         known[id] = f"of {id}"
         first = blank._places(0, 100_000, 256)
         assert first != before
-        for shorter in blank._IDS[blank._IDS.index(id) + 1 :]:
+        for shorter in ids[ids.index(id) + 1 :]:
             known[shorter] = "other"
         assert blank._places(0, 100_000, 256) == first
 

@@ -45,7 +45,8 @@ def fragmented(evidence: Evidence) -> Findings:
     or more are of two pieces: the file system had no room for larger ones, or others have cut it up. Where
     I/Os are what a device has few of, reads are slower by as much.
 
-    Free space, or make the file system anew; and record again what was recorded so.
+    Free space, or make the file system anew, with larger blocks if they are small; and record again what was
+    recorded so.
     """
     reading, needs = evidence.before, evidence.needs
     if reading is None or not reading.pieces or not reading.size or needs.writes or not needs.reads:
@@ -57,7 +58,8 @@ def fragmented(evidence: Evidence) -> Findings:
             "suspect",
             f"the data file lies in {plural(reading.pieces, 'piece')} of {mean} in the mean, and is read in "
             f"blocks of {format_quantity(needs.block, 'B')}: many are of two pieces, and two I/Os",
-            "free space, or make the file system anew; and record again what was recorded so",
+            "free space, or make the file system anew, with larger blocks if they are small (mkfs -b 4096); "
+            "and record again what was recorded so",
         )
 
 

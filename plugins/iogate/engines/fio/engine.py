@@ -27,7 +27,7 @@ from iogate.engines.fio.sizes import blocks, extent, most_written, read_by, volu
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
-from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload, hash_of
+from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload
 from iogate.units import parse_size, size_text
 
 OLDEST = (3, 0)
@@ -105,7 +105,7 @@ class Fio:
             cached=any(job.get("cached", False) for job in here),
             clients=1 if counts == "all" else max(counts, default=1),
             trims="trim" in directions,
-            own=hash_of({"suite": workload.suite, "name": workload.name})[:8],
+            own=workload.own_data,
             parts=tuple(
                 read_by(job, part_name(name) if name else "")
                 for name, job in jobs(workload.options).items()

@@ -77,6 +77,7 @@ class Reader:
             seconds=_seconds(options),
             written=size * passes if writes else 0,
             cached=options["cached"],
+            own=workload.own_data,
         )
 
     def prepare(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from iogate.formats.words import nearest
-from iogate.host.mounts import IN_PLACE, LAYERED, OF_ONE_MACHINE
+from iogate.host.mounts import IN_PLACE, OF_ONE_MACHINE
 from iogate.model import Environment
 from iogate.units import printable
 
@@ -103,13 +103,13 @@ def lost_disk(old: Environment, new: Environment) -> str:
 
 
 def shared_data(old: Environment, new: Environment) -> bool:
-    """Return whether workloads shared the files of data in a baseline that have their own here: what reads
-    them, where a file system does not write in place, has another speed. What another file system recorded,
-    which does, is held against this one.
+    """Return whether workloads shared the files of data in a baseline that have their own here: reads and
+    writes have another speed then, where a file system does not write in place. What another file system
+    recorded, which does, is held against this one.
     """
     apart = [one.subject.get("data_files") == "apart" for one in (old, new)]
-    known = old.subject.get("file_system", "") not in {"", *LAYERED, *IN_PLACE}  # of a layer's nobody knows
-    return apart == [False, True] and known
+    kinds = [one.subject.get("file_system", "") for one in (old, new)]
+    return apart == [False, True] and kinds[0] != "" and (kinds[0] == kinds[1] or kinds[0] not in IN_PLACE)
 
 
 def _renamed(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:

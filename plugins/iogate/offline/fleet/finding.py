@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from iogate.errors import InputError
+from iogate.judge.filling import hold_unlike_data, tells_filling
 from iogate.judge.fleet import FEWEST, Standing, beyond_chance, spread_of, standings
 from iogate.judge.gate.noise import components
 from iogate.offline.fleet.alike import by_workload, of_one_definition, of_one_model, once
@@ -21,7 +23,7 @@ from iogate.report.history.points import points_of
 from iogate.report.history.series import gating_of
 from iogate.report.history.sessions import Measured
 from iogate.report.history.values import LeftOut
-from iogate.units import printable
+from iogate.units import format_share, printable
 
 ALPHA = 0.01
 """The chance that any of equal devices is said to be slower than the others, in all metrics together."""
@@ -105,6 +107,13 @@ def _nothing(items: Mapping[str, object], said: Sequence[LeftOut]) -> InputError
 
 def _metrics(own: Kept, workload: str, tolerance: float | None, said: list[LeftOut]) -> Iterator[FleetMetric]:
     items = sorted((item for each in own.values() for item in each), key=lambda one: one.session.id)
+    for name in filter(tells_filling, dict.fromkeys(name for item in items for name in item.values)):
+        shares = [statistics.median(item.values[name]) for item in items if name in item.values]
+        if hold_unlike_data(shares):
+            parts = f"{format_share(min(shares))} to {format_share(max(shares))}"
+            why = f"the devices held data in {parts} of the blocks that were looked at: fill them alike"
+            said.append(LeftOut(why, workload))
+            return
     for name in gating_of(items):
         kind = next((item.kinds[name] for item in reversed(items) if name in item.kinds), None)
         sound: dict[str, list[Measured]] = {}

@@ -137,6 +137,11 @@ class StatesOptions(Protocol):
         """
         ...
 
+
+@runtime_checkable
+class GatesOutputs(Protocol):
+    """An engine that knows what gates an output of which no workload is known."""
+
     def gating_of(self, output: Output) -> tuple[str, ...]:
         """Return the metrics that gate by default, for what was done in an output."""
         ...

@@ -7,6 +7,7 @@ With `processes` its throughput mode (`-t`), each process on a file of its own; 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
     "fread": ("fread", "freread"),
 }
 """What each test runs, where that is not just itself."""
+_FIGURE = re.compile(r"(?P<test>\w+)\.(?:bandwidth|iops|latency\.mean)(?:\.[^./]+/[^./]+)?")
+"""The metric of a test, and of a point of a table of several: the last one is the largest."""
 
 
 class Iozone:
@@ -68,6 +71,13 @@ class Iozone:
         points = list(_points(options))
         suffix = f".{point(*points[-1])}" if len(points) > 1 else ""
         return tuple(f"{test}.{figure}{suffix}" for test in tests)
+
+    def gating_of(self, output: Output) -> tuple[str, ...]:
+        """Return each test but the retests: all children together, or the largest file and record of a
+        table.
+        """
+        found = {match["test"]: name for name in output.metrics if (match := _FIGURE.fullmatch(name))}
+        return tuple(name for test, name in found.items() if _first_run(test))
 
     def needs(self, workload: Workload) -> Needs:
         options = workload.options

@@ -64,6 +64,10 @@ class Reader:
             return ("wall_time",)
         return tuple(f"{prefix(count)}wall_time" for count in threads)
 
+    def gating_of(self, output: Output) -> tuple[str, ...]:
+        """Return the wall time, of each number of threads."""
+        return tuple(name for name in output.metrics if name.rpartition(".")[2] == "wall_time")
+
     def needs(self, workload: Workload) -> Needs:
         options = workload.options
         size, passes = parse_size(options["size"]), len(counts(options))

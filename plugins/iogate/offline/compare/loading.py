@@ -98,7 +98,7 @@ def _measurement(job: OutputJob) -> StoredMeasurement:
 def _gating(job: OutputJob) -> tuple[str, ...]:
     """Return the metrics that the engine gates by default, for what was done in this job."""
     engine = engines.load(job.engine)
-    if isinstance(engine, engines.StatesOptions):
+    if isinstance(engine, engines.GatesOutputs):
         return engine.gating_of(job.output)
     try:
         return engine.gating(Workload(job.name, "", job.engine, job.options, Position(job.file)))

@@ -305,6 +305,23 @@ class TestGating:
         given = {"minimum_size": "32M", "record_size": "128k", "minimum_record_size": "64k"}
         assert IOZONE.gating(workload(**given)) == ("write.bandwidth.64M/128k", "read.bandwidth.64M/128k")
 
+    @pytest.mark.parametrize(
+        ("name", "options"),
+        [
+            ("throughput_2_direct", {"processes": 2}),
+            ("auto_direct", {}),
+            ("auto_no_retest", {}),
+        ],
+    )
+    def test_of_an_output_alone_the_same_gates(self, name, options):
+        """Two outputs were held against each other, and `no metric of it is known to decide`."""
+        found = IOZONE.gating_of(parse(text_of(name)))
+        assert found
+        tests = {each.partition(".")[0] for each in found}
+        assert not tests & {"rewrite", "reread"}
+        assert all(".bandwidth" in each and not each.endswith(("parent", "min", "max")) for each in found)
+        assert len(found) == len(tests), "one of each test"
+
     def test_every_gating_metric_is_one_that_the_mode_gives(self):
         for options, name in (
             ({"processes": 2, "tests": [0, 1, 2], "record_size": "64k"}, "throughput_2_direct"),

@@ -11,7 +11,7 @@ from iogate.declare.suite import load_suite
 from iogate.engines.common.cpus import numbers_of
 from iogate.engines.reader.engine import batch, cpus, engine
 from iogate.errors import EngineError, InputErrors
-from iogate.model import metric
+from iogate.model import Output, metric
 from workloads import declared, refused
 
 LEAST = {"rw": "read", "size": "1G"}
@@ -174,3 +174,10 @@ def test_the_suite_of_strong_scaling_is_the_published_protocol(request, cli_over
     assert {tuple(item.options["threads"]) for item in suite.workloads} == {(1, 2, 4, 8)}
     sizes = {item.options["size"] for item in suite.workloads}
     assert sizes == ({"16M", "640M"} if cli_overrides else {"10G"})
+
+
+def test_of_an_output_alone_its_wall_times_gate():
+    times = {"wall_time": 1.0, "read.bandwidth": 2.0}
+    assert engine.gating_of(Output(times, {})) == ("wall_time",)
+    curve = {"threads_1.wall_time": 1.0, "threads_2.wall_time": 0.6, "threads_2.speedup": 1.7}
+    assert engine.gating_of(Output(curve, {})) == ("threads_1.wall_time", "threads_2.wall_time")

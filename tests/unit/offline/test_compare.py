@@ -668,10 +668,7 @@ def test_a_pair_is_no_session_to_compare(compare, old, tmp_path):
 
 def test_outputs_of_iozone_are_judged_by_what_it_gates(tmp_path, capsys):
     text = (DATA / "iozone" / "iozone-3.489.auto_no_retest.txt").read_text()
-    other = re.sub(
-        r"\d+(?=\D*\Z)", lambda figure: str(int(figure[0]) + 1), text.partition("\niozone test")[0]
-    )
     (tmp_path / "old").write_text(text)
-    (tmp_path / "new").write_text(other + text.removeprefix(text.partition("\niozone test")[0]))
+    (tmp_path / "new").write_text(text.replace("9485232", "9485233"))
     assert main(["compare", *(str(tmp_path / name) for name in ("old", "new")), "--tolerance=20%"]) != WRONG
     assert "no metric of it is known to decide" not in capsys.readouterr().out

@@ -10,7 +10,19 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from iogate.audit.snapshot import Snapshot
-from iogate.model import FILLED, Blanks, Finding, Needs, Output, Severity, Slice, Span, Traffic, Workload
+from iogate.model import (
+    BACKING,
+    FILLED,
+    Blanks,
+    Finding,
+    Needs,
+    Output,
+    Severity,
+    Slice,
+    Span,
+    Traffic,
+    Workload,
+)
 from iogate.units import parse_size
 
 Findings: TypeAlias = Iterator[Finding]
@@ -127,9 +139,10 @@ class Evidence:
         if not blanks or not self.claimed("read") or self.given("verify"):
             return {}
         found = {}
+        jobs = {name: name.removesuffix(BACKING).removesuffix(".") for name in blanks}
         for name, known in blanks.items():
-            rate = self.metric(name, "read", "bandwidth") if name else None
-            read = self.claimed("read") / len(blanks) if rate is None else rate * self.duration
+            rate = self.metric(jobs[name], "read", "bandwidth") if jobs[name] else None
+            read = self.claimed("read") / len({*jobs.values()}) if rate is None else rate * self.duration
             found[name] = 1 - min((one for one in known if one.length >= read), default=known[0]).share
         return found
 

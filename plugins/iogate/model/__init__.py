@@ -28,10 +28,22 @@ from iogate.model.metrics import (
     metric,
 )
 from iogate.model.verdict import PASSED, MetricVerdict, PairFacts, Verdict, VerdictName, WorkloadResult
-from iogate.model.workload import Blank, Blanks, Command, Needs, Place, Reads, Region, Workload, hash_of
+from iogate.model.workload import (
+    BACKING,
+    Blank,
+    Blanks,
+    Command,
+    Needs,
+    Place,
+    Reads,
+    Region,
+    Workload,
+    hash_of,
+)
 
 __all__ = [
     "ARMS",
+    "BACKING",
     "FILLED",
     "MOST",
     "PASSED",

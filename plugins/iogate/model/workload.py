@@ -113,7 +113,10 @@ class Blank(NamedTuple):
 
 
 Blanks = Mapping[str, tuple[Blank, ...]]
-"""By the name of a job: of all that it may read, and, of one that reads in order, of less and less of it."""
+"""By the name of a job: of all that it may read, and, of one that reads in order, of less and less of it.
+What of it is nowhere in a loop device's file is that of its `BACKING`.
+"""
+BACKING = "backing"
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,11 @@ from random import Random
 
 from iogate.host import sysfs
 from iogate.host.fiemap import extents
-from iogate.model import Blank, Blanks, Reads, Region
+from iogate.model import BACKING, Blank, Blanks, Reads, Region
 
 _SAMPLES, _OF_OCTAVE, _LEAST = 256, 64, 16
 _BLOCK = 4096
 _SMALLEST = 4 * 2**20  # bytes at the beginning of what is read in order that are a part of their own
-_BACKING = "backing"
 _OF_MACHINE = "/sys/class/dmi/id/product_uuid"  # as root alone may read it; boards have none
 _OF_IMAGE, _OF_BOOT = "/etc/machine-id", "/proc/sys/kernel/random/boot_id"
 _CONTAINERS = "/.dockerenv", "/run/.containerenv"
@@ -86,7 +85,7 @@ def hole_shares(file: Path, parts: Sequence[Reads], offset: int) -> Blanks | Non
         return 1 - there / (end - begin) if end > begin else None
 
     named = {part.name: _of_part(part, hole) for part in parts}
-    return {f"{name}.{_BACKING}" if name else _BACKING: own for name, own in named.items() if own}
+    return {f"{name}.{BACKING}" if name else BACKING: own for name, own in named.items() if own}
 
 
 def _of_part(part: Reads, blank: _Look) -> tuple[Blank, ...]:

@@ -171,6 +171,11 @@ class TestPageCache:
             ({"blank": {"": IN_ORDER}, "read": GIB + 1}, {"filled": 1.0}),
             ({"blank": {"": IN_ORDER}, "read": 9 * GIB}, {"filled": 1.0}),
             ({"blank": {"hot": IN_ORDER, "scan": IN_ORDER}}, {"hot.filled": 0.75, "scan.filled": 0.75}),
+            (
+                {"blank": {"": IN_ORDER, "backing": IN_ORDER}, "read": GIB + 1},
+                {"filled": 1.0, "backing.filled": 1.0},
+            ),
+            ({"blank": {"hot.backing": IN_ORDER}}, {"hot.backing.filled": 0.75}),
         ],
     )
     def test_how_much_of_what_was_read_held_data(self, evidence, filled):

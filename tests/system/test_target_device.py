@@ -18,7 +18,7 @@ import loops
 from iogate.errors import TargetError
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import block_number, mount_of
-from iogate.model import Device, Needs
+from iogate.model import Device, Needs, Region
 from iogate.target import open_target, refusals, resolve, signatures
 from loops import MIB, digest, holder, made, need, own_locks, partition, run  # noqa: F401 (fixtures)
 
@@ -125,28 +125,28 @@ def test_a_device_without_a_medium(made):
     assert set(refused(made.empty())) >= {"no-medium"}
 
 
-def share(blanks):
-    return blanks[""][0].share
+def share(place, size):
+    """The share without data of the beginning of a device."""
+    return place.blank({"": (Region(0, size),)})[""]
 
 
 def test_what_was_never_written_is_seen_until_a_workload_writes(made):
     device = made.device(16 * MIB)  # a sparse file
     with use(device, consent=device) as place:
         data = place.data(READ)
-        assert share(place.blank(READ)) == 1
-        assert place.blank(Needs(size=MIB, writes=True)) is None
+        assert share(place, MIB) == 1
         with data.open("r+b") as stream:
             stream.write(random.Random(1).randbytes(2 * MIB))
-        assert share(place.blank(READ)) == 1  # the device is looked at once
+        assert share(place, MIB) == 1  # the device is looked at once
         place.data(WRITE)
-        assert share(place.blank(READ)) == 0
-        assert share(place.blank(Needs(size=16 * MIB, reads=True))) > 0.8
-        place.data(mix := Needs(size=2 * MIB, reads=True, writes=True))
-        assert share(place.blank(mix)) == 0  # as it was before the workload
+        assert share(place, MIB) == 0
+        assert share(place, 16 * MIB) > 0.8
+        place.data(Needs(size=2 * MIB, reads=True, writes=True))
+        assert share(place, 2 * MIB) == 0  # as it was before the workload
         with data.open("r+b") as stream:
             stream.write(bytes(MIB))
         place.data(READ)
-        assert share(place.blank(mix)) == 0.5
+        assert share(place, 2 * MIB) == 0.5
 
 
 def test_zeros_on_the_disk_of_a_loop_device_are_told_from_holes(made):
@@ -160,9 +160,14 @@ def test_zeros_on_the_disk_of_a_loop_device_are_told_from_holes(made):
                 stream.write(written)
                 os.fsync(stream.fileno())
             place.data(WRITE)
-            found = place.blank(Needs(size=16 * MIB, reads=True))
-            assert found[""][0].share == pytest.approx(0.5, abs=0.02)
-            assert found["backing"][0].share == pytest.approx(holes, abs=0.02)
+            found = place.blank({"": (Region(0, 16 * MIB),)})
+            assert found[""] == pytest.approx(0.5, abs=0.02)
+            assert found["backing"] == pytest.approx(holes, abs=0.02)
+
+
+def test_an_offset_in_per_cent_is_of_all_of_a_device(made):
+    told = refused(made.device(), needs=Needs(size=MIB, reads=True, relative=True))
+    assert "one of all of" in told["relative"]
 
 
 # ------------------------------------------------------------ the two who agree

@@ -11,9 +11,7 @@ from typing import Any, TypeAlias
 
 from iogate.audit.snapshot import Snapshot
 from iogate.model import (
-    BACKING,
     FILLED,
-    Blanks,
     Finding,
     Needs,
     Output,
@@ -82,8 +80,8 @@ class Evidence:
     link: float | None = None
     memory: int | None = None
     file_system: str = ""
-    blank: Blanks | None = None
-    blank_beside: Blanks | None = None
+    blank: Mapping[str, float] | None = None
+    blank_beside: Mapping[str, float] | None = None
     gating: tuple[str, ...] = ()
     declared: bool = True
     beside: Mapping[str, Traffic] = field(default_factory=dict)
@@ -122,29 +120,14 @@ class Evidence:
 
     @property
     def filled(self) -> Mapping[str, float]:
-        """The share of blocks that held data of what was read of a block device, by the name of a metric, as
-        a sample of 256 tells, which can tell nothing below half of one; none if nothing was read, or what the
-        run itself wrote.
+        """The share of blocks that held data of what each job read of a block device, by the name of a
+        metric, as a sample of 256 tells, which can tell nothing below half of one; none if nothing was read,
+        or what the run itself wrote.
         """
-        found = self._filled(self.blank)
-        return {f"{name}.{FILLED}" if name else FILLED: max(one, 0.5 / 256) for name, one in found.items()}
-
-    @property
-    def filled_beside(self) -> Mapping[str, float]:
-        """The same of the other arm of a pair, by the name of a job."""
-        return self._filled(self.blank_beside)
-
-    def _filled(self, blanks: Blanks | None) -> dict[str, float]:
-        """Return the shares of the least that is known of, and contains what was read."""
-        if not blanks or not self.claimed("read") or self.given("verify"):
+        if not self.blank or not self.claimed("read") or self.given("verify"):
             return {}
-        found = {}
-        jobs = {name: name.removesuffix(BACKING).removesuffix(".") for name in blanks}
-        for name, known in blanks.items():
-            rate = self.metric(jobs[name], "read", "bandwidth") if jobs[name] else None
-            read = self.claimed("read") / len({*jobs.values()}) if rate is None else rate * self.duration
-            found[name] = 1 - min((one for one in known if one.length >= read), default=known[0]).share
-        return found
+        shares = {name: max(1 - share, 0.5 / 256) for name, share in self.blank.items()}
+        return {f"{name}.{FILLED}" if name else FILLED: share for name, share in shares.items()}
 
     @property
     def moved(self) -> int:

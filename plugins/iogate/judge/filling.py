@@ -54,7 +54,8 @@ def hold_unlike_data(shares: Sequence[float]) -> bool:
 
 
 def _allowed(share: float, *, another: bool) -> float:
-    """Return by how much a share may differ from one of a baseline."""
+    """Return by how much a share may differ from one of a baseline, of which anybody may have written it."""
+    share = min(max(share, 0.0), 1.0)
     chance = math.sqrt(2 * share * (1 - share) / _SAMPLE) if another else 0.0
     return _APART + _DEVIATIONS * chance
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from iogate.audit import snapshot
 from iogate.audit.snapshot import Snapshot
 from iogate.host.mounts import IN_MEMORY
 from iogate.measure.sites import Site
-from iogate.model import Blanks, Command, Needs, Place, Workload
+from iogate.model import Command, Needs, Output, Place, Reads, Region, Workload
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Invocation:
     command: Command
     gating: Sequence[str]
     held: Path
-    blank: Blanks | None = None
+    blank: Mapping[str, float] | None = None
 
     @property
     def folder(self) -> Path:
@@ -48,6 +48,21 @@ class Invocation:
         through = needs.target and needs.reads and not (needs.direct or needs.cached)
         memory = self.site.target.backing in IN_MEMORY
         return (self.place.data, *self.place.more) if through and not memory else ()
+
+    def parts(self, output: Output | None = None) -> Mapping[str, Sequence[Region]]:
+        """Return where its jobs read, by their names; by an output, how far those have come that read in
+        order, if nothing was written there meanwhile.
+        """
+        needs = self.needs
+        if not (needs.target and needs.reads and needs.size):
+            return {}
+        jobs = needs.parts or (Reads((Region(0, needs.size),)),)
+        read = output.traffic.get("read") if output and not needs.writes else None
+        if output is None or read is None or not read.seconds:
+            return {job.name: job.regions for job in jobs}
+        mean = read.bytes / read.seconds / len(jobs)
+        rates = {job: output.metrics.get(f"{job.name}.read.bandwidth", mean) for job in jobs}
+        return {job.name: job.places(rate, read.seconds) for job, rate in rates.items()}
 
     def look(self) -> Snapshot:
         """Return what the machine's counters say now."""

@@ -34,7 +34,6 @@ from iogate.measure.wear_account import WearAccount
 from iogate.model import (
     ARMS,
     Audited,
-    Blanks,
     Command,
     Device,
     Environment,
@@ -203,12 +202,12 @@ class LocalBench:
             engine.prepare()
         command = engine.command(workload, place)
         held = self._keep(folder, command.files)
-        blank = site.blank(needs)
         if needs.target:
             self._read_ahead.forget(site.target.number)
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        return Invocation(workload, needs, site, place, command, gating, held, blank)
+        run = Invocation(workload, needs, site, place, command, gating, held)
+        return replace(run, blank=site.blank(run.parts())) if needs.writes else run
 
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
         """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
@@ -223,7 +222,8 @@ class LocalBench:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise EngineError(message, remedy=self._more_room if full else self._another_folder) from error
 
-    def _run(self, run: Invocation, blank_beside: Blanks | None = None) -> Repetition:
+    def _run(self, run: Invocation, other: Site | None = None) -> Repetition:
+        """Return a repetition; the `other` site is that of the other arm of a pair."""
         self._read_ahead.note(run.buffered)
         before = run.look()
         meter = Meter(run.site.target.number if run.needs.target else None)
@@ -238,9 +238,9 @@ class LocalBench:
             output = self._read(run, completed)
             outputs.append(output)
         series = tuple(meter.series)
-        found = self._audit(
-            run, output, completed.seconds, before, run.look(), series=series, blank_beside=blank_beside
-        )
+        after = run.look()
+        beside = other.blank(run.parts(output)) if other and other.target.kind == "device" else None
+        found = self._audit(run, output, completed.seconds, before, after, series=series, blank_beside=beside)
         output = replace(output, metrics={**output.metrics, **found.metrics})
         repetition = Repetition(output, completed.seconds, str(run.folder), found.findings, series)
         return replace(repetition, **run.call)
@@ -285,7 +285,7 @@ class LocalBench:
             before=before,
             after=after,
             link=self._device.link,
-            blank=run.blank,
+            blank=run.blank if run.needs.writes else run.site.blank(run.parts(output)),
             **beside,
         )
         return Audited(audit(evidence, run.workload.waive), evidence.filled)
@@ -357,7 +357,7 @@ class LocalBench:
                 before[number],
                 run.look(),
                 beside=outputs[1 - number].traffic if shared else {},
-                blank_beside=runs[1 - number].blank,
+                blank_beside=runs[1 - number].site.blank(run.parts(outputs[number])),
                 apart=numbers[0] != numbers[1],
                 slices=own,
             )
@@ -376,9 +376,7 @@ class LocalBench:
                 place = self._place(pair, arm)
                 within = folder / ARMS[arm] / str(round + 1)
                 run = self._prepare(pair.workloads[arm], within, gating, *place)
-                other = self._place(pair, 1 - arm)[0]
-                beside = other.blank(run.needs) if other.target.kind == "device" else None
-                kept[arm].append(self._run(run, beside))
+                kept[arm].append(self._run(run, self._place(pair, 1 - arm)[0]))
             if sum(item.seconds for arm in kept for item in arm) > LONG:
                 break
         return block_of([arm_of(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())

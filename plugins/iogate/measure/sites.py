@@ -5,14 +5,14 @@ the file systems of two images.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from iogate.errors import TargetError
 from iogate.measure.bench import Places, Watcher
 from iogate.measure.settings import Settings
-from iogate.model import Blanks, Device, Needs, Place
+from iogate.model import Device, Needs, Place, Region
 from iogate.target import Fellows, Scratch, Target, check_unchanged, open_target, refusals, resolve
 from iogate.target.images import Image, Slots, is_image, open_slots, required_space, slot_refusals
 from iogate.target.locks import until_free
@@ -88,11 +88,11 @@ class Site:
         scratch = self.take()
         return sum(scratch.missing(needs, copy * needs.files + each) for each in range(needs.files))
 
-    def blank(self, needs: Needs) -> Blanks | None:
-        """Return the shares of the parts of what is read that were never written, as a sample of a block
+    def blank(self, parts: Mapping[str, Sequence[Region]]) -> Mapping[str, float] | None:
+        """Return the shares of what jobs read that was never written, by their names, as a sample of a block
         device tells.
         """
-        return self.take().blank(needs) if needs.target else None
+        return self.take().blank(parts) if parts else None
 
     def readable(self, text: str) -> str:
         """Return what an engine says, with paths as people know them."""

@@ -30,8 +30,6 @@ from iogate.model.metrics import (
 from iogate.model.verdict import PASSED, MetricVerdict, PairFacts, Verdict, VerdictName, WorkloadResult
 from iogate.model.workload import (
     BACKING,
-    Blank,
-    Blanks,
     Command,
     Needs,
     Place,
@@ -49,8 +47,6 @@ __all__ = [
     "PASSED",
     "Audited",
     "Baseline",
-    "Blank",
-    "Blanks",
     "ClientOutputs",
     "Command",
     "Device",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from iogate.errors import Position
 from iogate.model.metrics import Tolerance
@@ -96,27 +96,33 @@ class Region:
 
 @dataclass(frozen=True)
 class Reads:
-    """Where a job reads: at random within its regions, or each from its beginning on for as long as there is
-    time (`in_order`), however far that is. `name` is that of a section, as in the names of its metrics.
+    """Where a job reads: at random within its regions, or each from its beginning on, however far it comes
+    (`in_order`): so many jobs at once (`clones`), of which each passes over `stride` bytes for one that it
+    reads, and has done so for `ramp` seconds before it counts. `name` is that of a section, as in the names
+    of its metrics.
     """
 
     regions: tuple[Region, ...]
     in_order: bool = False
     name: str = ""
+    clones: int = 1
+    stride: float = 1.0
+    ramp: float = 0.0
+
+    def places(self, bandwidth: float, seconds: float) -> tuple[Region, ...]:
+        """Return where it has read at a bandwidth (B/s, of all its clones) in so many seconds."""
+        if not self.in_order:
+            return self.regions
+        pace = bandwidth / self.clones * self.stride
+        begun, come = int(pace * self.ramp), int(pace * seconds)
+        return tuple(
+            region if begun + come >= region.length else Region(region.begin + begun, come, region.weight)
+            for region in self.regions
+        )
 
 
-class Blank(NamedTuple):
-    """The `share` of blocks without data in the first `length` bytes that a job reads, as a sample tells."""
-
-    length: int
-    share: float
-
-
-Blanks = Mapping[str, tuple[Blank, ...]]
-"""By the name of a job: of all that it may read, and, of one that reads in order, of less and less of it.
-What of it is nowhere in a loop device's file is that of its `BACKING`.
-"""
 BACKING = "backing"
+"""What the share of what is read that is nowhere in a loop device's file is called, behind the job's name."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,8 @@ class Needs:
     `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
     what the workload is about. `files` is how many of `size` bytes there are. It `trims` blocks, which files
     have not. `own` names data that nobody else may fragment, if it reads and writes. `parts` are where its
-    jobs read (empty: anywhere).
+    jobs read (empty: anywhere). It is `relative` if that is a share of a file, which of a device is another
+    place.
     """
 
     size: int = 0
@@ -147,6 +154,7 @@ class Needs:
     trims: bool = False
     own: str = ""
     parts: tuple[Reads, ...] = ()
+    relative: bool = False
 
     @property
     def kind(self) -> str:

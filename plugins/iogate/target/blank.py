@@ -10,24 +10,24 @@ import contextlib
 import mmap
 import os
 import stat
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 
 from iogate.host import sysfs
 from iogate.host.fiemap import extents
-from iogate.model import BACKING, Blank, Blanks, Reads, Region
+from iogate.model import BACKING, Region
 
-_SAMPLES, _OF_OCTAVE, _LEAST = 256, 64, 16
+_SAMPLES, _LEAST = 256, 16
 _BLOCK = 4096
-_SMALLEST = 4 * 2**20  # bytes at the beginning of what is read in order that are a part of their own
 _OF_MACHINE = "/sys/class/dmi/id/product_uuid"  # as root alone may read it; boards have none
 _OF_IMAGE, _OF_BOOT = "/etc/machine-id", "/proc/sys/kernel/random/boot_id"
 _CONTAINERS = "/.dockerenv", "/run/.containerenv"
 """What Docker and Podman leave in a container, whose image may have an id that everybody knows."""
-_Look = Callable[[int, int, int], "float | None"]
-"""Returns the share from a byte to another, of so many blocks; None where there is no block."""
+Parts = Mapping[str, Sequence[Region]]
+"""Where jobs read, by their names."""
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _NOTHING = b"\x00", b"\xff"
 """What devices return of a block without data: NVM Express Base Specification 1.4, DLFEAT; JESD84-B51,
@@ -35,36 +35,34 @@ ERASED_MEM_CONT.
 """
 
 
-def blank_shares(device: Path, parts: Sequence[Reads], block: int) -> Blanks | None:
-    """Return the shares of blank blocks of a block device among some that are spread over what each of the
-    jobs reads; None if it cannot be read. `block` is the least that direct I/O takes.
+def blank_shares(device: Path, parts: Parts, block: int) -> dict[str, float] | None:
+    """Return the shares of blank blocks of a block device among some hundred that are spread over what each
+    job reads, by its name; None if it cannot be read. `block` is the least that direct I/O takes.
 
-    Of a job that reads in order by time, that of all it may read is followed by those of the first half of
-    it, the first quarter and so on, as it may not come further. They are read past the page cache where that
-    can be.
+    They are read past the page cache where that can be.
     """
     length = max(block, _BLOCK)
-    regions = sum(len(part.regions) for part in parts)
+    samples = max(_SAMPLES // max(1, sum(map(len, parts.values()))), _LEAST)
     try:
         with contextlib.closing(mmap.mmap(-1, length)) as memory:
             descriptor = _opened(device)
 
-            def blank(begin: int, end: int, samples: int) -> float | None:
-                places = _places(-(-begin // length), end // length, max(samples // regions, _LEAST))
-                found = [_is_blank(descriptor, memory, place * length) for place in places]
+            def blank(region: Region) -> float | None:
+                found = [_is_blank(descriptor, memory, place) for place in _places(region, length, samples)]
                 return sum(found) / len(found) if found else None
 
             try:
-                return {part.name: found for part in parts if (found := _of_part(part, blank))} or None
+                return _weighed(parts, blank) or None
             finally:
                 os.close(descriptor)
     except OSError:
         return None
 
 
-def hole_shares(file: Path, parts: Sequence[Reads], offset: int) -> Blanks | None:
-    """Return the shares of what each of the jobs reads of a loop device that is nowhere in its file, as its
-    extents tell; None if they cannot be told. The device begins at `offset` of it.
+def hole_shares(file: Path, parts: Parts, offset: int) -> dict[str, float]:
+    """Return the shares of what each job reads of a loop device that is nowhere in its file, as its extents
+    tell, by the job's name and `backing`; nothing if they cannot be told. The device begins at `offset` of
+    the file.
 
     A hole reads as the zeros that another copy of the image has on the disk.
     """
@@ -72,68 +70,49 @@ def hole_shares(file: Path, parts: Sequence[Reads], offset: int) -> Blanks | Non
         descriptor = os.open(file, _FLAGS)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
+                return {}
             held = [(one.start, one.start + one.length) for one in extents(descriptor) if one.written]
         finally:
             os.close(descriptor)
     except OSError:
-        return None
+        return {}
 
-    def hole(begin: int, end: int, _: int) -> float | None:
-        begin, end = begin + offset, end + offset
-        there = sum(max(0, min(end, behind) - max(begin, first)) for first, behind in held)
-        return 1 - there / (end - begin) if end > begin else None
+    def hole(region: Region) -> float | None:
+        begin, end = region.begin + offset, region.begin + region.length + offset
+        first = max(0, bisect(held, (begin,)) - 1)
+        there = 0
+        for start, behind in islice(held, first, None):
+            if start >= end:
+                break
+            there += max(0, min(end, behind) - max(begin, start))
+        return 1 - there / region.length if region.length else None
 
-    named = {part.name: _of_part(part, hole) for part in parts}
-    return {f"{name}.{BACKING}" if name else BACKING: own for name, own in named.items() if own}
-
-
-def _of_part(part: Reads, blank: _Look) -> tuple[Blank, ...]:
-    """Return the shares of a job, as the means of those of its regions, by weight."""
-    each = [(region.weight, _of_region(region, blank, in_order=part.in_order)) for region in part.regions]
-    known = [(weight, levels) for weight, levels in each if levels]
-    whole = sum(weight for weight, _ in known)
-    if not whole:
-        return ()
-    depth = min(len(levels) for _, levels in known)
-    return tuple(
-        Blank(
-            sum(levels[level].length for _, levels in known),
-            sum(weight * levels[level].share for weight, levels in known) / whole,
-        )
-        for level in range(depth)
-    )
+    found = _weighed(parts, hole)
+    return {f"{name}.{BACKING}" if name else BACKING: share for name, share in found.items()}
 
 
-def _of_region(region: Region, blank: _Look, *, in_order: bool) -> list[Blank]:
-    """Return the share of a region, and of one that is read in order those of its first half, its first
-    quarter and so on: each octave has a sample of its own, which counts in all that it is a part of.
+def _weighed(parts: Parts, share_of: Callable[[Region], float | None]) -> dict[str, float]:
+    """Return the share of each job: the mean of those of its regions, by weight."""
+    found = {}
+    for name, regions in parts.items():
+        known = [(region.weight, share) for region in regions if (share := share_of(region)) is not None]
+        if whole := sum(weight for weight, _ in known):
+            found[name] = sum(weight * share for weight, share in known) / whole
+    return found
+
+
+def _places(region: Region, length: int, samples: int) -> Iterator[int]:
+    """Yield where to read: one block at random in each cell of a grid, of which so many lie in the region, or
+    up to twice as many: nothing periodic on the device meets them.
+
+    On one machine they are the same at each call, so that what did not change has the same share each time,
+    also where it was read a little further; who does not know its ids cannot tell where they are.
     """
-    edges = [region.length]
-    while in_order and edges[-1] > _SMALLEST:
-        edges.append(edges[-1] // 2)
-    share = blank(region.begin, region.begin + edges[-1], _OF_OCTAVE if in_order else _SAMPLES)
-    if share is None:
-        return []
-    found = [Blank(edges[-1], share)]
-    for low, high in zip(edges[:0:-1], edges[-2::-1], strict=True):
-        octave = blank(region.begin + low, region.begin + high, _OF_OCTAVE)
-        share = share if octave is None else (share + octave) / 2
-        found.append(Blank(high, share))
-    return found[::-1]
-
-
-def _places(first: int, behind: int, samples: int) -> list[int]:
-    """Return the numbers of the blocks to read, one at random in each equal part: nothing periodic on the
-    device meets them. On one machine they are the same at each call, so that what did not change has the
-    same share each time; who does not know its ids cannot tell where they are.
-    """
-    blocks = behind - first
-    count = min(samples, blocks)
-    bounds = [blocks * part // count for part in range(count + 1)] if count > 0 else []
     secret = next(filter(None, map(sysfs.text, _ids())), "")
-    choice = Random(f"{first} {blocks} {secret}")
-    return [first + choice.randrange(low, high) for low, high in pairwise(bounds)]
+    blocks = max(1, (1 << (region.length // length // samples).bit_length()) >> 1)
+    cell = blocks * length
+    for number in range(-(-region.begin // cell), (region.begin + region.length) // cell):
+        yield number * cell + Random(f"{secret} {cell} {number}").randrange(blocks) * length
 
 
 def _ids() -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from iogate.errors import TargetError
@@ -12,9 +12,9 @@ from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
-from iogate.model import Blanks, Device, Needs, Reads, Region
+from iogate.model import Device, Needs
 from iogate.target import destroy
-from iogate.target.blank import blank_shares, hole_shares
+from iogate.target.blank import Parts, blank_shares, hole_shares
 from iogate.target.home import scratch_folder
 from iogate.target.layout import Tick, refusal
 from iogate.target.leftovers import occupants, remove_leftovers
@@ -86,7 +86,7 @@ class _DeviceScratch(contextlib.ExitStack):
         self._target = target
         self._check = check
         self._claimed = False
-        self._blank: dict[tuple[Reads, ...], Blanks | None] = {}
+        self._blank: dict[object, Mapping[str, float] | None] = {}
         self._written_to = False
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
@@ -108,22 +108,20 @@ class _DeviceScratch(contextlib.ExitStack):
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0
 
-    def blank(self, needs: Needs) -> Blanks | None:
-        if not needs.reads:
-            return None
-        parts = needs.parts or (Reads((Region(0, needs.size),)),)
-        if parts not in self._blank:
+    def blank(self, parts: Parts) -> Mapping[str, float] | None:
+        key = tuple((name, tuple(regions)) for name, regions in parts.items())
+        if key not in self._blank:
             found = blank_shares(self._held, parts, self._target.block)
-            self._blank[parts] = found and {**found, **self._holes(parts)}
-        return self._blank[parts]
+            self._blank[key] = found and {**found, **self._holes(parts)}
+        return self._blank[key]
 
-    def _holes(self, parts: Sequence[Reads]) -> Blanks:
+    def _holes(self, parts: Parts) -> dict[str, float]:
         """Return what of the file of a loop device is nowhere on its disk; nothing of another device."""
         device = BlockDevice(self._target.number) if self._target.number else None
         if device is None or not device.backing_file:
             return {}
         offset = int(device.attribute("loop/offset") or 0)
-        return hole_shares(Path(device.backing_file), parts, offset) or {}
+        return hole_shares(Path(device.backing_file), parts, offset)
 
     def check(self) -> None:
         """Do nothing: a device has no folder."""

@@ -60,6 +60,11 @@ def _directory_refusals(target: Target, needs: Needs) -> list[TargetError]:
     return found + (_no_direct(target, needs) if needs.direct else [])
 
 
+def _relative(target: Target) -> TargetError:
+    message = f"an offset in per cent is one of all of {target.path}, which is a device, and not of the size"
+    return TargetError(message, rule="relative", remedy="say it in bytes: offset: 448M")
+
+
 def _not_a_device(target: Target) -> TargetError:
     remedy = "name one, as the profile's target or by --io-target=DEVICE"
     message = f"the target {target.path} is a directory, and trims are for block devices alone"
@@ -135,6 +140,8 @@ def _device_refusals(target: Target, needs: Needs) -> list[TargetError]:
             TargetError(f"the device {target.path} is empty: it has no size", rule="no-medium", remedy=remedy)
         ]
     found = _misaligned(target, needs)
+    if needs.relative:
+        found.append(_relative(target))
     if needs.size > target.size:
         message = (
             f"{target.path} holds {format_quantity(target.size, 'B')}, the workload needs "

@@ -12,11 +12,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from iogate.model import Blanks, Needs
+from iogate.model import Needs
+from iogate.target.blank import Parts
 from iogate.target.flushing import flush
 from iogate.target.home import Home
 from iogate.target.layout import Tick, intact, lay_out, refusal
@@ -46,9 +47,9 @@ class Scratch(Protocol):
         """Return how many bytes `data` would write first, to lay them out."""
         ...
 
-    def blank(self, needs: Needs) -> Blanks | None:
-        """Return the shares of the parts of what is read that were never written, as a sample tells; None
-        where `data` are laid out, or nothing is read.
+    def blank(self, parts: Parts) -> Mapping[str, float] | None:
+        """Return the shares of what jobs read that was never written, by their names, as a sample tells; None
+        where `data` are laid out.
         """
         ...
 
@@ -122,7 +123,7 @@ class FolderScratch:
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0 if self._is_there(self._file(needs, number)) else needs.size
 
-    def blank(self, needs: Needs) -> Blanks | None:
+    def blank(self, parts: Parts) -> Mapping[str, float] | None:
         """Return None: what is read was laid out."""
         return None
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from iogate.model import Blank, Reads, Region
+from iogate.model import Reads, Region
 from iogate.target import blank
-from iogate.target.blank import blank_shares
+from iogate.target.blank import blank_shares, hole_shares
 
 MIB = 2**20
 
@@ -25,8 +25,8 @@ def device(tmp_path):
 
 def blank_share(device, size, block):
     """The share of blank blocks in so many bytes."""
-    found = blank_shares(device, (Reads((Region(0, size),)),), block)
-    return found[""][0].share if found else None
+    found = blank_shares(device, {"": (Region(0, size),)}, block)
+    return found[""] if found else None
 
 
 @pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
@@ -51,9 +51,9 @@ def test_who_does_not_know_the_machine_does_not_know_where_it_is_looked(monkeypa
     places = []
     for id in ("a1", "b2"):
         monkeypatch.setattr(blank.sysfs, "text", lambda path, id=id: id)
-        places.append(blank._places(1000, 101_000, 256))
-    assert len(places[0]) == len(places[1]) == 256
-    assert len({*places[0]} & {*places[1]}) < 9
+        places.append(list(blank._places(Region(1000 * 4096, 100_000 * 4096), 4096, 256)))
+    assert 255 < len(places[0]) == len(places[1]) < 512
+    assert len({*places[0]} & {*places[1]}) < 12
 
 
 @pytest.mark.parametrize("contained", [False, True])
@@ -65,39 +65,63 @@ def test_a_machine_is_known_by_what_stays_longest(monkeypatch, contained):
     known = dict.fromkeys(ids, "")
     monkeypatch.setattr(blank.sysfs, "text", known.get)
     for id in reversed(ids):
-        before = blank._places(0, 100_000, 256)
+        before = list(blank._places(Region(0, 100_000 * 4096), 4096, 256))
         known[id] = f"of {id}"
-        first = blank._places(0, 100_000, 256)
+        first = list(blank._places(Region(0, 100_000 * 4096), 4096, 256))
         assert first != before
         for shorter in ids[ids.index(id) + 1 :]:
             known[shorter] = "other"
-        assert blank._places(0, 100_000, 256) == first
+        assert list(blank._places(Region(0, 100_000 * 4096), 4096, 256)) == first
 
 
 def test_only_what_a_job_reads_counts(device):
     """8 MiB of 512 that were trimmed are an eighth of what a job with an offset reads."""
     parts = [os.urandom(MIB) for _ in range(16)]
     parts[12] = bytes(MIB)
-    made = device(*parts)
-    section = Reads((Region(12 * MIB, 4 * MIB),), name="hot")
-    whole = Reads((Region(0, 16 * MIB),), name="scan")
-    found = blank_shares(made, (section, whole), 512)
-    assert found["hot"] == (Blank(4 * MIB, pytest.approx(0.25, abs=0.03)),)
-    assert found["scan"] == (Blank(16 * MIB, pytest.approx(1 / 16, abs=0.03)),)
-
-
-def test_what_reads_in_order_may_not_come_far(device):
-    made = device(bytes(2 * MIB), os.urandom(14 * MIB))
-    by_time = Reads((Region(0, 16 * MIB),), in_order=True)
-    found = blank_shares(made, (by_time,), 512)[""]
-    assert [level.length for level in found] == [16 * MIB, 8 * MIB, 4 * MIB]
-    assert [level.share for level in found] == pytest.approx([0.125, 0.25, 0.5], abs=0.03)
+    where = {"hot": (Region(12 * MIB, 4 * MIB),), "scan": (Region(0, 16 * MIB),)}
+    found = blank_shares(device(*parts), where, 512)
+    assert found == {"hot": pytest.approx(0.25, abs=0.03), "scan": pytest.approx(1 / 16, abs=0.03)}
 
 
 def test_zones_count_as_often_as_they_are_read(device):
     made = device(bytes(2 * MIB), os.urandom(14 * MIB))
-    zoned = Reads((Region(0, 2 * MIB, 90.0), Region(2 * MIB, 14 * MIB, 10.0)))
-    assert blank_shares(made, (zoned,), 512)[""][0].share == pytest.approx(0.9)
+    zoned = (Region(0, 2 * MIB, 90.0), Region(2 * MIB, 14 * MIB, 10.0))
+    assert blank_shares(made, {"": zoned}, 512) == {"": pytest.approx(0.9)}
+
+
+def test_what_is_read_a_little_further_is_looked_at_in_the_same_places():
+    """What reads in order by time comes so far, and a little further the next time."""
+    first, other = ({*blank._places(Region(0, size * MIB), 4096, 256)} for size in (300, 310))
+    assert first < other
+    assert len(other) - len(first) == 10
+
+
+def test_holes_of_a_file_are_told_from_its_zeros(tmp_path):
+    file = tmp_path / "image"
+    file.write_bytes(bytes(2 * MIB))
+    os.truncate(file, 8 * MIB)
+    where = {"": (Region(0, 4 * MIB),), "hot": (Region(2 * MIB, 2 * MIB),)}
+    found = hole_shares(file, where, 0)
+    if found:  # not every file system tells
+        assert found == {"backing": 0.5, "hot.backing": 1.0}
+        assert hole_shares(file, where, MIB) == {"backing": 0.75, "hot.backing": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("job", "places"),
+    [
+        (Reads((Region(MIB, 64 * MIB),)), (Region(MIB, 64 * MIB),)),
+        (Reads((Region(MIB, 64 * MIB),), in_order=True), (Region(MIB, 16 * MIB),)),
+        (Reads((Region(0, 64 * MIB),), in_order=True, clones=8), (Region(0, 2 * MIB),)),
+        (Reads((Region(0, 64 * MIB),), in_order=True, ramp=2.0), (Region(16 * MIB, 16 * MIB),)),
+        (Reads((Region(0, 64 * MIB),), in_order=True, stride=3.0), (Region(0, 48 * MIB),)),
+        (Reads((Region(0, 8 * MIB),), in_order=True), (Region(0, 8 * MIB),)),
+        (Reads((Region(0, 20 * MIB),), in_order=True, ramp=1.0), (Region(0, 20 * MIB),)),
+    ],
+    ids=["at random", "in order", "clones", "a ramp", "in steps", "all of it", "around its end"],
+)
+def test_where_a_job_has_read_at_8_mib_a_second_in_two(job, places):
+    assert job.places(8 * MIB, 2.0) == places
 
 
 def test_a_half_is_a_half_and_only_what_is_read_counts(device):

@@ -170,9 +170,9 @@ def blank_blocks(evidence: Evidence) -> Findings:
     """
     if not evidence.filled:
         return
-    share = 1 - min(evidence.filled.values())
-    beside = evidence.filled_beside
-    other = 1 - min(beside.values()) if beside else share
+    share = max((evidence.blank or {}).values())
+    beside = evidence.blank_beside or {}
+    other = max(beside.values(), default=share)
     if share < _BLANK and share - other < _BLANK_OF_ARMS:
         return
     than = f", and {other:.0%} of the other arm's" if beside else ""

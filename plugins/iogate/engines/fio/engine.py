@@ -23,7 +23,7 @@ from iogate.engines.fio.jobs import (
     unlike,
 )
 from iogate.engines.fio.refusals import commands
-from iogate.engines.fio.sizes import blocks, extent, most_written, read_by, volume
+from iogate.engines.fio.sizes import blocks, extent, most_written, read_by, share_before, volume
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
@@ -106,6 +106,7 @@ class Fio:
             clients=1 if counts == "all" else max(counts, default=1),
             trims="trim" in directions,
             own=workload.own_data,
+            relative=any(share_before(job.get("fio", {}), int(job["numjobs"])) for job in here),
             parts=tuple(
                 read_by(job, part_name(name) if name else "")
                 for name, job in jobs(workload.options).items()

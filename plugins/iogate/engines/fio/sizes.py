@@ -119,7 +119,16 @@ def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
         for begin in dict.fromkeys(begins)
         for before, share, weight in zones or ((Fraction(0), Fraction(1), 1.0),)
     ]
-    return Reads(tuple(regions), not at_random and bool(options.get("runtime")), name)
+    bounded = options.get("runtime") or _passed(options, "io_size", "io_limit", "number_ios")
+    step = _size(str(options["rw"]).partition(":")[2]) or 0
+    return Reads(
+        tuple(regions),
+        in_order=not at_random and bool(bounded),
+        name=name,
+        clones=len(clones),
+        stride=1 + step / blocks(options)[0] if not at_random else 1.0,
+        ramp=float(options.get("ramp_time") or 0.0),
+    )
 
 
 def _zones(text: str) -> tuple[tuple[Fraction, Fraction, float], ...]:

@@ -512,9 +512,14 @@ MIB = 2**20
         ({"rw": "randread", "fio": {"offset": "448M"}}, Reads((Region(448 * MIB, 64 * MIB),))),
         (
             {"rw": "randread", "numjobs": 2, "fio": {"offset_increment": "64M"}},
-            Reads((Region(0, 64 * MIB), Region(64 * MIB, 64 * MIB))),
+            Reads((Region(0, 64 * MIB), Region(64 * MIB, 64 * MIB)), clones=2),
         ),
-        ({"rw": "randread", "numjobs": 2}, Reads((Region(0, 64 * MIB),))),
+        ({"rw": "randread", "numjobs": 2}, Reads((Region(0, 64 * MIB),), clones=2)),
+        ({"rw": "read", "fio": {"io_size": "4M"}}, Reads((Region(0, 64 * MIB),), in_order=True)),
+        (
+            {"rw": "read:8k", "bs": "4k", "runtime": 1, "ramp_time": 2},
+            Reads((Region(0, 64 * MIB),), in_order=True, stride=3.0, ramp=2.0),
+        ),
         (
             {"rw": "randread", "fio": {"random_distribution": "zoned:90/25:10/75"}},
             Reads((Region(0, 16 * MIB, 90.0), Region(16 * MIB, 48 * MIB, 10.0))),
@@ -543,6 +548,12 @@ def test_what_is_brought_to_rest_is_where_the_workload_works(options, size, offs
     given = engine.options({"rw": "randread", "bs": "4k", "size": "64M", **options})
     for found in (engine.fill(given), engine.overwrite(given)):
         assert (found["size"], found.get("fio", {}).get("offset")) == (size, offset)
+
+
+@pytest.mark.parametrize(("offset", "relative"), [("50%", True), ("32M", False)])
+def test_an_offset_in_per_cent_is_another_place_on_a_device(offset, relative):
+    workload = declared("fio", rw="randread", size="32M", bs="4k", fio={"offset": offset})
+    assert engine.needs(workload).relative is relative
 
 
 def test_where_sections_read_by_their_names_and_who_writes_reads_nowhere():

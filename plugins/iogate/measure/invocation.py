@@ -58,11 +58,14 @@ class Invocation:
             return {}
         jobs = needs.parts or (Reads((Region(0, needs.size),)),)
         read = output.traffic.get("read") if output and not needs.writes else None
-        if output is None or read is None or not read.seconds:
-            return {job.name: job.regions for job in jobs}
-        mean = read.bytes / read.seconds / len(jobs)
-        rates = {job: output.metrics.get(f"{job.name}.read.bandwidth", mean) for job in jobs}
-        return {job.name: job.places(rate, read.seconds) for job, rate in rates.items()}
+        found: dict[str, tuple[Region, ...]] = {}
+        for job in jobs:
+            regions = job.regions
+            if output and read and read.seconds:
+                mean = read.bytes / read.seconds / len(jobs)
+                regions = job.places(output.metrics.get(f"{job.name}.read.bandwidth", mean), read.seconds)
+            found[job.name] = (*found.get(job.name, ()), *regions)  # names of metrics may be the same
+        return found
 
     def look(self) -> Snapshot:
         """Return what the machine's counters say now."""

@@ -20,7 +20,7 @@ from iogate.host import sysfs
 from iogate.host.fiemap import extents
 from iogate.model import BACKING, Region
 
-_SAMPLES, _LEAST = 256, 16
+_SAMPLES, _LEAST, _MOST_REGIONS = 256, 4, 1024
 _BLOCK = 4096
 _OF_MACHINE = "/sys/class/dmi/id/product_uuid"  # as root alone may read it; boards have none
 _OF_IMAGE, _OF_BOOT = "/etc/machine-id", "/proc/sys/kernel/random/boot_id"
@@ -35,12 +35,16 @@ ERASED_MEM_CONT.
 """
 
 
-def blank_shares(device: Path, parts: Parts, block: int) -> dict[str, float] | None:
+def blank_shares(
+    device: Path, parts: Parts, block: int, seen: dict[int, bool] | None = None
+) -> dict[str, float] | None:
     """Return the shares of blank blocks of a block device among some hundred that are spread over what each
-    job reads, by its name; None if it cannot be read. `block` is the least that direct I/O takes.
+    job reads, by its name; None if it cannot be read. `block` is the least that direct I/O takes; what was
+    `seen` before is not read again.
 
     They are read past the page cache where that can be.
     """
+    seen = {} if seen is None else seen
     length = max(block, _BLOCK)
     samples = max(_SAMPLES // max(1, sum(map(len, parts.values()))), _LEAST)
     try:
@@ -48,7 +52,11 @@ def blank_shares(device: Path, parts: Parts, block: int) -> dict[str, float] | N
             descriptor = _opened(device)
 
             def blank(region: Region) -> float | None:
-                found = [_is_blank(descriptor, memory, place) for place in _places(region, length, samples)]
+                places = list(_places(region, length, samples))
+                for place in places:
+                    if place not in seen:
+                        seen[place] = _is_blank(descriptor, memory, place)
+                found = [seen[place] for place in places]
                 return sum(found) / len(found) if found else None
 
             try:
@@ -95,7 +103,8 @@ def _weighed(parts: Parts, share_of: Callable[[Region], float | None]) -> dict[s
     """Return the share of each job: the mean of those of its regions, by weight."""
     found = {}
     for name, regions in parts.items():
-        known = [(region.weight, share) for region in regions if (share := share_of(region)) is not None]
+        some = regions[:: -(-len(regions) // _MOST_REGIONS) or 1]  # as many as can be looked at
+        known = [(region.weight, share) for region in some if (share := share_of(region)) is not None]
         if whole := sum(weight for weight, _ in known):
             found[name] = sum(weight * share for weight, share in known) / whole
     return found

@@ -24,6 +24,7 @@ from iogate.target.resolve import LEADS_ELSEWHERE, Target, changed_error
 from iogate.target.scratch import CheckNeeds, FolderScratch, Scratch, quotable
 
 _ALONE = Fellows()
+_SECTOR = 512  # of /sys, whatever the device's own is
 
 
 @contextlib.contextmanager
@@ -87,6 +88,8 @@ class _DeviceScratch(contextlib.ExitStack):
         self._check = check
         self._claimed = False
         self._blank: dict[object, Mapping[str, float] | None] = {}
+        self._seen: dict[int, bool] = {}
+        """Whether blocks are blank, by where they begin."""
         self._written_to = False
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
@@ -102,6 +105,7 @@ class _DeviceScratch(contextlib.ExitStack):
         self._check(needs)
         if needs.writes or self._written_to:  # before, and behind it
             self._blank.clear()
+            self._seen.clear()
         self._written_to = needs.writes
         return self._held
 
@@ -111,17 +115,21 @@ class _DeviceScratch(contextlib.ExitStack):
     def blank(self, parts: Parts) -> Mapping[str, float] | None:
         key = tuple((name, tuple(regions)) for name, regions in parts.items())
         if key not in self._blank:
-            found = blank_shares(self._held, parts, self._target.block)
+            found = blank_shares(self._held, parts, self._target.block, self._seen)
             self._blank[key] = found and {**found, **self._holes(parts)}
         return self._blank[key]
 
     def _holes(self, parts: Parts) -> dict[str, float]:
-        """Return what of the file of a loop device is nowhere on its disk; nothing of another device."""
+        """Return what of the file of a loop device, or of a partition of one, is nowhere on its disk; nothing
+        of another device.
+        """
         device = BlockDevice(self._target.number) if self._target.number else None
-        if device is None or not device.backing_file:
+        if device is None or not device.whole.backing_file:
             return {}
-        offset = int(device.attribute("loop/offset") or 0)
-        return hole_shares(Path(device.backing_file), parts, offset)
+        offset = int(device.whole.attribute("loop/offset") or 0) + _SECTOR * int(
+            device.attribute("start") or 0
+        )
+        return hole_shares(Path(device.whole.backing_file), parts, offset)
 
     def check(self) -> None:
         """Do nothing: a device has no folder."""

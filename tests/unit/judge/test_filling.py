@@ -82,7 +82,14 @@ def test_each_number_of_clients_counts_by_itself():
 
 @pytest.mark.parametrize(
     ("known", "seen", "held"),
-    [(1.0, 0.88, False), (0.57, 0.62, True), (0.57, 0.95, False), (0.57, 0.2, False)],
+    [
+        (1.5, 1.5, True),
+        (-1.0, 1.0, False),
+        (1.0, 0.88, False),
+        (0.57, 0.62, True),
+        (0.57, 0.95, False),
+        (0.57, 0.2, False),
+    ],
 )
 def test_of_another_machine_other_blocks_are_looked_at(known, seen, held):
     """Two boards of one image differ by chance, and a full one from one that lacks an eighth does not."""
@@ -92,7 +99,13 @@ def test_of_another_machine_other_blocks_are_looked_at(known, seen, held):
 
 @pytest.mark.parametrize(
     ("shares", "unlike"),
-    [((1.0, 0.99), False), ((1.0, 0.91), True), ((0.6, 0.57), False), ((0.6, 0.2), True)],
+    [
+        ((1.5, 1.5), False),
+        ((1.0, 0.99), False),
+        ((1.0, 0.91), True),
+        ((0.6, 0.57), False),
+        ((0.6, 0.2), True),
+    ],
 )
 def test_boards_that_are_filled_unlike_are_not_held_against_each_other(shares, unlike):
     """One of which 9% were trimmed was the fastest of six, with 9% lost."""

@@ -96,6 +96,22 @@ def test_what_is_read_a_little_further_is_looked_at_in_the_same_places():
     assert len(other) - len(first) == 10
 
 
+def test_thousands_of_regions_are_looked_at_as_far_as_that_can_be(device, monkeypatch):
+    made = device(os.urandom(MIB))
+    looked = []
+    monkeypatch.setattr(blank, "_is_blank", lambda *where: looked.append(where) or False)
+    many = tuple(Region(0, MIB) for _ in range(100_000))
+    assert blank_shares(made, {"": many}, 512) == {"": 0.0}
+    assert len(looked) <= 8  # the same blocks
+
+
+def test_what_was_seen_is_not_read_again(device, monkeypatch):
+    made, seen = device(os.urandom(MIB)), {}
+    first = blank_shares(made, {"": (Region(0, MIB),)}, 512, seen)
+    monkeypatch.setattr(blank, "_is_blank", lambda *_: pytest.fail("read again"))
+    assert blank_shares(made, {"": (Region(0, MIB),)}, 512, seen) == first
+
+
 def test_holes_of_a_file_are_told_from_its_zeros(tmp_path):
     file = tmp_path / "image"
     file.write_bytes(bytes(2 * MIB))

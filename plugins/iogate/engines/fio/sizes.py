@@ -18,6 +18,7 @@ _SAME = (("io_size", "io_limit"), ("offset", "fileoffset"), ("offset_increment",
 _SHARED = frozenset({"io_size", "io_limit", "offset", "fileoffset", "offset_increment"})
 """Those that may be in per cent of the size."""
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
+_MOST_REGIONS = 1024  # that are looked at each by itself
 _DEVIATIONS = 5  # standard ones, of a share that is drawn
 _SPLITS = ("bssplit", "bsrange", "blocksize_range")
 
@@ -114,6 +115,8 @@ def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
     begins = (first + step * n + int(whole * share_before(passed, n + 1)) for n in clones)
     at_random = str(options["rw"]).startswith("rand")
     zones = _zones(str(passed.get("random_distribution", ""))) if at_random else ()
+    if len(clones) * len(zones) > _MOST_REGIONS:
+        zones = ()
     regions = [
         Region(begin + int(size * before), int(size * share), weight)
         for begin in dict.fromkeys(begins)

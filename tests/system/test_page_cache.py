@@ -202,7 +202,7 @@ def test_so_are_those_of_a_device_that_is_held_open(tmp_path):
             before = int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[2])
             device.read_bytes()
             after = int(Path(f"/sys/class/block/{device.name}/stat").read_text().split()[2])
-    assert (after - before) * 512 >= 16 * MIB
+    assert (after - before) * 512 > 12 * MIB  # all but what was still read ahead, and could not be dropped
 
 
 def test_dropped_data_are_read_from_the_device_again(disk):

@@ -175,20 +175,23 @@ def test_what_nobody_reads_ahead_is_not_waited_for(disk, monkeypatch):
 
 def test_pages_that_stay_are_waited_for_once(disk, monkeypatch):
     """Those of a file system that is mounted from the device: each repetition of what reads it waited 2 s."""
-    _, point = disk
-    data = dirty(point / "data")
-    flush(point)
+    device, point = disk
     looked = []
     monkeypatch.setattr(flushing, "SETTLED", 0.2)
     monkeypatch.setattr(flushing, "_cached_pages", lambda descriptor: looked.append(descriptor) or 7)
     ahead = ReadAhead()
     counts = []
     for _ in range(3):
-        ahead.note([data])
+        ahead.note([device])
         ahead.forget(None)
         counts.append(len(looked))
     assert counts[0] > 2
     assert counts[1:] == [counts[0] + 1, counts[0] + 2]
+    ahead.note([dirty(point / "data")])  # of a file what a control group holds back does not stay
+    ahead.forget(None)
+    ahead.note([point / "data"])
+    ahead.forget(None)
+    assert len(looked) > counts[-1] + 4
 
 
 def test_so_are_those_of_a_device_that_is_held_open(tmp_path):

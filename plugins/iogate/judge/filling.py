@@ -16,8 +16,8 @@ _APART = 0.025
 empty blocks, which hides 12%, is seen by all but one in 10^9 samples.
 """
 _SAMPLE, _DEVIATIONS = 192, 4
-"""On another machine other blocks are looked at: so many, in effect (of what is read in order each octave has
-a sample), differ by chance, by so many standard deviations at the most.
+"""On another machine other blocks are looked at, so many at the least but for the edges of what is read:
+shares differ by chance, by so many standard deviations at the most.
 """
 _UNTOLD = 0.95
 """What is filled by this was so in a baseline that does not tell, as one of before is."""

@@ -75,7 +75,7 @@ class ReadAhead:
     def __init__(self) -> None:
         self._files: list[Path] = []
         self._staying: dict[Path, int] = {}
-        """Pages that stay whatever is dropped, as those of a file system that is mounted from a device."""
+        """Pages of devices that stay whatever is dropped: those of a file system that is mounted from them."""
 
     def note(self, files: Iterable[Path]) -> None:
         """Remember files that are read through the page cache."""
@@ -99,7 +99,8 @@ class ReadAhead:
             if not in_flight(number) if pages is None else pages <= self._staying.get(file, 0):
                 return
             time.sleep(_LOOK)
-        if pages is not None and not in_flight(number):
+        # Of a file none stays: what a control group holds back is not in flight, and still on its way.
+        if pages is not None and stat.S_ISBLK(os.fstat(descriptor).st_mode) and not in_flight(number):
             self._staying[file] = pages
 
 

@@ -87,7 +87,6 @@ class _DeviceScratch(contextlib.ExitStack):
         self._target = target
         self._check = check
         self._claimed = False
-        self._blank: dict[object, Mapping[str, float] | None] = {}
         self._seen: dict[int, bool] = {}
         """Whether blocks are blank, by where they begin."""
         self._written_to = False
@@ -104,7 +103,6 @@ class _DeviceScratch(contextlib.ExitStack):
                 )
         self._check(needs)
         if needs.writes or self._written_to:  # before, and behind it
-            self._blank.clear()
             self._seen.clear()
         self._written_to = needs.writes
         return self._held
@@ -113,11 +111,8 @@ class _DeviceScratch(contextlib.ExitStack):
         return 0
 
     def blank(self, parts: Parts) -> Mapping[str, float] | None:
-        key = tuple((name, tuple(regions)) for name, regions in parts.items())
-        if key not in self._blank:
-            found = blank_shares(self._held, parts, self._target.block, self._seen)
-            self._blank[key] = found and {**found, **self._holes(parts)}
-        return self._blank[key]
+        found = blank_shares(self._held, parts, self._target.block, self._seen)
+        return found and {**found, **self._holes(parts)}
 
     def _holes(self, parts: Parts) -> dict[str, float]:
         """Return what of the file of a loop device, or of a partition of one, is nowhere on its disk; nothing
@@ -126,9 +121,8 @@ class _DeviceScratch(contextlib.ExitStack):
         device = BlockDevice(self._target.number) if self._target.number else None
         if device is None or not device.whole.backing_file:
             return {}
-        offset = int(device.whole.attribute("loop/offset") or 0) + _SECTOR * int(
-            device.attribute("start") or 0
-        )
+        within = _SECTOR * int(device.attribute("start") or 0)
+        offset = int(device.whole.attribute("loop/offset") or 0) + within
         return hole_shares(Path(device.whole.backing_file), parts, offset)
 
     def check(self) -> None:

@@ -75,7 +75,7 @@ class ReadAhead:
     def __init__(self) -> None:
         self._files: list[Path] = []
         self._staying: dict[Path, int] = {}
-        """Pages of devices that stay whatever is dropped: those of a file system that is mounted from them."""
+        """Pages of devices that stay whatever is dropped: of a file system that is mounted from them."""
 
     def note(self, files: Iterable[Path]) -> None:
         """Remember files that are read through the page cache."""

@@ -121,10 +121,9 @@ class Evidence:
     @property
     def filled(self) -> Mapping[str, float]:
         """The share of blocks that held data of what each job read of a block device, by the name of a
-        metric, as a sample of 256 tells, which can tell nothing below half of one; none if nothing was read,
-        or what the run itself wrote.
+        metric, as a sample of 256 tells, which can tell nothing below half of one; none if nothing was read.
         """
-        if not self.blank or not self.claimed("read") or self.given("verify"):
+        if not self.blank or not self.claimed("read"):
             return {}
         shares = {name: max(1 - share, 0.5 / 256) for name, share in self.blank.items()}
         return {f"{name}.{FILLED}" if name else FILLED: share for name, share in shares.items()}

@@ -20,6 +20,7 @@ from iogate.engines.protocol import (
     StatesOptions,
     TakesFiles,
     TellsJobsApart,
+    TellsPlaces,
 )
 from iogate.engines.registry import DEFAULT, known_options, load, names, preconditioner, recognise
 
@@ -39,6 +40,7 @@ __all__ = [
     "StatesOptions",
     "TakesFiles",
     "TellsJobsApart",
+    "TellsPlaces",
     "known_options",
     "load",
     "names",

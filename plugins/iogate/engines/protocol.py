@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from iogate.engines.sections import Description, Section
 from iogate.errors import InputError, OptionError
 from iogate.host.process import Completed
-from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload
+from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Reads, Workload
 
 
 @runtime_checkable
@@ -68,6 +68,15 @@ class Engine(Protocol):
         """Return whether a text has marks that only this engine's output has, be it cut, damaged, or amid
         others.
         """
+        ...
+
+
+@runtime_checkable
+class TellsPlaces(Protocol):
+    """An engine whose jobs may read a part of the data alone."""
+
+    def reads(self, workload: Workload) -> Sequence[Reads]:
+        """Return where each job reads, of those that do."""
         ...
 
 

@@ -78,6 +78,8 @@ class BaselineJudge:
         self._likeness = Likeness(baseline, self.heat.known.beginnings, workload.rests)
         self.decisions: dict[str, Decision] = {}
         self.unmeasured: list[str] = []
+        self._another = bool(baseline.devices)
+        """Whether the baseline is of another machine of the model, as far as is known."""
         self._filled = ""
         """Why nothing can be judged, as the device held other data."""
 
@@ -168,6 +170,7 @@ class BaselineJudge:
                 f"the baseline is of another machine: {'; '.join(mismatch)}",
                 remedy=_ANOTHER_MODEL if unlike else _ANOTHER_ONE,
             )
+        self._another = True
 
     def check_data(self, environment: Environment) -> None:
         """Raise MeasurementError if the workload works on data that are laid out otherwise by now."""
@@ -195,8 +198,7 @@ class BaselineJudge:
     def look(self, repetitions: Sequence[Repetition]) -> bool:
         """Ask the gate about every metric that is not decided yet; True when all are."""
         self._likeness.see(repetitions)
-        another = self._of_model is not None or bool(self.baseline.devices)
-        self._filled = filled_otherwise(self.workload, self.baseline, repetitions, another=another)
+        self._filled = filled_otherwise(self.workload, self.baseline, repetitions, another=self._another)
         if self._filled:
             return True
         for name in self.gating:
@@ -355,6 +357,8 @@ class BaselineJudge:
             reason += f"; {unlike.excuse}"
         if named == "inconclusive" and not (cut_short or elsewhere):
             reason += f"; {self._help(decision, repetitions)}"
+        if named == "regressed" and decision.repetitions < len(values):
+            reason += f"; decided after {decision.repetitions} of {plural(len(values), 'repetition')}"
         fallen = self._fallen(name, named, values, decision)
         better = self.tolerance(name).better
         if better is not None and decision.interval and decision.change is not None:

@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from iogate.model import FILLED, Baseline, Repetition, Workload
+from iogate.model import BACKING, FILLED, Baseline, Repetition, Workload
 from iogate.units import format_share
 
 _APART = 0.025
@@ -30,13 +30,19 @@ def filled_otherwise(
     """Return why repetitions cannot be held against a baseline, as other parts of what they read held data;
     empty if they can. It may be that of `another` machine.
     """
-    if baseline.published or _CHECK in workload.waive:
+    if _CHECK in workload.waive:
         return ""
     names = dict.fromkeys(name for item in repetitions for name in item.metrics if tells_filling(name))
     for name in names:
+        if (held := _of_file(name)) in baseline.metrics and held not in names:
+            return (
+                f"what is on the disk of the device's file cannot be told by now, and the baseline has it: "
+                f"record it again with --update-baselines, or waive {_CHECK}"
+            )
+        by_chance = another and held != name  # extents are no sample
         values = [item.metrics[name] for item in repetitions if name in item.metrics]
         known = [statistics.median(row) for row in baseline.by_session(name).values()]
-        least, most = (_allowed(end(known), another=another) for end in (min, max)) if known else (0.0, 0.0)
+        least, most = (_allowed(end(known), another=by_chance) for end in (min, max)) if known else (0.0, 0.0)
         if known and (min(values) < min(known) - least or max(values) > max(known) + most):
             was, seen = _range(known), _range(values)
             return f"{seen} of the blocks that were looked at held data, {was} in the baseline: {_OTHERWISE}"
@@ -70,6 +76,12 @@ _OTHERWISE = (
 def tells_filling(name: str) -> bool:
     """Return whether a metric tells how much of what was read held data."""
     return name.rpartition(".")[2] == FILLED
+
+
+def _of_file(name: str) -> str:
+    """Return what the share is called that is on the disk of a loop device's file."""
+    job = name.removesuffix(FILLED).removesuffix(f"{BACKING}.")
+    return f"{job}{BACKING}.{FILLED}"
 
 
 def _range(shares: Sequence[float]) -> str:

@@ -28,7 +28,8 @@ class Invocation:
     command: Command
     gating: Sequence[str]
     held: Path
-    blank: Mapping[str, float] | None = None
+    jobs: Sequence[Reads] = ()
+    """Where those jobs read that do."""
 
     @property
     def folder(self) -> Path:
@@ -49,21 +50,18 @@ class Invocation:
         memory = self.site.target.backing in IN_MEMORY
         return (self.place.data, *self.place.more) if through and not memory else ()
 
-    def parts(self, output: Output | None = None) -> Mapping[str, Sequence[Region]]:
-        """Return where its jobs read, by their names; by an output, how far those have come that read in
-        order, if nothing was written there meanwhile.
+    def parts(self, output: Output) -> Mapping[str, Sequence[Region]]:
+        """Return where its jobs have read by an output, by their names: as far as those have come that read
+        in order, and where something is written, with what they read before it counted.
         """
-        needs = self.needs
-        if not (needs.target and needs.reads and needs.size):
-            return {}
-        jobs = needs.parts or (Reads((Region(0, needs.size),)),)
-        read = output.traffic.get("read") if output and not needs.writes else None
+        read = output.traffic.get("read")
         found: dict[str, tuple[Region, ...]] = {}
-        for job in jobs:
+        for job in self.jobs:
             regions = job.regions
-            if output and read and read.seconds:
-                mean = read.bytes / read.seconds / len(jobs)
-                regions = job.places(output.metrics.get(f"{job.name}.read.bandwidth", mean), read.seconds)
+            if read and read.seconds:
+                mean = read.bytes / read.seconds / len(self.jobs)
+                bandwidth = output.metrics.get(f"{job.name}.read.bandwidth", mean)
+                regions = job.places(bandwidth, read.seconds, all_the_way=self.needs.writes)
             found[job.name] = (*found.get(job.name, ()), *regions)  # names of metrics may be the same
         return found
 

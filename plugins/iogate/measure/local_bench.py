@@ -40,6 +40,8 @@ from iogate.model import (
     Needs,
     Output,
     Place,
+    Reads,
+    Region,
     Repetition,
     Workload,
 )
@@ -206,8 +208,10 @@ class LocalBench:
             self._read_ahead.forget(site.target.number)
             flush(site.target.path)
             drop(() if needs.cached else (place.data, *place.more))
-        run = Invocation(workload, needs, site, place, command, gating, held)
-        return replace(run, blank=site.blank(run.parts())) if needs.writes else run
+        jobs = _jobs(engine, workload, needs)
+        if needs.writes and jobs:
+            site.look_ahead(jobs)
+        return Invocation(workload, needs, site, place, command, gating, held, jobs)
 
     def _keep(self, folder: Path, files: Mapping[str, str]) -> Path:
         """Make a folder with these files in it, and return what leads to it. Raises EngineError."""
@@ -285,7 +289,7 @@ class LocalBench:
             before=before,
             after=after,
             link=self._device.link,
-            blank=run.blank if run.needs.writes else run.site.blank(run.parts(output)),
+            blank=run.site.blank(run.parts(output)),
             **beside,
         )
         return Audited(audit(evidence, run.workload.waive), evidence.filled)
@@ -380,6 +384,15 @@ class LocalBench:
             if sum(item.seconds for arm in kept for item in arm) > LONG:
                 break
         return block_of([arm_of(arm, folder / ARMS[number]) for number, arm in enumerate(kept)], ())
+
+
+def _jobs(engine: engines.Engine, workload: Workload, needs: Needs) -> Sequence[Reads]:
+    """Return where the jobs of a workload read: all over its data, unless the engine tells."""
+    if not (needs.target and needs.reads and needs.size):
+        return ()
+    if isinstance(engine, engines.TellsPlaces):
+        return engine.reads(workload)
+    return (Reads((Region(0, needs.size),)),)
 
 
 def _disks(number: str | None) -> set[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from iogate.errors import TargetError
 from iogate.measure.bench import Places, Watcher
 from iogate.measure.settings import Settings
-from iogate.model import Device, Needs, Place, Region
+from iogate.model import Device, Needs, Place, Reads, Region
 from iogate.target import Fellows, Scratch, Target, check_unchanged, open_target, refusals, resolve
 from iogate.target.images import Image, Slots, is_image, open_slots, required_space, slot_refusals
 from iogate.target.locks import until_free
@@ -87,6 +87,10 @@ class Site:
             return 0
         scratch = self.take()
         return sum(scratch.missing(needs, copy * needs.files + each) for each in range(needs.files))
+
+    def look_ahead(self, jobs: Sequence[Reads]) -> None:
+        """Look at what jobs may read, before they write there."""
+        self.take().look_ahead(jobs)
 
     def blank(self, parts: Mapping[str, Sequence[Region]]) -> Mapping[str, float] | None:
         """Return the shares of what jobs read that was never written, by their names, as a sample of a block

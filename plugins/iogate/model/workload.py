@@ -97,9 +97,9 @@ class Region:
 @dataclass(frozen=True)
 class Reads:
     """Where a job reads: at random within its regions, or each from its beginning on, however far it comes
-    (`in_order`): so many jobs at once (`clones`), of which each passes over `stride` bytes for one that it
-    reads, and has done so for `ramp` seconds before it counts. `name` is that of a section, as in the names
-    of its metrics.
+    (`in_order`; `backwards`: from its end): so many jobs at once (`clones`), of which each passes over
+    `stride` bytes for one that it reads, and has done so for `ramp` seconds before it counts. `name` is that
+    of a section, as in the names of its metrics.
     """
 
     regions: tuple[Region, ...]
@@ -108,17 +108,27 @@ class Reads:
     clones: int = 1
     stride: float = 1.0
     ramp: float = 0.0
+    backwards: bool = False
 
-    def places(self, bandwidth: float, seconds: float) -> tuple[Region, ...]:
-        """Return where it has read at a bandwidth (B/s, of all its clones) in so many seconds."""
+    def places(self, bandwidth: float, seconds: float, *, all_the_way: bool = False) -> tuple[Region, ...]:
+        """Return where it has read at a bandwidth (B/s, of all its clones) in so many seconds; with the
+        places of its ramp, if `all_the_way`.
+        """
         if not self.in_order:
             return self.regions
         pace = bandwidth / self.clones * self.stride
         begun, come = int(pace * self.ramp), int(pace * seconds)
+        if all_the_way:
+            begun, come = 0, begun + come
         return tuple(
-            region if begun + come >= region.length else Region(region.begin + begun, come, region.weight)
+            region if begun + come >= region.length else self.part(region, begun, come)
             for region in self.regions
         )
+
+    def part(self, region: Region, begun: int, length: int) -> Region:
+        """Return so many bytes of a region, from where it is when it has passed over `begun` bytes."""
+        begin = region.length - begun - length if self.backwards else begun
+        return Region(region.begin + begin, length, region.weight)
 
 
 BACKING = "backing"
@@ -134,9 +144,8 @@ class Needs:
     most bytes that it writes (None: bounded by time alone), `space` what files that it makes itself take.
     `target` is False for an engine that does no I/O (memory). `cached` is True where the page cache is
     what the workload is about. `files` is how many of `size` bytes there are. It `trims` blocks, which files
-    have not. `own` names data that nobody else may fragment, if it reads and writes. `parts` are where its
-    jobs read (empty: anywhere). It is `relative` if that is a share of a file, which of a device is another
-    place.
+    have not. `own` names data that nobody else may fragment, if it reads and writes. What leads it `astray`
+    on a block device, out of its `size`, is named (empty: nothing does).
     """
 
     size: int = 0
@@ -153,8 +162,7 @@ class Needs:
     clients: int = 1
     trims: bool = False
     own: str = ""
-    parts: tuple[Reads, ...] = ()
-    relative: bool = False
+    astray: str = ""
 
     @property
     def kind(self) -> str:

@@ -18,7 +18,7 @@ from random import Random
 
 from iogate.host import sysfs
 from iogate.host.fiemap import extents
-from iogate.model import BACKING, Region
+from iogate.model import BACKING, Reads, Region
 
 _SAMPLES, _LEAST, _MOST_REGIONS = 256, 4, 1024
 _BLOCK = 4096
@@ -35,55 +35,98 @@ ERASED_MEM_CONT.
 """
 
 
-def blank_shares(
-    device: Path, parts: Parts, block: int, seen: dict[int, bool] | None = None
-) -> dict[str, float] | None:
-    """Return the shares of blank blocks of a block device among some hundred that are spread over what each
-    job reads, by its name; None if it cannot be read. `block` is the least that direct I/O takes; what was
-    `seen` before is not read again.
+class Blocks:
+    """What blocks of a block device hold, as they are looked at: each once, so that what was seen before a
+    run is not what the run has written since. `block` is the least that direct I/O takes.
 
     They are read past the page cache where that can be.
     """
-    seen = {} if seen is None else seen
-    length = max(block, _BLOCK)
-    samples = max(_SAMPLES // max(1, sum(map(len, parts.values()))), _LEAST)
-    try:
-        with contextlib.closing(mmap.mmap(-1, length)) as memory:
-            descriptor = _opened(device)
 
-            def blank(region: Region) -> float | None:
-                places = list(_places(region, length, samples))
-                for place in places:
-                    if place not in seen:
-                        seen[place] = _is_blank(descriptor, memory, place)
-                found = [seen[place] for place in places]
-                return sum(found) / len(found) if found else None
+    def __init__(self, device: Path, block: int) -> None:
+        self._device = device
+        self._length = max(block, _BLOCK)
+        self._seen: dict[int, bool] = {}
+        """Whether blocks are blank, by where they begin."""
 
-            try:
+    def look_ahead(self, jobs: Sequence[Reads]) -> None:
+        """Look at what jobs may read, however far those come that read in order."""
+        samples = _samples([region for job in jobs for region in job.regions])
+        with contextlib.suppress(OSError), self._looking() as is_blank:
+            for job in jobs:
+                for region in _some(job.regions):
+                    for length in _lengths(region, self._length * samples) if job.in_order else ():
+                        self._look(job.part(region, 0, length), samples, is_blank)
+                    self._look(region, samples, is_blank)
+
+    def shares(self, parts: Parts) -> dict[str, float] | None:
+        """Return the shares of blank blocks among some hundred that are spread over what each job reads, by
+        its name; None if they cannot be read.
+        """
+        samples = _samples([region for regions in parts.values() for region in regions])
+        try:
+            with self._looking() as is_blank:
+
+                def blank(region: Region) -> float | None:
+                    found = self._look(region, samples, is_blank)
+                    return sum(found) / len(found) if found else None
+
                 return _weighed(parts, blank) or None
+        except OSError:
+            return None
+
+    @contextlib.contextmanager
+    def _looking(self) -> Iterator[Callable[[int], bool]]:
+        with contextlib.closing(mmap.mmap(-1, self._length)) as memory:
+            descriptor = _opened(self._device)
+            try:
+                yield lambda place: _is_blank(descriptor, memory, place)
             finally:
                 os.close(descriptor)
-    except OSError:
-        return None
+
+    def _look(self, region: Region, samples: int, is_blank: Callable[[int], bool]) -> list[bool]:
+        places = list(_places(region, self._length, samples))
+        for place in places:
+            if place not in self._seen:
+                self._seen[place] = is_blank(place)
+        return [self._seen[place] for place in places]
 
 
-def hole_shares(file: Path, parts: Parts, offset: int) -> dict[str, float]:
-    """Return the shares of what each job reads of a loop device that is nowhere in its file, as its extents
-    tell, by the job's name and `backing`; nothing if they cannot be told. The device begins at `offset` of
-    the file.
+def _samples(regions: Sequence[Region]) -> int:
+    """Return how many blocks of each region are looked at, or up to twice as many."""
+    return max(_SAMPLES // max(1, len(regions)), _LEAST)
 
-    A hole reads as the zeros that another copy of the image has on the disk.
+
+def _lengths(region: Region, least: int) -> Iterator[int]:
+    """Yield up to where a region is looked at for each distance of what is looked at, from the largest on:
+    those are powers of two of `least`, and each serves what is up to twice as long.
+    """
+    while least < region.length:
+        least *= 2
+        yield min(region.length, least - 1)
+
+
+def written_of(file: Path) -> list[tuple[int, int]] | None:
+    """Return what of a file is on its disk, as its extents tell: where each begins, and ends; None if they
+    cannot be told.
     """
     try:
         descriptor = os.open(file, _FLAGS)
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return {}
-            held = [(one.start, one.start + one.length) for one in extents(descriptor) if one.written]
+                return None
+            return [(one.start, one.start + one.length) for one in extents(descriptor) if one.written]
         finally:
             os.close(descriptor)
     except OSError:
-        return {}
+        return None
+
+
+def hole_shares(held: Sequence[tuple[int, int]], parts: Parts, offset: int) -> dict[str, float]:
+    """Return the shares of what each job reads of a loop device that is not `held` by its file, by the job's
+    name and `backing`. The device begins at `offset` of the file.
+
+    A hole reads as the zeros that another copy of the image has on the disk.
+    """
 
     def hole(region: Region) -> float | None:
         begin, end = region.begin + offset, region.begin + region.length + offset
@@ -103,11 +146,16 @@ def _weighed(parts: Parts, share_of: Callable[[Region], float | None]) -> dict[s
     """Return the share of each job: the mean of those of its regions, by weight."""
     found = {}
     for name, regions in parts.items():
-        some = regions[:: -(-len(regions) // _MOST_REGIONS) or 1]  # as many as can be looked at
-        known = [(region.weight, share) for region in some if (share := share_of(region)) is not None]
+        shares = [(region.weight, share_of(region)) for region in _some(regions)]
+        known = [(weight, share) for weight, share in shares if share is not None]
         if whole := sum(weight for weight, _ in known):
             found[name] = sum(weight * share for weight, share in known) / whole
     return found
+
+
+def _some(regions: Sequence[Region]) -> Sequence[Region]:
+    """Return as many regions as can be looked at."""
+    return regions[:: -(-len(regions) // _MOST_REGIONS) or 1]
 
 
 def _places(region: Region, length: int, samples: int) -> Iterator[int]:

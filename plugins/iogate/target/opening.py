@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from iogate.errors import TargetError
@@ -12,9 +12,9 @@ from iogate.formats.held import path_of, require_own_processes
 from iogate.host.blockdevice import BlockDevice
 from iogate.host.mounts import WITHOUT_OWNERS, number_text
 from iogate.host.openers import unseen
-from iogate.model import Device, Needs
+from iogate.model import Device, Needs, Reads
 from iogate.target import destroy
-from iogate.target.blank import Parts, blank_shares, hole_shares
+from iogate.target.blank import Blocks, Parts, hole_shares, written_of
 from iogate.target.home import scratch_folder
 from iogate.target.layout import Tick, refusal
 from iogate.target.leftovers import occupants, remove_leftovers
@@ -87,9 +87,8 @@ class _DeviceScratch(contextlib.ExitStack):
         self._target = target
         self._check = check
         self._claimed = False
-        self._seen: dict[int, bool] = {}
-        """Whether blocks are blank, by where they begin."""
-        self._written_to = False
+        self._blocks = self._all_unseen()
+        self._held_by_file: list[tuple[int, int]] | None = None
 
     def data(self, needs: Needs, tick: Tick | None = None, number: int = 0) -> Path:
         if needs.writes and not self._claimed and self._target.number:
@@ -102,28 +101,37 @@ class _DeviceScratch(contextlib.ExitStack):
                     "that uses it, and has not mounted or locked it, would be overwritten"
                 )
         self._check(needs)
-        if needs.writes or self._written_to:  # before, and behind it
-            self._seen.clear()
-        self._written_to = needs.writes
+        self._blocks, self._held_by_file = self._all_unseen(), None
         return self._held
 
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0
 
+    def look_ahead(self, jobs: Sequence[Reads]) -> None:
+        self._blocks.look_ahead(jobs)
+        self._held_by_file = self._written()
+
     def blank(self, parts: Parts) -> Mapping[str, float] | None:
-        found = blank_shares(self._held, parts, self._target.block, self._seen)
+        found = self._blocks.shares(parts)
         return found and {**found, **self._holes(parts)}
+
+    def _all_unseen(self) -> Blocks:
+        return Blocks(self._held, self._target.block)
 
     def _holes(self, parts: Parts) -> dict[str, float]:
         """Return what of the file of a loop device, or of a partition of one, is nowhere on its disk; nothing
         of another device.
         """
-        device = BlockDevice(self._target.number) if self._target.number else None
-        if device is None or not device.whole.backing_file:
+        held = self._written() if self._held_by_file is None else self._held_by_file
+        if held is None or not self._target.number:
             return {}
+        device = BlockDevice(self._target.number)
         within = _SECTOR * int(device.attribute("start") or 0)
-        offset = int(device.whole.attribute("loop/offset") or 0) + within
-        return hole_shares(Path(device.whole.backing_file), parts, offset)
+        return hole_shares(held, parts, int(device.whole.attribute("loop/offset") or 0) + within)
+
+    def _written(self) -> list[tuple[int, int]] | None:
+        file = BlockDevice(self._target.number).whole.backing_file if self._target.number else ""
+        return written_of(Path(file)) if file else None
 
     def check(self) -> None:
         """Do nothing: a device has no folder."""

@@ -60,9 +60,10 @@ def _directory_refusals(target: Target, needs: Needs) -> list[TargetError]:
     return found + (_no_direct(target, needs) if needs.direct else [])
 
 
-def _relative(target: Target) -> TargetError:
-    message = f"an offset in per cent is one of all of {target.path}, which is a device, and not of the size"
-    return TargetError(message, rule="relative", remedy="say it in bytes: offset: 448M")
+def _astray(target: Target, what: str) -> TargetError:
+    message = f"{target.path} is a device, all of which {what} is about, and not the size that the suite says"
+    remedy = "say in bytes where it works (offset, and a step such as rw: read:192k), or name a directory"
+    return TargetError(message, rule="astray", remedy=remedy)
 
 
 def _not_a_device(target: Target) -> TargetError:
@@ -140,12 +141,13 @@ def _device_refusals(target: Target, needs: Needs) -> list[TargetError]:
             TargetError(f"the device {target.path} is empty: it has no size", rule="no-medium", remedy=remedy)
         ]
     found = _misaligned(target, needs)
-    if needs.relative:
-        found.append(_relative(target))
+    if needs.astray:
+        found.append(_astray(target, needs.astray))
     if needs.size > target.size:
+        lacking = format_quantity(needs.size - target.size, "B")
         message = (
             f"{target.path} holds {format_quantity(target.size, 'B')}, the workload needs "
-            f"{format_quantity(needs.size, 'B')}"
+            f"{format_quantity(needs.size, 'B')}: {lacking} more"
         )
         found.append(TargetError(message, rule="space", remedy="use less: --io-size"))
     if needs.space or needs.files > 1:

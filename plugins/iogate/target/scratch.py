@@ -12,11 +12,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from iogate.model import Needs
+from iogate.model import Needs, Reads
 from iogate.target.blank import Parts
 from iogate.target.flushing import flush
 from iogate.target.home import Home
@@ -47,9 +47,13 @@ class Scratch(Protocol):
         """Return how many bytes `data` would write first, to lay them out."""
         ...
 
+    def look_ahead(self, jobs: Sequence[Reads]) -> None:
+        """Look at what jobs may read that was never written, before they write there."""
+        ...
+
     def blank(self, parts: Parts) -> Mapping[str, float] | None:
-        """Return the shares of what jobs read that was never written, by their names, as a sample tells; None
-        where `data` are laid out.
+        """Return the shares of what jobs read that was never written, by their names, as a sample tells, from
+        `look_ahead`, if it was called for these `data`; None where they are laid out.
         """
         ...
 
@@ -122,6 +126,9 @@ class FolderScratch:
 
     def missing(self, needs: Needs, number: int = 0) -> int:
         return 0 if self._is_there(self._file(needs, number)) else needs.size
+
+    def look_ahead(self, jobs: Sequence[Reads]) -> None:
+        """Do nothing: what is read was laid out."""
 
     def blank(self, parts: Parts) -> Mapping[str, float] | None:
         """Return None: what is read was laid out."""

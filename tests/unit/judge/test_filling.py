@@ -1,12 +1,14 @@
 """A block device that holds other data than its baseline knows is not held against it."""
 
+from dataclasses import replace
+
 import pytest
 
 from fake_bench import reads
 from iogate.judge.baseline_judge import BaselineJudge
 from iogate.judge.filling import filled_otherwise, hold_unlike_data
 from iogate.judge.judge import GateOptions
-from iogate.model import FILLED, Baseline, Output, Repetition
+from iogate.model import FILLED, Baseline, Environment, Output, Repetition
 
 IOPS = "read.iops"
 FULL = (1.0, 1.0)
@@ -95,6 +97,39 @@ def test_of_another_machine_other_blocks_are_looked_at(known, seen, held):
     """Two boards of one image differ by chance, and a full one from one that lacks an eighth does not."""
     said = filled_otherwise(workload(), baseline((known, known)), [repetition(seen)], another=True)
     assert (not said) is held
+
+
+def test_what_lies_in_the_file_of_a_loop_device_is_no_sample():
+    known = Baseline("demo", {}, {"backing.filled": ((0.6, 0.6),)}, ("2026-01-01T00:00:00Z-aaaa",))
+    seen = Repetition(Output({"backing.filled": 0.5}, {}), 1.0, "raw")
+    assert filled_otherwise(workload(), known, [seen], another=True)
+
+
+def test_a_file_that_is_told_no_more_is_no_reason_to_pass():
+    known = Baseline(
+        "demo", {}, {FILLED: (FULL,), f"backing.{FILLED}": (FULL,)}, ("2026-01-01T00:00:00Z-aaaa",)
+    )
+    assert "cannot be told" in filled_otherwise(workload(), known, [repetition(1.0)])
+
+
+def test_a_published_baseline_tells_nothing_of_its_own():
+    """9% of empty blocks made half of a loss of 12%, which passed."""
+    published = Baseline("demo", {}, {IOPS: 2000.0}, (), source="a vendor")
+    assert filled_otherwise(workload(), published, [repetition(0.91)])
+    assert not filled_otherwise(workload(), published, [repetition(0.97)])
+
+
+@pytest.mark.parametrize(
+    ("accepted", "board", "held"), [(None, "a", False), ({}, "a", False), ({}, "b", True)]
+)
+def test_chance_is_allowed_for_on_another_machine_alone(accepted, board, held):
+    """`accepts: model` alone let half as much data pass on the very machine that had been recorded."""
+    first, here = (Environment(identity={"serial": name}) for name in ("a", board))
+    known = replace(baseline((0.6, 0.6)), environment=first)
+    judge = BaselineJudge(workload(), known, (IOPS,), GateOptions(), of_model=accepted)
+    judge.check(here)
+    judge.look([repetition(0.52)])
+    assert (judge.verdict([repetition(0.52)]).verdict != "invalid") is held
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from iogate.model import Reads, Region
 from iogate.target import blank
-from iogate.target.blank import blank_shares, hole_shares
+from iogate.target.blank import Blocks, hole_shares, written_of
 
 MIB = 2**20
 
@@ -25,7 +25,7 @@ def device(tmp_path):
 
 def blank_share(device, size, block):
     """The share of blank blocks in so many bytes."""
-    found = blank_shares(device, {"": (Region(0, size),)}, block)
+    found = Blocks(device, block).shares({"": (Region(0, size),)})
     return found[""] if found else None
 
 
@@ -79,14 +79,14 @@ def test_only_what_a_job_reads_counts(device):
     parts = [os.urandom(MIB) for _ in range(16)]
     parts[12] = bytes(MIB)
     where = {"hot": (Region(12 * MIB, 4 * MIB),), "scan": (Region(0, 16 * MIB),)}
-    found = blank_shares(device(*parts), where, 512)
+    found = Blocks(device(*parts), 512).shares(where)
     assert found == {"hot": pytest.approx(0.25, abs=0.03), "scan": pytest.approx(1 / 16, abs=0.03)}
 
 
 def test_zones_count_as_often_as_they_are_read(device):
     made = device(bytes(2 * MIB), os.urandom(14 * MIB))
     zoned = (Region(0, 2 * MIB, 90.0), Region(2 * MIB, 14 * MIB, 10.0))
-    assert blank_shares(made, {"": zoned}, 512) == {"": pytest.approx(0.9)}
+    assert Blocks(made, 512).shares({"": zoned}) == {"": pytest.approx(0.9)}
 
 
 def test_what_is_read_a_little_further_is_looked_at_in_the_same_places():
@@ -101,15 +101,37 @@ def test_thousands_of_regions_are_looked_at_as_far_as_that_can_be(device, monkey
     looked = []
     monkeypatch.setattr(blank, "_is_blank", lambda *where: looked.append(where) or False)
     many = tuple(Region(0, MIB) for _ in range(100_000))
-    assert blank_shares(made, {"": many}, 512) == {"": 0.0}
+    assert Blocks(made, 512).shares({"": many}) == {"": 0.0}
     assert len(looked) <= 8  # the same blocks
 
 
 def test_what_was_seen_is_not_read_again(device, monkeypatch):
-    made, seen = device(os.urandom(MIB)), {}
-    first = blank_shares(made, {"": (Region(0, MIB),)}, 512, seen)
+    blocks = Blocks(device(os.urandom(MIB)), 512)
+    first = blocks.shares({"": (Region(0, MIB),)})
     monkeypatch.setattr(blank, "_is_blank", lambda *_: pytest.fail("read again"))
-    assert blank_shares(made, {"": (Region(0, MIB),)}, 512, seen) == first
+    assert blocks.shares({"": (Region(0, MIB),)}) == first
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("come", [4096, 100_000, MIB, 5 * MIB + 4096, 16 * MIB - 1, 16 * MIB, 40 * MIB])
+def test_what_a_writer_fills_was_looked_at_before_however_far_it_comes(device, monkeypatch, come, backwards):
+    """Of what is read in order by time nobody knows before how far; once it was written to, nothing tells."""
+    job = Reads((Region(3 * MIB, 37 * MIB),), in_order=True, backwards=backwards)
+    made = device(bytes(3 * MIB), os.urandom(37 * MIB))
+    blocks = Blocks(made, 512)
+    blocks.look_ahead([job])
+    before = Blocks(made, 512).shares({"": job.places(come, 1.0)})
+    monkeypatch.setattr(blank, "_is_blank", lambda *_: pytest.fail("looked at behind the run"))
+    assert blocks.shares({"": job.places(come, 1.0)}) == before
+
+
+def test_a_little_that_a_writer_reads_first_is_seen(device):
+    """1 MiB of 64 that was trimmed is an eighth of what is read."""
+    made = device(os.urandom(4 * MIB), bytes(MIB), os.urandom(59 * MIB))
+    job, blocks = Reads((Region(0, 64 * MIB),), in_order=True), Blocks(made, 512)
+    blocks.look_ahead([job])
+    made.write_bytes(os.urandom(64 * MIB))
+    assert blocks.shares({"": job.places(8 * MIB, 1.0)}) == {"": pytest.approx(0.125, abs=0.01)}
 
 
 def test_holes_of_a_file_are_told_from_its_zeros(tmp_path):
@@ -117,10 +139,10 @@ def test_holes_of_a_file_are_told_from_its_zeros(tmp_path):
     file.write_bytes(bytes(2 * MIB))
     os.truncate(file, 8 * MIB)
     where = {"": (Region(0, 4 * MIB),), "hot": (Region(2 * MIB, 2 * MIB),)}
-    found = hole_shares(file, where, 0)
-    if found:  # not every file system tells
-        assert found == {"backing": 0.5, "hot.backing": 1.0}
-        assert hole_shares(file, where, MIB) == {"backing": 0.75, "hot.backing": 1.0}
+    held = written_of(file)
+    if held:  # not every file system tells
+        assert hole_shares(held, where, 0) == {"backing": 0.5, "hot.backing": 1.0}
+        assert hole_shares(held, where, MIB) == {"backing": 0.75, "hot.backing": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -133,8 +155,16 @@ def test_holes_of_a_file_are_told_from_its_zeros(tmp_path):
         (Reads((Region(0, 64 * MIB),), in_order=True, stride=3.0), (Region(0, 48 * MIB),)),
         (Reads((Region(0, 8 * MIB),), in_order=True), (Region(0, 8 * MIB),)),
         (Reads((Region(0, 20 * MIB),), in_order=True, ramp=1.0), (Region(0, 20 * MIB),)),
+        (Reads((Region(MIB, 64 * MIB),), in_order=True, backwards=True), (Region(49 * MIB, 16 * MIB),)),
+        (
+            Reads((Region(0, 64 * MIB),), in_order=True, ramp=1.0, backwards=True),
+            (Region(40 * MIB, 16 * MIB),),
+        ),
     ],
-    ids=["at random", "in order", "clones", "a ramp", "in steps", "all of it", "around its end"],
+    ids=[
+        *("at random", "in order", "clones", "a ramp", "in steps", "all of it", "around its end"),
+        *("backwards", "backwards with a ramp"),
+    ],
 )
 def test_where_a_job_has_read_at_8_mib_a_second_in_two(job, places):
     assert job.places(8 * MIB, 2.0) == places

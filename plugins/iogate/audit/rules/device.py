@@ -161,9 +161,9 @@ def blank_blocks(evidence: Evidence) -> Findings:
     """Find a block device that was never written, or was trimmed, where it is read.
 
     `suspect` if a tenth or more of 256 blocks, spread over what is read, have nothing in them but zeros
-    (or ones), or a twentieth more in one arm of a pair than in the other: such reads may never reach the
-    medium, and are slower once the device holds data. The share of the others is the metric `filled`, which
-    a baseline remembers: where it is another one by then, nothing is judged.
+    (or ones), `invalid` if a twentieth more have in one arm of a pair than in the other: such reads may never
+    reach the medium, and are slower once the device holds data. The share of the others is the metric
+    `filled`, which a baseline remembers: where it is another one by then, nothing is judged.
 
     Write data to all that is read, before it is measured: a workload that writes, with `--io-destroy`, or
     `precondition`. Where the data have such blocks of their own, `waive` the check, and with it the other.
@@ -173,11 +173,12 @@ def blank_blocks(evidence: Evidence) -> Findings:
     share = max((evidence.blank or {}).values())
     beside = evidence.blank_beside or {}
     other = max(beside.values(), default=share)
-    if share < _BLANK and share - other < _BLANK_OF_ARMS:
+    unlike = share - other >= _BLANK_OF_ARMS
+    if share < _BLANK and not unlike:
         return
     than = f", and {other:.0%} of the other arm's" if beside else ""
     yield finding(
-        "suspect",
+        "invalid" if unlike else "suspect",
         f"{share:.0%} of the blocks that were looked at hold zeros (or ones) alone{than}: never written, or "
         "trimmed; reads of them may never reach the medium",
         "write data to all that is read first: a workload that writes, with --io-destroy",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from iogate.engines.fio.jobs import jobs
+from iogate.engines.fio.jobs import SEEDED, drawn_by, jobs
 
 _COUNTED = frozenset({"libaio", "io_uring", "posixaio", "psync", "sync", "vsync", "pvsync", "pvsync2"})
 """The ioengines whose direct I/O the kernel counts for the process that submits it."""
@@ -26,7 +26,6 @@ _PACED = (
 )
 _SYNCS, _OFF = ("fsync", "fdatasync", "sync"), ("0", "none")
 _BOUNDED = ("io_size", "number_ios", "loops", "verify", "do_verify", "write_barrier", "stonewall", "wait_for")
-_SEEDED = ("randseed", "randrepeat", "allrandrepeat")
 
 
 def indivisible(options: Mapping[str, Any], gating: Sequence[str]) -> str:
@@ -108,8 +107,8 @@ def _lasting(job: Mapping[str, Any], seconds: float, seed: int) -> dict[str, Any
         "ramp_time": 0,
         "startdelay": 0,
     }
-    if not any(key in passed for key in _SEEDED):
-        passed["randseed"] = str(seed)
+    if not any(key in passed for key in SEEDED):
+        passed |= drawn_by(seed)
     if passed:
         found["fio"] = passed
     return found

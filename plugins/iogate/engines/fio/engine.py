@@ -23,11 +23,19 @@ from iogate.engines.fio.jobs import (
     unlike,
 )
 from iogate.engines.fio.refusals import commands
-from iogate.engines.fio.sizes import blocks, extent, most_written, read_by, share_before, volume
+from iogate.engines.fio.sizes import (
+    blocks,
+    extent,
+    goes_on_in_zones,
+    most_written,
+    read_by,
+    share_before,
+    volume,
+)
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
-from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Workload
+from iogate.model import ClientOutputs, Command, Needs, Output, Part, Place, Reads, Workload
 from iogate.units import parse_size, size_text
 
 OLDEST = (3, 0)
@@ -106,12 +114,14 @@ class Fio:
             clients=1 if counts == "all" else max(counts, default=1),
             trims="trim" in directions,
             own=workload.own_data,
-            relative=any(share_before(job.get("fio", {}), int(job["numjobs"])) for job in here),
-            parts=tuple(
-                read_by(job, part_name(name) if name else "")
-                for name, job in jobs(workload.options).items()
-                if job in here and "read" in _directions(job)
-            ),
+            astray=next(filter(None, map(_astray, here)), ""),
+        )
+
+    def reads(self, workload: Workload) -> tuple[Reads, ...]:
+        return tuple(
+            read_by(job, part_name(name) if name else "")
+            for name, job in jobs(workload.options).items()
+            if job["ioengine"] not in ELSEWHERE and "read" in _directions(job)
         )
 
     def prepare(self) -> None:
@@ -249,6 +259,13 @@ def _spread(options: Mapping[str, Any]) -> dict[str, Any]:
     behind = max(region.begin + region.length for region in regions)
     offset = {"fio": {"offset": size_text(first)}} if first else {}
     return {"size": size_text(behind - first) if len(regions) > 1 else options["size"], **offset, **most}
+
+
+def _astray(job: Mapping[str, Any]) -> str:
+    """Return what leads a job elsewhere on a device than within its size; empty if nothing does."""
+    if share_before(job.get("fio", {}), int(job["numjobs"])):
+        return "an offset in per cent"
+    return "a zonesize" if goes_on_in_zones(job) else ""
 
 
 def _stated_block(options: Mapping[str, Any]) -> str:

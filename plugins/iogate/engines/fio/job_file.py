@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, jobs, part_name
+from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, SEEDED, drawn_by, jobs, part_name
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
@@ -47,6 +48,8 @@ def job_file(workload: Workload, place: Place) -> str:
         lines += [f"[{section}]", *_filenames(place, options)]
         lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
         lines += assignments(options)
+        if place.scratch is None and not any(name in options.get("fio", {}) for name in SEEDED):
+            lines += assignments(drawn_by(_seed(place)))
         if "percentile_list" not in options.get("fio", {}):
             lines.append(f"percentile_list={PERCENTILES}")
     for line in lines:
@@ -96,6 +99,13 @@ def section_names(names: Iterable[str]) -> list[str]:
 def plain(text: str) -> str:
     """Return text of one short line, for comments."""
     return re.sub(r"[^ -~]", "?", text)[:_LONGEST_COMMENT]
+
+
+def _seed(place: Place) -> int:
+    """Return what draws where a repetition works on a block device, unlike each other's: what others wrote
+    or trimmed there by the same numbers would be just what it reads.
+    """
+    return int(hashlib.sha256(str(place.folder).encode(errors="surrogateescape")).hexdigest()[:7], 16)
 
 
 def _spell(key: str, value: Any) -> str:

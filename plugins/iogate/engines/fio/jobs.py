@@ -31,9 +31,19 @@ LONGEST_LINE = 4000
 reads as the next line, which may be any option."""
 REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
+SEEDED = ("randseed", "randrepeat", "allrandrepeat")
+"""What says by which numbers fio draws where it works; without any they are the same in each run."""
+
 _WHERE = frozenset({"name", "filename", "nrfiles", "directory", "offset", "fileoffset", "offset_increment"})
 _NO_PART = re.compile(r"[^A-Za-z0-9_-]")
 _DIGITS = 9  # of a count that fio has, at the most
+
+
+def drawn_by(seed: int) -> dict[str, str]:
+    """Return the options by which fio draws where it works, and which I/Os of a mix are reads, from a seed:
+    `randseed` alone moves no block (its init.c, td_fill_rand_seeds_internal).
+    """
+    return {"randrepeat": "0", "randseed": str(seed)}
 
 
 def stated_count(text: str) -> int | None:

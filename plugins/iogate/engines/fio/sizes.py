@@ -17,6 +17,7 @@ _SAME = (("io_size", "io_limit"), ("offset", "fileoffset"), ("offset_increment",
 """Options that are passed through and say how much is moved, or where; of several names for one."""
 _SHARED = frozenset({"io_size", "io_limit", "offset", "fileoffset", "offset_increment"})
 """Those that may be in per cent of the size."""
+_OF_RANDOM = ("percentage_random", "percentage_sequential")
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
 _MOST_REGIONS = 1024  # that are looked at each by itself
 _DEVIATIONS = 5  # standard ones, of a share that is drawn
@@ -108,45 +109,79 @@ def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
     (`random_distribution=zoned`) each by itself; other distributions are taken for even ones. `name` is
     that of the job in the names of its metrics.
     """
-    passed, whole = options.get("fio", {}), extent(options)
-    size, clones = file_size(options), range(int(options["numjobs"]))
-    step = _size(_passed(options, "offset_increment")) or 0
-    first = _size(_passed(options, "offset", "fileoffset")) or 0
-    begins = (first + step * n + int(whole * share_before(passed, n + 1)) for n in clones)
-    at_random = str(options["rw"]).startswith("rand")
-    zones = _zones(str(passed.get("random_distribution", ""))) if at_random else ()
-    if len(clones) * len(zones) > _MOST_REGIONS:
+    passed, size, clones = options.get("fio", {}), file_size(options), int(options["numjobs"])
+    kind, _, step = str(options["rw"]).partition(":")
+    at_random = kind.startswith("rand")
+    zones = _zones(str(passed.get("random_distribution", "")), size) if at_random else ()
+    if clones * len(zones) > _MOST_REGIONS:
         zones = ()
     regions = [
         Region(begin + int(size * before), int(size * share), weight)
-        for begin in dict.fromkeys(begins)
+        for begin in _begins(options)
         for before, share, weight in zones or ((Fraction(0), Fraction(1), 1.0),)
     ]
     bounded = options.get("runtime") or _passed(options, "io_size", "io_limit", "number_ios")
-    step = _size(str(options["rw"]).partition(":")[2]) or 0
+    block = blocks(options)[0]
+    pace = block if at_random else block + (_size(step.removeprefix("-")) or 0) * (-1) ** step.startswith("-")
     return Reads(
         tuple(regions),
-        in_order=not at_random and bool(bounded),
+        in_order=bool(bounded) and (not at_random or _none_is_random(passed)),
         name=name,
-        clones=len(clones),
-        stride=1 + step / blocks(options)[0] if not at_random else 1.0,
+        clones=clones,
+        stride=abs(pace) / block,
         ramp=float(options.get("ramp_time") or 0.0),
+        backwards=pace < 0,
     )
 
 
-def _zones(text: str) -> tuple[tuple[Fraction, Fraction, float], ...]:
-    """Return the zones of `zoned:90/10:10/90`: what is before each, and in it, as shares of the size, and its
-    weight; none if it is not that.
+def _begins(options: Mapping[str, Any]) -> list[int]:
+    """Return where the clones of a job begin, in bytes, each place once."""
+    passed, whole = options.get("fio", {}), extent(options)
+    step = _size(_passed(options, "offset_increment")) or 0
+    first = _size(_passed(options, "offset", "fileoffset")) or 0
+    share, increment = share_before(passed, 1), _share(passed, "offset_increment")
+    clones = range(int(options["numjobs"]) if step or increment else 1)
+    return list(dict.fromkeys(first + step * n + int(whole * (share + increment * n)) for n in clones))
+
+
+def _none_is_random(passed: Mapping[str, Any]) -> bool:
+    """Return whether a random pattern reads one block behind the other all the same."""
+    given = [str(passed.get(name, "")).partition(",")[0] for name in _OF_RANDOM]
+    return given[0] == "0" or given[1] == "100"
+
+
+def goes_on_in_zones(options: Mapping[str, Any]) -> bool:
+    """Return whether a job leaves out parts of its data by zones (`zonemode=strided`, which `zonesize` says
+    alone): of a device it goes on to the very end, whatever its size (fio's io_u.c, setup_strided_zone_mode).
+    """
+    passed = options.get("fio", {})
+    return "zonesize" in passed and str(passed.get("zonemode", "strided")) == "strided"
+
+
+def _zones(text: str, size: int) -> tuple[tuple[Fraction, Fraction, float], ...]:
+    """Return the zones of `zoned:90/10:10/90`, or `zoned_abs:90/16m:10/240m`, in a size: what is before each,
+    and in it, as shares of it, and its weight; none if it is not that. What has no share has as much as each
+    other of what is left.
     """
     kind, _, rest = text.partition(",")[0].partition(":")
-    found, before = [], Fraction(0)
-    if kind != "zoned" or not re.fullmatch(r"\d{1,3}/\d{1,3}(:\d{1,3}/\d{1,3}){0,255}", rest):
+    if kind not in ("zoned", "zoned_abs") or not re.fullmatch(r"\d{1,3}/\w*(:\d{1,3}/\w*){0,255}", rest):
         return ()
-    for zone in rest.split(":"):
-        weight, share = map(int, zone.split("/"))
-        found.append((before, Fraction(share, 100), float(weight)))
-        before += Fraction(share, 100)
-    return tuple(found) if before <= 1 else ()
+    weights, texts = zip(*(zone.split("/") for zone in rest.split(":")), strict=True)
+    shares = [_share_of(share, size, in_bytes=kind == "zoned_abs") for share in texts]
+    left = 1 - sum(filter(None, shares), Fraction(0))
+    even = left / max(1, shares.count(None))
+    found, before = [], Fraction(0)
+    for weight, share in zip(weights, shares, strict=True):
+        found.append((before, share or even, float(weight)))
+        before += share or even
+    return tuple(found) if left >= 0 else ()
+
+
+def _share_of(text: str, size: int, *, in_bytes: bool) -> Fraction | None:
+    """Return the share of a size that a zone has; None if it says none."""
+    if in_bytes:
+        return Fraction(_size(text) or 0, size) or None
+    return Fraction(int(text), 100) or None if text.isdecimal() else None
 
 
 def _whole(size: Fraction) -> int:

@@ -32,10 +32,10 @@ _WITHOUT_EFFECT = (
     *("name", "description", "filename", "filename_format", "directory", "unlink", "group_reporting"),
     "allow_file_create",
     *("stonewall", "wait_for_previous", "new_group", "percentile_list", "*lat_percentiles"),
-    *("write_*_log", "log_*", "per_job_logs", "cached"),
+    *("write_*_log", "log_*", "per_job_logs", "cached", "randseed", "randrepeat"),
 )
 """Where a job works, when it runs and what it reports, as shell patterns: not what it does. `cached`, a word
-of iogate's own, stands for options that do it.
+of iogate's own, stands for options that do it; the last two are other ones in each repetition on a device.
 """
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -525,12 +526,42 @@ MIB = 2**20
             Reads((Region(0, 16 * MIB, 90.0), Region(16 * MIB, 48 * MIB, 10.0))),
         ),
         ({"rw": "randread", "fio": {"random_distribution": "zipf:1.2"}}, Reads((Region(0, 64 * MIB),))),
+        (
+            {"rw": "randread", "fio": {"random_distribution": "zoned:90/25:10/"}},
+            Reads((Region(0, 16 * MIB, 90.0), Region(16 * MIB, 48 * MIB, 10.0))),
+        ),
+        (
+            {"rw": "randread", "fio": {"random_distribution": "zoned_abs:90/16m:10/48m"}},
+            Reads((Region(0, 16 * MIB, 90.0), Region(16 * MIB, 48 * MIB, 10.0))),
+        ),
+        (
+            {"rw": "randread", "runtime": 1, "fio": {"percentage_random": "0"}},
+            Reads((Region(0, 64 * MIB),), in_order=True),
+        ),
+        (
+            {"rw": "read:-12k", "bs": "4k", "runtime": 1},
+            Reads((Region(0, 64 * MIB),), in_order=True, stride=2.0, backwards=True),
+        ),
     ],
     ids=str,
 )
 def test_where_a_job_reads(options, expected):
-    found = engine.needs(declared("fio", size="64M", **options)).parts
-    assert found == (expected,)
+    assert engine.reads(declared("fio", size="64M", **options)) == (expected,)
+
+
+def test_four_thousand_clones_are_told_apart_in_no_time():
+    """Thousands of such workloads took minutes to collect, as each clone's place was read from texts."""
+    many = declared("fio", rw="randread", size="64M", numjobs=4096, fio={"offset_increment": "4k"})
+    begun = time.process_time()
+    needed = engine.needs(many)
+    first = time.process_time() - begun
+    begun = time.process_time()
+    one = declared("fio", rw="randread", size="64M")
+    for _ in range(100):
+        engine.needs(one)
+    assert needed.size == 64 * MIB + 4095 * 4096
+    assert first < time.process_time() - begun + 0.01  # no more than a hundred of one
+    assert len(engine.reads(many)[0].regions) == 4096
 
 
 @pytest.mark.parametrize(
@@ -550,10 +581,19 @@ def test_what_is_brought_to_rest_is_where_the_workload_works(options, size, offs
         assert (found["size"], found.get("fio", {}).get("offset")) == (size, offset)
 
 
-@pytest.mark.parametrize(("offset", "relative"), [("50%", True), ("32M", False)])
-def test_an_offset_in_per_cent_is_another_place_on_a_device(offset, relative):
-    workload = declared("fio", rw="randread", size="32M", bs="4k", fio={"offset": offset})
-    assert engine.needs(workload).relative is relative
+@pytest.mark.parametrize(
+    ("passed", "astray"),
+    [
+        ({"offset": "50%"}, "an offset in per cent"),
+        ({"offset": "32M"}, ""),
+        ({"zonesize": "64k", "zoneskip": "192k"}, "a zonesize"),
+        ({"zonesize": "64k", "zoneskip": "192k", "zonemode": "strided"}, "a zonesize"),
+        ({"zonesize": "64k", "zonemode": "none"}, ""),
+    ],
+)
+def test_what_leads_fio_elsewhere_on_a_device_is_named(passed, astray):
+    workload = declared("fio", rw="randread", size="32M", bs="4k", fio=passed)
+    assert engine.needs(workload).astray == astray
 
 
 def test_where_sections_read_by_their_names_and_who_writes_reads_nowhere():
@@ -563,7 +603,8 @@ def test_where_sections_read_by_their_names_and_who_writes_reads_nowhere():
     }
     options = {"jobs": {name: engine.options(each) for name, each in sections.items()}}
     workload = replace(declared("fio", rw="read", size="1M"), options=options)
-    assert engine.needs(workload).parts == (Reads((Region(0, 24 * MIB),), name="hot"),)
+    assert engine.reads(workload) == (Reads((Region(0, 24 * MIB),), name="hot"),)
+    assert not engine.reads(declared("fio", rw="write", size="1M", fio={"verify": "crc32c"}))
 
 
 def test_an_ioengine_of_another_place_needs_no_target():

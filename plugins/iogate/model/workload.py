@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,8 +99,9 @@ class Region:
 class Reads:
     """Where a job reads: at random within its regions, or each from its beginning on, however far it comes
     (`in_order`; `backwards`: from its end): so many jobs at once (`clones`), of which each passes over
-    `stride` bytes for one that it reads, and has done so for `ramp` seconds before it counts. `name` is that
-    of a section, as in the names of its metrics.
+    `stride` bytes for one that it reads, and has done so for `ramp` seconds before it counts. It reads for
+    `longest` seconds, and `most` bytes, and may have ended before others. `name` is that of a section, as in
+    the names of its metrics.
     """
 
     regions: tuple[Region, ...]
@@ -109,6 +111,8 @@ class Reads:
     stride: float = 1.0
     ramp: float = 0.0
     backwards: bool = False
+    longest: float = math.inf
+    most: float = math.inf
 
     def places(self, bandwidth: float, seconds: float, *, all_the_way: bool = False) -> tuple[Region, ...]:
         """Return where it has read at a bandwidth (B/s, of all its clones) in so many seconds; with the
@@ -117,7 +121,8 @@ class Reads:
         if not self.in_order:
             return self.regions
         pace = bandwidth / self.clones * self.stride
-        begun, come = int(pace * self.ramp), int(pace * seconds)
+        begun = int(pace * self.ramp)
+        come = int(min(pace * min(seconds, self.longest), self.most * self.stride))
         if all_the_way:
             begun, come = 0, begun + come
         return tuple(

@@ -160,10 +160,12 @@ def test_holes_of_a_file_are_told_from_its_zeros(tmp_path):
             Reads((Region(0, 64 * MIB),), in_order=True, ramp=1.0, backwards=True),
             (Region(40 * MIB, 16 * MIB),),
         ),
+        (Reads((Region(0, 64 * MIB),), in_order=True, longest=0.5), (Region(0, 4 * MIB),)),
+        (Reads((Region(0, 64 * MIB),), in_order=True, most=MIB, stride=2.0), (Region(0, 2 * MIB),)),
     ],
     ids=[
         *("at random", "in order", "clones", "a ramp", "in steps", "all of it", "around its end"),
-        *("backwards", "backwards with a ramp"),
+        *("backwards", "backwards with a ramp", "for less time than others", "fewer bytes than others"),
     ],
 )
 def test_where_a_job_has_read_at_8_mib_a_second_in_two(job, places):

@@ -120,18 +120,31 @@ def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
         for begin in _begins(options)
         for before, share, weight in zones or ((Fraction(0), Fraction(1), 1.0),)
     ]
-    bounded = options.get("runtime") or _passed(options, "io_size", "io_limit", "number_ios")
+    longest, most = float(options.get("runtime") or math.inf), _most_read(options)
+    if min(longest, most) == math.inf or (at_random and not _none_is_random(passed)):
+        return Reads(tuple(regions), name=name, clones=clones)
     block = blocks(options)[0]
     pace = block if at_random else block + (_size(step.removeprefix("-")) or 0) * (-1) ** step.startswith("-")
     return Reads(
         tuple(regions),
-        in_order=bool(bounded) and (not at_random or _none_is_random(passed)),
+        in_order=True,
         name=name,
         clones=clones,
         stride=abs(pace) / block,
         ramp=float(options.get("ramp_time") or 0.0),
         backwards=pace < 0,
+        longest=longest,
+        most=most,
     )
+
+
+def _most_read(options: Mapping[str, Any]) -> float:
+    """Return the bytes that each clone moves at the most, by its own word; infinite if it has none."""
+    count = str(_passed(options, "number_ios") or "")
+    size = _passed(options, "io_size", "io_limit")
+    share = _SHARE.fullmatch(str(size))
+    sizes = float(Fraction(share[1]) / 100 * file_size(options)) if share else _size(size) if size else None
+    return min(sizes or math.inf, int(count) * blocks(options)[-1] if count.isdecimal() else math.inf)
 
 
 def _begins(options: Mapping[str, Any]) -> list[int]:

@@ -509,17 +509,28 @@ MIB = 2**20
         ({"rw": "randread"}, Reads((Region(0, 64 * MIB),))),
         ({"rw": "randread", "runtime": 1}, Reads((Region(0, 64 * MIB),))),
         ({"rw": "read"}, Reads((Region(0, 64 * MIB),))),
-        ({"rw": "read", "runtime": 1}, Reads((Region(0, 64 * MIB),), in_order=True)),
+        ({"rw": "read", "runtime": 1}, Reads((Region(0, 64 * MIB),), in_order=True, longest=1)),
         ({"rw": "randread", "fio": {"offset": "448M"}}, Reads((Region(448 * MIB, 64 * MIB),))),
         (
             {"rw": "randread", "numjobs": 2, "fio": {"offset_increment": "64M"}},
             Reads((Region(0, 64 * MIB), Region(64 * MIB, 64 * MIB)), clones=2),
         ),
         ({"rw": "randread", "numjobs": 2}, Reads((Region(0, 64 * MIB),), clones=2)),
-        ({"rw": "read", "fio": {"io_size": "4M"}}, Reads((Region(0, 64 * MIB),), in_order=True)),
+        (
+            {"rw": "read", "fio": {"io_size": "4M"}},
+            Reads((Region(0, 64 * MIB),), in_order=True, most=4 * MIB),
+        ),
+        (
+            {"rw": "read", "fio": {"io_size": "25%"}},
+            Reads((Region(0, 64 * MIB),), in_order=True, most=16 * MIB),
+        ),
+        (
+            {"rw": "read", "bs": "4k", "fio": {"number_ios": "512"}},
+            Reads((Region(0, 64 * MIB),), in_order=True, most=2 * MIB),
+        ),
         (
             {"rw": "read:8k", "bs": "4k", "runtime": 1, "ramp_time": 2},
-            Reads((Region(0, 64 * MIB),), in_order=True, stride=3.0, ramp=2.0),
+            Reads((Region(0, 64 * MIB),), in_order=True, stride=3.0, ramp=2.0, longest=1),
         ),
         (
             {"rw": "randread", "fio": {"random_distribution": "zoned:90/25:10/75"}},
@@ -536,11 +547,11 @@ MIB = 2**20
         ),
         (
             {"rw": "randread", "runtime": 1, "fio": {"percentage_random": "0"}},
-            Reads((Region(0, 64 * MIB),), in_order=True),
+            Reads((Region(0, 64 * MIB),), in_order=True, longest=1),
         ),
         (
             {"rw": "read:-12k", "bs": "4k", "runtime": 1},
-            Reads((Region(0, 64 * MIB),), in_order=True, stride=2.0, backwards=True),
+            Reads((Region(0, 64 * MIB),), in_order=True, stride=2.0, backwards=True, longest=1),
         ),
     ],
     ids=str,

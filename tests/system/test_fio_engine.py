@@ -50,6 +50,29 @@ def place(tmp_path):
     return Place(data, tmp_path, tmp_path / "results")
 
 
+@pytest.mark.parametrize("rw", ["randread", "randrw"])
+def test_on_a_device_each_repetition_works_on_other_blocks(tmp_path, rw):
+    """By fio's default they are the same, and a `randtrim` of that size empties just those: 0.4% hid 12%."""
+
+    def worked_on(*, device, number):
+        folder = tmp_path / str(number)
+        folder.mkdir(exist_ok=True)
+        log = folder / "log"
+        log.unlink(missing_ok=True)  # fio appends to it
+        place = Place(tmp_path / "data", None if device else tmp_path, folder)
+        item = workload(rw=rw, bs="4k", ioengine="null", fio={"number_ios": 20, "write_iolog": str(log)})
+        (folder / "job.fio").write_text(engine.command(item, place).files["job.fio"])
+        run(("fio", "--output=out", "job.fio"), folder=folder, timeout=60)
+        return [line.split()[-2] for line in log.read_text().splitlines() if " 4096" in line]
+
+    (tmp_path / "data").write_bytes(bytes(8 * MIB))
+    first, other = (worked_on(device=True, number=number) for number in (1, 2))
+    assert len({*first}) == len({*other}) == 20
+    assert len({*first} & {*other}) < 5  # of 2048
+    assert worked_on(device=True, number=1) == first  # again by hand
+    assert worked_on(device=False, number=1) == worked_on(device=False, number=2)
+
+
 @pytest.fixture
 def nbd(tmp_path):
     """Starts nbdkit with the given arguments, and tells its URI."""

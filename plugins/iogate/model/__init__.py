@@ -35,6 +35,7 @@ from iogate.model.workload import (
     Place,
     Reads,
     Region,
+    Steps,
     Workload,
     hash_of,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "Severity",
     "Slice",
     "Span",
+    "Steps",
     "Tolerance",
     "Traffic",
     "UpdateMode",

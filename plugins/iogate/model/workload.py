@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +87,25 @@ class Workload:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """What is read of a part of the data: `span` bytes of each `period`, from the byte `first` on, either
+    way."""
+
+    first: int
+    period: int
+    span: int
+
+
+@dataclass(frozen=True)
 class Region:
-    """A part of the data: its first byte, its length in bytes, and its `weight` among those of a job."""
+    """A part of the data: its first byte, its length in bytes, its `weight` among those of a job, and the
+    `steps` in which it is read (None: all of it).
+    """
 
     begin: int
     length: int
     weight: float = 1.0
+    steps: Steps | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,7 @@ class Reads:
     def part(self, region: Region, begun: int, length: int) -> Region:
         """Return so many bytes of a region, from where it is when it has passed over `begun` bytes."""
         begin = region.length - begun - length if self.backwards else begun
-        return Region(region.begin + begin, length, region.weight)
+        return replace(region, begin=region.begin + begin, length=length)
 
 
 BACKING = "backing"

@@ -45,15 +45,16 @@ class Blocks:
     def __init__(self, device: Path, block: int) -> None:
         self._device = device
         self._length = max(block, _BLOCK)
-        self._seen: dict[int, bool] = {}
-        """Whether blocks are blank, by where they begin."""
+        self._seen: dict[tuple[int, int], bool] = {}
+        """Whether blocks are blank, by where they begin, and their length."""
 
     def look_ahead(self, jobs: Sequence[Reads]) -> None:
         """Look at what jobs may read, however far those come that read in order."""
-        samples = _samples([region for job in jobs for region in job.regions])
+        every = sum(len(job.regions) for job in jobs)
+        samples = _samples(every)
         with contextlib.suppress(OSError), self._looking() as is_blank:
             for job in jobs:
-                for region in _some(job.regions):
+                for region in _some(job.regions, every):
                     for length in _lengths(region, self._length * samples) if job.in_order else ():
                         self._look(job.part(region, 0, length), samples, is_blank)
                     self._look(region, samples, is_blank)
@@ -62,7 +63,7 @@ class Blocks:
         """Return the shares of blank blocks among some hundred that are spread over what each job reads, by
         its name; None if they cannot be read.
         """
-        samples = _samples([region for regions in parts.values() for region in regions])
+        samples = _samples(sum(map(len, parts.values())))
         try:
             with self._looking() as is_blank:
 
@@ -75,25 +76,28 @@ class Blocks:
             return None
 
     @contextlib.contextmanager
-    def _looking(self) -> Iterator[Callable[[int], bool]]:
+    def _looking(self) -> Iterator[Callable[[int, int], bool]]:
         with contextlib.closing(mmap.mmap(-1, self._length)) as memory:
             descriptor = _opened(self._device)
             try:
-                yield lambda place: _is_blank(descriptor, memory, place)
+                yield lambda place, length: _is_blank(descriptor, memory, place, length)
             finally:
                 os.close(descriptor)
 
-    def _look(self, region: Region, samples: int, is_blank: Callable[[int], bool]) -> list[bool]:
-        places = list(_places(region, self._length, samples))
+    def _look(self, region: Region, samples: int, is_blank: Callable[[int, int], bool]) -> list[bool]:
+        places = [(place, self._read_of(region)) for place in _places(region, self._length, samples)]
         for place in places:
             if place not in self._seen:
-                self._seen[place] = is_blank(place)
+                self._seen[place] = is_blank(*place)
         return [self._seen[place] for place in places]
 
+    def _read_of(self, region: Region) -> int:
+        return min(self._length, region.steps.span) if region.steps else self._length
 
-def _samples(regions: Sequence[Region]) -> int:
-    """Return how many blocks of each region are looked at, or up to twice as many."""
-    return max(_SAMPLES // max(1, len(regions)), _LEAST)
+
+def _samples(regions: int) -> int:
+    """Return how many blocks of each of so many regions are looked at, or up to twice as many."""
+    return max(_SAMPLES // max(1, regions), _LEAST)
 
 
 def _lengths(region: Region, least: int) -> Iterator[int]:
@@ -129,6 +133,11 @@ def hole_shares(held: Sequence[tuple[int, int]], parts: Parts, offset: int) -> d
     """
 
     def hole(region: Region) -> float | None:
+        if region.steps:
+            places = [place + offset for place in _places(region, _BLOCK, _SAMPLES)]
+            ends = (held[at - 1][1] if (at := bisect(held, (place + 1,))) else 0 for place in places)
+            missed = sum(place >= end for place, end in zip(places, ends, strict=True))
+            return missed / len(places) if places else None
         begin, end = region.begin + offset, region.begin + region.length + offset
         first = max(0, bisect(held, (begin,)) - 1)
         there = 0
@@ -144,18 +153,18 @@ def hole_shares(held: Sequence[tuple[int, int]], parts: Parts, offset: int) -> d
 
 def _weighed(parts: Parts, share_of: Callable[[Region], float | None]) -> dict[str, float]:
     """Return the share of each job: the mean of those of its regions, by weight."""
-    found = {}
+    found, every = {}, sum(map(len, parts.values()))
     for name, regions in parts.items():
-        shares = [(region.weight, share_of(region)) for region in _some(regions)]
+        shares = [(region.weight, share_of(region)) for region in _some(regions, every)]
         known = [(weight, share) for weight, share in shares if share is not None]
         if whole := sum(weight for weight, _ in known):
             found[name] = sum(weight * share for weight, share in known) / whole
     return found
 
 
-def _some(regions: Sequence[Region]) -> Sequence[Region]:
-    """Return as many regions as can be looked at."""
-    return regions[:: -(-len(regions) // _MOST_REGIONS) or 1]
+def _some(regions: Sequence[Region], every: int) -> Sequence[Region]:
+    """Return as many regions of a job as can be looked at, where so many are of all jobs."""
+    return regions[:: -(-every // _MOST_REGIONS) or 1]
 
 
 def _places(region: Region, length: int, samples: int) -> Iterator[int]:
@@ -169,7 +178,13 @@ def _places(region: Region, length: int, samples: int) -> Iterator[int]:
     blocks = max(1, (1 << (region.length // length // samples).bit_length()) >> 1)
     cell = blocks * length
     for number in range(-(-region.begin // cell), (region.begin + region.length) // cell):
-        yield number * cell + Random(f"{secret} {cell} {number}").randrange(blocks) * length
+        drawn = Random(f"{secret} {cell} {number}")
+        place = number * cell + drawn.randrange(blocks) * length
+        if steps := region.steps:
+            place -= (place - steps.first) % steps.period
+            place += drawn.randrange(max(1, steps.span // length)) * length
+        if region.begin <= place < region.begin + region.length:
+            yield place
 
 
 def _ids() -> tuple[str, ...]:
@@ -184,6 +199,7 @@ def _opened(device: Path) -> int:
     return os.open(device, _FLAGS)
 
 
-def _is_blank(descriptor: int, memory: mmap.mmap, offset: int) -> bool:
-    read = os.preadv(descriptor, [memory], offset)
+def _is_blank(descriptor: int, memory: mmap.mmap, offset: int, length: int) -> bool:
+    with memoryview(memory) as whole, whole[:length] as part:
+        read = os.preadv(descriptor, [part], offset)
     return read > 0 and bytes(memory[:read]) in {byte * read for byte in _NOTHING}

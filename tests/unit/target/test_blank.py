@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from iogate.model import Reads, Region
+from iogate.model import Reads, Region, Steps
 from iogate.target import blank
 from iogate.target.blank import Blocks, hole_shares, written_of
 
@@ -89,6 +89,33 @@ def test_zones_count_as_often_as_they_are_read(device):
     assert Blocks(made, 512).shares({"": zoned}) == {"": pytest.approx(0.9)}
 
 
+@pytest.mark.parametrize("first", [0, 3 * 4096])
+def test_in_steps_what_is_passed_over_is_not_looked_at(device, first):
+    """An eighth of what is read in steps of 64 KiB is 0.8% of all blocks."""
+    block, period = 4096, 65536
+    data = bytearray(os.urandom(64 * MIB))
+    for begin in range(first, 64 * MIB, 8 * period):
+        data[begin : begin + block] = bytes(block)
+    made, region = device(bytes(data)), Region(0, 64 * MIB, steps=Steps(first, period, block))
+    assert Blocks(made, 512).shares({"": (region,)}) == {"": pytest.approx(0.125, abs=0.07)}
+    assert {place % period for place in blank._places(region, 4096, 256)} == {first}
+    beside = Region(0, 64 * MIB, steps=Steps(first + block, period, block))
+    assert Blocks(made, 512).shares({"": (beside,)}) == {"": 0.0}
+
+
+def test_less_than_a_page_is_looked_at_where_less_is_read(device):
+    made = device((bytes(512) + os.urandom(7680)) * 2048)
+    small = Region(0, 16 * MIB, steps=Steps(0, 8192, 512))
+    assert Blocks(made, 512).shares({"": (small,)}) == {"": 1.0}
+
+
+def test_in_steps_holes_of_a_file_count_where_it_is_read():
+    held = [(begin + 4096, begin + 8192) for begin in range(0, 16 * MIB, 8192)]
+    for first, missed in ((0, 1.0), (4096, 0.0)):
+        where = {"": (Region(0, 16 * MIB, steps=Steps(first, 8192, 4096)),)}
+        assert hole_shares(held, where, 0) == {"backing": missed}
+
+
 def test_what_is_read_a_little_further_is_looked_at_in_the_same_places():
     """What reads in order by time comes so far, and a little further the next time."""
     first, other = ({*blank._places(Region(0, size * MIB), 4096, 256)} for size in (300, 310))
@@ -103,6 +130,10 @@ def test_thousands_of_regions_are_looked_at_as_far_as_that_can_be(device, monkey
     many = tuple(Region(0, MIB) for _ in range(100_000))
     assert Blocks(made, 512).shares({"": many}) == {"": 0.0}
     assert len(looked) <= 8  # the same blocks
+    apart = [Reads(tuple(Region(place, MIB) for place in range(n, 2**40, 2**28)), True) for n in range(200)]
+    blocks = Blocks(made, 512)
+    blocks.look_ahead(apart)
+    assert len(looked) <= 1024 * 8 * 7  # so many regions of all jobs, for each distance
 
 
 def test_what_was_seen_is_not_read_again(device, monkeypatch):

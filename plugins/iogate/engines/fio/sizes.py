@@ -10,7 +10,7 @@ from typing import Any
 
 from iogate.engines.fio.jobs import ELSEWHERE, MIXED, REGION_STEP, block_sizes, file_size
 from iogate.errors import OptionError
-from iogate.model import Reads, Region
+from iogate.model import Reads, Region, Steps
 from iogate.units import parse_size, printable
 
 _SAME = (("io_size", "io_limit"), ("offset", "fileoffset"), ("offset_increment",), ("loops",))
@@ -110,23 +110,20 @@ def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
     that of the job in the names of its metrics.
     """
     passed, size, clones = options.get("fio", {}), file_size(options), int(options["numjobs"])
-    kind, _, step = str(options["rw"]).partition(":")
-    at_random = kind.startswith("rand")
-    zones = _zones(str(passed.get("random_distribution", "")), size) if at_random else ()
+    zones = _zones(str(passed.get("random_distribution", "")), size) if _is_random(options) else ()
     if clones * len(zones) > _MOST_REGIONS:
         zones = ()
-    regions = [
-        Region(begin + int(size * before), int(size * share), weight)
+    regions = tuple(
+        Region(begin + int(size * before), int(size * share), weight, _steps(options, begin, begin + size))
         for begin in _begins(options)
         for before, share, weight in zones or ((Fraction(0), Fraction(1), 1.0),)
-    ]
+    )
     longest, most = float(options.get("runtime") or math.inf), _most_read(options)
-    if min(longest, most) == math.inf or (at_random and not _none_is_random(passed)):
-        return Reads(tuple(regions), name=name, clones=clones)
-    block = blocks(options)[0]
-    pace = block if at_random else block + (_size(step.removeprefix("-")) or 0) * (-1) ** step.startswith("-")
+    if min(longest, most) == math.inf or (_is_random(options) and not _none_is_random(passed)):
+        return Reads(regions, name=name, clones=clones)
+    block, pace = _read_block(options), _pace(options)
     return Reads(
-        tuple(regions),
+        regions,
         in_order=True,
         name=name,
         clones=clones,
@@ -136,6 +133,37 @@ def read_by(options: Mapping[str, Any], name: str = "") -> Reads:
         longest=longest,
         most=most,
     )
+
+
+def _is_random(options: Mapping[str, Any]) -> bool:
+    return str(options["rw"]).startswith("rand")
+
+
+def _read_block(options: Mapping[str, Any]) -> int:
+    """Return the bytes of a block that is read; the smallest, where there are several."""
+    split = any(name in options.get("fio", {}) for name in _SPLITS)
+    return blocks(options)[0] if split else block_sizes(options["bs"])[0]
+
+
+def _step(options: Mapping[str, Any]) -> int:
+    """Return how much farther than the next byte each block of a sequential pattern is (`read:60k`)."""
+    text = "" if _is_random(options) else str(options["rw"]).partition(":")[2]
+    return (_size(text.removeprefix("-")) or 0) * (-1 if text.startswith("-") else 1)
+
+
+def _pace(options: Mapping[str, Any]) -> int:
+    """Return by how many bytes the beginnings of two blocks that are read in order are apart."""
+    return _read_block(options) + _step(options)
+
+
+def _steps(options: Mapping[str, Any], begin: int, end: int) -> Steps | None:
+    """Return in which steps a job reads its part of the data; None if it leaves out nothing."""
+    block, pace = _read_block(options), abs(_pace(options))
+    if _is_random(options):
+        pace = _size(str(_passed(options, "blockalign", "ba") or "").partition(",")[0]) or block
+    if pace <= block or any(name in options.get("fio", {}) for name in _SPLITS):
+        return None
+    return Steps(end + _step(options) if _step(options) < 0 else begin, pace, block)
 
 
 def _most_read(options: Mapping[str, Any]) -> float:

@@ -145,14 +145,25 @@ def falls_within(baselines: Sequence[Baseline]) -> dict[str, Fall]:
         for name in _one_for_each_direction(one.metrics):
             for session, row in _rows(one, name):
                 sessions[session].append(row)
-    directions = {row.direction for rows in sessions.values() for row in rows}
     joint, unmoved = _several(sessions.values())
     falls = {}
-    for name in directions:
-        own, _ = _several([row for row in rows if row.direction == name] for rows in sessions.values())
+    for name, apart in _by_direction(sessions.values()).items():
+        own, _ = _several(apart)
         falls[name] = own if own.share or name in unmoved else joint
     largest = max([joint, *falls.values()])
     return {**falls, "": largest} if largest.share else {}
+
+
+def _by_direction(sessions: Iterable[Sequence[_Row]]) -> Mapping[str, Sequence[Sequence[_Row]]]:
+    """Return the rows of each direction, by session: each is looked at once, as there may be thousands."""
+    found: defaultdict[str, list[list[_Row]]] = defaultdict(list)
+    for rows in sessions:
+        apart: defaultdict[str, list[_Row]] = defaultdict(list)
+        for row in rows:
+            apart[row.direction].append(row)
+        for name, own in apart.items():
+            found[name].append(own)
+    return found
 
 
 def _several(sessions: Iterable[Sequence[_Row]]) -> tuple[Fall, frozenset[str]]:

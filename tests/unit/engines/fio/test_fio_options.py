@@ -15,7 +15,7 @@ from iogate.declare.workload import declare_workload
 from iogate.engines.fio.engine import engine
 from iogate.engines.fio.job_file import job_file, section_name
 from iogate.errors import EngineError, InputErrors, Position
-from iogate.model import Place, Reads, Region
+from iogate.model import Place, Reads, Region, Steps
 from iogate.units import parse_size
 from workloads import declared
 
@@ -530,7 +530,13 @@ MIB = 2**20
         ),
         (
             {"rw": "read:8k", "bs": "4k", "runtime": 1, "ramp_time": 2},
-            Reads((Region(0, 64 * MIB),), in_order=True, stride=3.0, ramp=2.0, longest=1),
+            Reads(
+                (Region(0, 64 * MIB, steps=Steps(0, 12288, 4096)),),
+                in_order=True,
+                stride=3.0,
+                ramp=2.0,
+                longest=1,
+            ),
         ),
         (
             {"rw": "randread", "fio": {"random_distribution": "zoned:90/25:10/75"}},
@@ -551,7 +557,27 @@ MIB = 2**20
         ),
         (
             {"rw": "read:-12k", "bs": "4k", "runtime": 1},
-            Reads((Region(0, 64 * MIB),), in_order=True, stride=2.0, backwards=True, longest=1),
+            Reads(
+                (Region(0, 64 * MIB, steps=Steps(64 * MIB - 12288, 8192, 4096)),),
+                in_order=True,
+                stride=2.0,
+                backwards=True,
+                longest=1,
+            ),
+        ),
+        (
+            {"rw": "read:-8k", "bs": "4k", "runtime": 1},
+            Reads((Region(0, 64 * MIB),), in_order=True, backwards=True, longest=1),
+        ),
+        (
+            {"rw": "read:192k", "bs": "64k,4k", "runtime": 1},
+            Reads(
+                (Region(0, 64 * MIB, steps=Steps(0, 262144, 65536)),), in_order=True, stride=4.0, longest=1
+            ),
+        ),
+        (
+            {"rw": "randread", "bs": "4k", "fio": {"blockalign": "64k", "offset": "1M"}},
+            Reads((Region(MIB, 64 * MIB, steps=Steps(MIB, 65536, 4096)),)),
         ),
     ],
     ids=str,

@@ -176,13 +176,16 @@ def _most_read(options: Mapping[str, Any]) -> float:
 
 
 def _begins(options: Mapping[str, Any]) -> list[int]:
-    """Return where the clones of a job begin, in bytes, each place once."""
+    """Return where the clones of a job begin, in bytes, each place once: of thousands as many as can be
+    looked at, the first and the last among them.
+    """
     passed, whole = options.get("fio", {}), extent(options)
     step = _size(_passed(options, "offset_increment")) or 0
     first = _size(_passed(options, "offset", "fileoffset")) or 0
     share, increment = share_before(passed, 1), _share(passed, "offset_increment")
     clones = range(int(options["numjobs"]) if step or increment else 1)
-    return list(dict.fromkeys(first + step * n + int(whole * (share + increment * n)) for n in clones))
+    some = (*clones[:: -(-len(clones) // _MOST_REGIONS)], clones[-1])
+    return list(dict.fromkeys(first + step * n + int(whole * (share + increment * n)) for n in some))
 
 
 def _none_is_random(passed: Mapping[str, Any]) -> bool:

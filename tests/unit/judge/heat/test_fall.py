@@ -1,6 +1,7 @@
 """Where rates fall within sessions for the work that they did."""
 
 import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -130,3 +131,16 @@ def test_what_stood_still_tells_nothing(value):
 def test_sessions_that_do_not_tell_their_work_say_nothing():
     assert fall_within([Baseline("w", {}, {IOPS: ((1000.0,) * 5,) * 3}, sessions=NAMES)]) == NO_FALL
     assert fall_within([]) == NO_FALL
+
+
+def test_thousands_of_sections_take_as_many_times_as_long():
+    """A stranger's baseline of 44,000 names kept each run of the device waiting for 12 minutes."""
+
+    def seconds(count):
+        metrics = {f"s{number}.{IOPS}": ((2000.0, 1990.0, 2010.0),) * 2 for number in range(count)}
+        many = Baseline("many", {}, metrics, NAMES[:2], worked=dict.fromkeys(NAMES[:2], (0.0, 2.0, 4.0)))
+        begun = time.process_time()
+        falls_within([many])
+        return time.process_time() - begun
+
+    assert seconds(4000) < 16 * min(seconds(500) for _ in range(3))  # 64, if each is held against each

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, SEEDED, drawn_by, jobs, part_name
+from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, MIXED, SEEDED, drawn_by, jobs, part_name
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
@@ -48,7 +48,7 @@ def job_file(workload: Workload, place: Place) -> str:
         lines += [f"[{section}]", *_filenames(place, options)]
         lines.append("allow_file_create=0")  # a target that is unmounted now is not to be made anew elsewhere
         lines += assignments(options)
-        if place.scratch is None and not any(name in options.get("fio", {}) for name in SEEDED):
+        if place.scratch is None and _is_drawn_anew(options):
             lines += assignments(drawn_by(_seed(place)))
         if "percentile_list" not in options.get("fio", {}):
             lines.append(f"percentile_list={PERCENTILES}")
@@ -101,9 +101,17 @@ def plain(text: str) -> str:
     return re.sub(r"[^ -~]", "?", text)[:_LONGEST_COMMENT]
 
 
+def _is_drawn_anew(options: Mapping[str, Any]) -> bool:
+    """Return whether a job may work on other blocks each time. Which I/Os of a mix are reads is drawn by the
+    same numbers, and of few of them another share would be each time: those stay.
+    """
+    kind = str(options["rw"]).partition(":")[0]
+    return kind not in MIXED and not any(name in options.get("fio", {}) for name in SEEDED)
+
+
 def _seed(place: Place) -> int:
-    """Return what draws where a repetition works on a block device, unlike each other's: what others wrote
-    or trimmed there by the same numbers would be just what it reads.
+    """Return what draws where a repetition works on a block device, unlike each other's: what others trimmed
+    there by the same numbers would be just what it reads.
     """
     return int(hashlib.sha256(str(place.folder).encode(errors="surrogateescape")).hexdigest()[:7], 16)
 

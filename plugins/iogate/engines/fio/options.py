@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from iogate.engines.fio.job_file_reader import sections
-from iogate.engines.fio.jobs import ELSEWHERE, MIXED, block_sizes, region
+from iogate.engines.fio.jobs import ELSEWHERE, MIXED, SEEDED, block_sizes, region
 from iogate.engines.fio.refusals import refusal
 from iogate.engines.fio.sizes import mistakes, share_before
 from iogate.errors import InputError, InputErrors, OptionError
@@ -317,6 +317,16 @@ def _contradictions(options: FioOptions) -> list[OptionError]:
             if key in _UNTIMED
         ]
     problems += mistakes(options.fio)
+    problems += [
+        OptionError(
+            f"{key}: where a workload trims is drawn anew each time, as mixes of its size would find just "
+            "those blocks empty: leave it out",
+            ("fio", key),
+            key=True,
+        )
+        for key in SEEDED
+        if "trim" in options.rw and key in options.fio
+    ]
     if share_before(options.fio, options.numjobs) >= 1:
         key = "offset_increment" if "offset_increment" in options.fio else "offset"
         message = f"{key}: the last job would begin where the data end, or behind that"

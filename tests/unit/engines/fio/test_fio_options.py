@@ -59,6 +59,14 @@ def test_one_meaning_has_one_spelling(one, other):
     assert workload(**one).definition_hash == workload(**other).definition_hash
 
 
+@pytest.mark.parametrize("name", ["randseed", "randrepeat", "allrandrepeat"])
+def test_where_a_workload_trims_is_nobody_s_to_choose(name):
+    """What a mix reads would be just what was trimmed."""
+    engine.options({**LEAST, "rw": "randrw", "fio": {name: 1}})
+    with pytest.raises(InputErrors, match="drawn anew each time"):
+        engine.options({**LEAST, "rw": "randtrim", "fio": {name: 1}})
+
+
 def test_normalising_twice_changes_nothing():
     given = {"rw": "randrw", "size": "1G", "runtime": "90s", "fio": {"norandommap": None, "randseed": 7}}
     once = engine.options(given)

@@ -101,8 +101,8 @@ def _samples(regions: int) -> int:
 
 
 def _lengths(region: Region, least: int) -> Iterator[int]:
-    """Yield up to where a region is looked at for each distance of what is looked at, from the largest on:
-    those are powers of two of `least`, and each serves what is up to twice as long.
+    """Yield how much of a region is looked at for each distance that a job may come: each serves what is up
+    to twice as long as `least`, then as that twice as long, and so on, in cells of one size (`_places`).
     """
     while least < region.length:
         least *= 2

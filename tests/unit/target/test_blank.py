@@ -130,10 +130,9 @@ def test_thousands_of_regions_are_looked_at_as_far_as_that_can_be(device, monkey
     many = tuple(Region(0, MIB) for _ in range(100_000))
     assert Blocks(made, 512).shares({"": many}) == {"": 0.0}
     assert len(looked) <= 8  # the same blocks
-    apart = [Reads(tuple(Region(place, MIB) for place in range(n, 2**40, 2**28)), True) for n in range(200)]
-    blocks = Blocks(made, 512)
-    blocks.look_ahead(apart)
-    assert len(looked) <= 1024 * 8 * 7  # so many regions of all jobs, for each distance
+    apart = [Reads(tuple(Region(place, MIB) for place in range(n, 2**40, 2**31)), True) for n in range(8)]
+    Blocks(made, 512).look_ahead(apart)
+    assert 0 < len(looked) <= 1024 * 8 * 7  # so many regions of all jobs, for each distance
 
 
 def test_what_was_seen_is_not_read_again(device, monkeypatch):

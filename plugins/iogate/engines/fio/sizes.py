@@ -80,9 +80,13 @@ def blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
     sizes = set(block_sizes(options["bs"]))
     for name in _SPLITS:
         if name in options.get("fio", {}):
-            texts = re.findall(r"(?:^|[:,-])(\d+[kKmM]?)", str(options["fio"][name]))
-            sizes.update(parse_size(text) for text in texts)
+            sizes.update(_sizes_in(str(options["fio"][name])))
     return tuple(sorted(sizes - {0}))
+
+
+def _sizes_in(split: str) -> list[int]:
+    """Return the block sizes of a `bssplit` or a `bsrange`."""
+    return [parse_size(text) for text in re.findall(r"(?:^|[:,-])([0-9]{1,15}[kKmM]?)", split)]
 
 
 def extent(options: Mapping[str, Any]) -> int:
@@ -139,10 +143,16 @@ def _is_random(options: Mapping[str, Any]) -> bool:
     return str(options["rw"]).startswith("rand")
 
 
+def _read_blocks(options: Mapping[str, Any]) -> set[int]:
+    """Return the bytes of the blocks that are read, as a bound on each side where they are drawn."""
+    split = _passed(options, *_SPLITS)
+    drawn = _sizes_in(str(split).partition(",")[0]) if split is not None else ()
+    return {*drawn} - {0} or {block_sizes(options["bs"])[0]}
+
+
 def _read_block(options: Mapping[str, Any]) -> int:
     """Return the bytes of a block that is read; the smallest, where there are several."""
-    split = any(name in options.get("fio", {}) for name in _SPLITS)
-    return blocks(options)[0] if split else block_sizes(options["bs"])[0]
+    return min(_read_blocks(options))
 
 
 def _step(options: Mapping[str, Any]) -> int:
@@ -157,13 +167,18 @@ def _pace(options: Mapping[str, Any]) -> int:
 
 
 def _steps(options: Mapping[str, Any], begin: int, end: int) -> Steps | None:
-    """Return in which steps a job reads its part of the data; None if it leaves out nothing."""
-    block, pace = _read_block(options), abs(_pace(options))
-    if _is_random(options):
-        pace = _size(str(_passed(options, "blockalign", "ba") or "").partition(",")[0]) or block
-    if pace <= block or any(name in options.get("fio", {}) for name in _SPLITS):
+    """Return in which steps a job reads its part of the data; None if it leaves out nothing, or nobody can
+    tell what, as blocks of several sizes are followed by a step.
+    """
+    passed, blocks_read = options.get("fio", {}), _read_blocks(options)
+    block, step = min(blocks_read), _step(options)
+    if _is_random(options) and not _none_is_random(passed):
+        aligned = _size(str(_passed(options, "blockalign", "ba") or "").partition(",")[0]) or block
+        return Steps(begin, aligned, block) if aligned > block else None
+    pace = abs(block + step)
+    if pace <= block or len(blocks_read) > 1:
         return None
-    return Steps(end + _step(options) if _step(options) < 0 else begin, pace, block)
+    return Steps(end + step if step < 0 else begin, pace, block)
 
 
 def _most_read(options: Mapping[str, Any]) -> float:
@@ -191,7 +206,7 @@ def _begins(options: Mapping[str, Any]) -> list[int]:
 def _none_is_random(passed: Mapping[str, Any]) -> bool:
     """Return whether a random pattern reads one block behind the other all the same."""
     given = [str(passed.get(name, "")).partition(",")[0] for name in _OF_RANDOM]
-    return given[0] == "0" or given[1] == "100"
+    return bool(re.fullmatch(r"(0x)?0+", given[0])) or given[1] == "100"
 
 
 def goes_on_in_zones(options: Mapping[str, Any]) -> bool:

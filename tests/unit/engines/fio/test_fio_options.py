@@ -587,6 +587,18 @@ MIB = 2**20
             {"rw": "randread", "bs": "4k", "fio": {"blockalign": "64k", "offset": "1M"}},
             Reads((Region(MIB, 64 * MIB, steps=Steps(MIB, 65536, 4096)),)),
         ),
+        (
+            {"rw": "randread", "fio": {"blockalign": "64k", "bssplit": "8k/50:4k/50"}},
+            Reads((Region(0, 64 * MIB, steps=Steps(0, 65536, 4096)),)),
+        ),
+        (
+            {"rw": "read:60k", "bs": "16k", "runtime": 1, "fio": {"bsrange": "4k-4k"}},
+            Reads((Region(0, 64 * MIB, steps=Steps(0, 65536, 4096)),), in_order=True, stride=16.0, longest=1),
+        ),
+        (
+            {"rw": "randread", "runtime": 1, "fio": {"percentage_random": "00", "blockalign": "64k"}},
+            Reads((Region(0, 64 * MIB),), in_order=True, longest=1),
+        ),
     ],
     ids=str,
 )
@@ -652,6 +664,11 @@ def test_where_sections_read_by_their_names_and_who_writes_reads_nowhere():
     workload = replace(declared("fio", rw="read", size="1M"), options=options)
     assert engine.reads(workload) == (Reads((Region(0, 24 * MIB),), name="hot"),)
     assert not engine.reads(declared("fio", rw="write", size="1M", fio={"verify": "crc32c"}))
+
+
+@pytest.mark.parametrize("split", ["\u0663", "9" * 310, "4k/50:" + "1" * 20])
+def test_a_split_that_is_no_size_is_no_traceback(split):
+    engine.needs(declared("fio", rw="randread", size="64M", fio={"bssplit": split}))
 
 
 def test_an_ioengine_of_another_place_needs_no_target():

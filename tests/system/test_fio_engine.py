@@ -50,10 +50,19 @@ def place(tmp_path):
     return Place(data, tmp_path, tmp_path / "results")
 
 
-@pytest.mark.parametrize(("rw", "apart"), [("randread", True), ("randtrim", True), ("randrw", False)])
-def test_on_a_device_each_repetition_works_on_other_blocks(tmp_path, rw, apart):
+@pytest.mark.parametrize(
+    ("rw", "split", "apart"),
+    [
+        ("randread", {}, True),
+        ("randtrim", {}, True),
+        ("randrw", {}, False),
+        ("randread", {"bssplit": "4k/100"}, False),
+        ("randtrim", {"bssplit": "4k/100"}, True),
+    ],
+)
+def test_on_a_device_each_repetition_works_on_other_blocks(tmp_path, rw, split, apart):
     """By fio's default they are the same, and a `randtrim` of that size empties just those: 0.4% hid 12%.
-    Of a mix the share of reads would be another each time, too.
+    Of a mix the share of reads would be another each time, too, and of a split that of each size.
     """
 
     def worked_on(*, device, number):
@@ -62,7 +71,8 @@ def test_on_a_device_each_repetition_works_on_other_blocks(tmp_path, rw, apart):
         log = folder / "log"
         log.unlink(missing_ok=True)  # fio appends to it
         place = Place(tmp_path / "data", None if device else tmp_path, folder)
-        item = workload(rw=rw, bs="4k", ioengine="null", fio={"number_ios": 20, "write_iolog": str(log)})
+        passed = {"number_ios": 20, "write_iolog": str(log), **split}
+        item = workload(rw=rw, bs="4k", ioengine="null", fio=passed)
         (folder / "job.fio").write_text(engine.command(item, place).files["job.fio"])
         run(("fio", "--output=out", "job.fio"), folder=folder, timeout=60)
         return [line.split()[-2] for line in log.read_text().splitlines() if " 4096" in line]

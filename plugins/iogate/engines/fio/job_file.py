@@ -9,7 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from iogate.engines.fio.jobs import GLOBAL, LONGEST_LINE, MIXED, SEEDED, drawn_by, jobs, part_name
+from iogate.engines.fio.jobs import (
+    DRAWS_SHARES,
+    GLOBAL,
+    LONGEST_LINE,
+    MIXED,
+    SEEDED,
+    drawn_by,
+    jobs,
+    part_name,
+)
 from iogate.errors import EngineError
 from iogate.model import Place, Workload
 
@@ -102,11 +111,13 @@ def plain(text: str) -> str:
 
 
 def _is_drawn_anew(options: Mapping[str, Any]) -> bool:
-    """Return whether a job may work on other blocks each time. Which I/Os of a mix are reads is drawn by the
-    same numbers, and of few of them another share would be each time: those stay.
+    """Return whether a job may work on other blocks each time. Which I/Os of a mix are reads, and how large
+    each is of a split, is drawn by the same numbers, and of few of them another share would be each time:
+    those stay, unless they trim.
     """
-    kind = str(options["rw"]).partition(":")[0]
-    return kind not in MIXED and not any(name in options.get("fio", {}) for name in SEEDED)
+    kind, passed = str(options["rw"]).partition(":")[0], options.get("fio", {})
+    shares = kind in MIXED or not DRAWS_SHARES.isdisjoint(passed)
+    return kind.startswith("rand") and ("trim" in kind or not shares) and passed.keys().isdisjoint(SEEDED)
 
 
 def _seed(place: Place) -> int:

@@ -33,6 +33,10 @@ REGION_STEP = 4096
 """Regions begin at multiples of it, so that direct I/O can be had in each."""
 SEEDED = ("randseed", "randrepeat", "allrandrepeat")
 """What says by which numbers fio draws where it works; without any they are the same in each run."""
+SPLITS = ("bssplit", "bsrange", "blocksize_range")
+"""What says that blocks are of several sizes."""
+DRAWS_SHARES = frozenset({*SPLITS, "percentage_random", "percentage_sequential"})
+"""By which fio draws what each I/O is like, beside where it is."""
 
 _WHERE = frozenset({"name", "filename", "nrfiles", "directory", "offset", "fileoffset", "offset_increment"})
 _NO_PART = re.compile(r"[^A-Za-z0-9_-]")

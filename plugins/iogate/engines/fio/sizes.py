@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from iogate.engines.fio.jobs import ELSEWHERE, MIXED, REGION_STEP, block_sizes, file_size
+from iogate.engines.fio.jobs import (
+    ELSEWHERE,
+    MIXED,
+    REGION_STEP,
+    SPLITS,
+    block_sizes,
+    file_size,
+    stated_count,
+)
 from iogate.errors import OptionError
 from iogate.model import Reads, Region, Steps
 from iogate.units import parse_size, printable
@@ -21,7 +29,6 @@ _OF_RANDOM = ("percentage_random", "percentage_sequential")
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)%")
 _MOST_REGIONS = 1024  # that are looked at each by itself
 _DEVIATIONS = 5  # standard ones, of a share that is drawn
-_SPLITS = ("bssplit", "bsrange", "blocksize_range")
 
 
 def mistakes(passed: Mapping[str, Any]) -> Iterator[OptionError]:
@@ -78,7 +85,7 @@ def share_before(passed: Mapping[str, Any], numjobs: int) -> Fraction:
 def blocks(options: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the block sizes that occur, smallest first."""
     sizes = set(block_sizes(options["bs"]))
-    for name in _SPLITS:
+    for name in SPLITS:
         if name in options.get("fio", {}):
             sizes.update(_sizes_in(str(options["fio"][name])))
     return tuple(sorted(sizes - {0}))
@@ -145,7 +152,7 @@ def _is_random(options: Mapping[str, Any]) -> bool:
 
 def _read_blocks(options: Mapping[str, Any]) -> set[int]:
     """Return the bytes of the blocks that are read, as a bound on each side where they are drawn."""
-    split = _passed(options, *_SPLITS)
+    split = _passed(options, *SPLITS)
     drawn = _sizes_in(str(split).partition(",")[0]) if split is not None else ()
     return {*drawn} - {0} or {block_sizes(options["bs"])[0]}
 
@@ -183,11 +190,11 @@ def _steps(options: Mapping[str, Any], begin: int, end: int) -> Steps | None:
 
 def _most_read(options: Mapping[str, Any]) -> float:
     """Return the bytes that each clone moves at the most, by its own word; infinite if it has none."""
-    count = str(_passed(options, "number_ios") or "")
+    count = stated_count(str(_passed(options, "number_ios") or ""))
     size = _passed(options, "io_size", "io_limit")
     share = _SHARE.fullmatch(str(size))
-    sizes = float(Fraction(share[1]) / 100 * file_size(options)) if share else _size(size) if size else None
-    return min(sizes or math.inf, int(count) * blocks(options)[-1] if count.isdecimal() else math.inf)
+    told = float(Fraction(share[1]) / 100 * file_size(options)) if share else _size(size)
+    return min(told or math.inf, count * blocks(options)[-1] if count else math.inf)
 
 
 def _begins(options: Mapping[str, Any]) -> list[int]:
@@ -281,4 +288,4 @@ def most_written(options: Mapping[str, Any]) -> int | None:
 
 def _decides_on_its_own(name: str) -> bool:
     """Return whether an option makes something else of how much is written of a mix than its share says."""
-    return name in (*_SPLITS, "bs_is_seq_rand") or name.startswith(("rate", "flow"))
+    return name in (*SPLITS, "bs_is_seq_rand") or name.startswith(("rate", "flow"))

@@ -22,16 +22,9 @@ from iogate.engines.fio.jobs import (
     part_name,
     unlike,
 )
+from iogate.engines.fio.places import astray, read_by
 from iogate.engines.fio.refusals import commands
-from iogate.engines.fio.sizes import (
-    blocks,
-    extent,
-    goes_on_in_zones,
-    most_written,
-    read_by,
-    share_before,
-    volume,
-)
+from iogate.engines.fio.sizes import blocks, extent, most_written, volume
 from iogate.engines.sections import Description, Section
 from iogate.errors import EngineError, InputError, OptionError
 from iogate.host.process import Completed, find_program
@@ -114,7 +107,7 @@ class Fio:
             clients=1 if counts == "all" else max(counts, default=1),
             trims="trim" in directions,
             own=workload.own_data,
-            astray=next(filter(None, map(_astray, here)), ""),
+            astray=next(filter(None, map(astray, here)), ""),
         )
 
     def reads(self, workload: Workload) -> tuple[Reads, ...]:
@@ -259,13 +252,6 @@ def _spread(options: Mapping[str, Any]) -> dict[str, Any]:
     behind = max(region.begin + region.length for region in regions)
     offset = {"fio": {"offset": size_text(first)}} if first else {}
     return {"size": size_text(behind - first) if len(regions) > 1 else options["size"], **offset, **most}
-
-
-def _astray(job: Mapping[str, Any]) -> str:
-    """Return what leads a job elsewhere on a device than within its size; empty if nothing does."""
-    if share_before(job.get("fio", {}), int(job["numjobs"])):
-        return "an offset in per cent"
-    return "a zonesize" if goes_on_in_zones(job) else ""
 
 
 def _stated_block(options: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from iogate import engines
 from iogate.errors import InputErrors, OptionError
+from iogate.formats.attachment import Attachment
 from iogate.model import Workload
 
 
@@ -28,7 +29,7 @@ def options_against(
     if names or not changed:
         what = f"{names[0]} is no option of an engine" if names else "names no option that differs"
         raise InputErrors([OptionError(f"against: {what}", ("against", *names[:1]))])
-    base = {key: value for key, value in {**given, **changed}.items() if value is not None}
+    base = {key: value for key, value in insisting(given, changed).items() if value is not None}
     passed, own = changed.get("fio"), given.get("fio")
     if isinstance(passed, Mapping) and isinstance(own, Mapping):
         base["fio"] = {key: value for key, value in {**own, **passed}.items() if value is not None}
@@ -39,6 +40,19 @@ def options_against(
     if options == engine.options(given):
         raise InputErrors([OptionError("against: these are the workload's own options", ("against",))])
     return options
+
+
+def insisting(given: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options given, with what is `changed`, which holds whatever a file among them says."""
+    passed = (value for value in changed.values() if isinstance(value, Mapping))
+    names = frozenset(changed).union(*passed)
+    return {
+        **{
+            key: replace(value, yielding=value.yielding - names) if isinstance(value, Attachment) else value
+            for key, value in given.items()
+        },
+        **changed,
+    }
 
 
 def check_figures(engine: engines.Engine, workload: Workload) -> None:

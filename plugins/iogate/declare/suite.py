@@ -11,7 +11,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from iogate import engines
 from iogate.declare.overrides import Overrides, check_expanded, merged
 from iogate.declare.workload import declare_workload, declared_parts
 from iogate.errors import InputError, InputErrors, OptionError
@@ -78,11 +79,14 @@ class Suite:
 
 @dataclass(frozen=True)
 class _Declaration:
-    """One entry of the file: its merged data, and where in the file each key came from."""
+    """One entry of the file: its merged data, where in the file each key came from, and which options are
+    those of the defaults alone.
+    """
 
     name: str
     data: Mapping[str, Any]
     origin: Mapping[str, Path_]
+    yielding: frozenset[str]
 
 
 def load_suite(
@@ -184,7 +188,14 @@ def _distinct(errors: list[InputError]) -> list[InputError]:
 def _merge(name: str, defaults: Mapping[str, Any], entry: Mapping[str, Any]) -> _Declaration:
     origin: dict[str, Path_] = {key: ("defaults", key) for key in defaults}
     origin |= {key: ("workloads", name, key) for key in entry}
-    return _Declaration(name, merged(defaults, entry), origin)
+    return _Declaration(name, merged(defaults, entry), origin, _options(defaults) - _options(entry))
+
+
+def _options(data: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of options, those that are passed through, too."""
+    own = (key for key, value in data.items() if not isinstance(value, Mapping))
+    passed = (value for key, value in data.items() if key in engines.names() and isinstance(value, Mapping))
+    return frozenset(own).union(*passed)
 
 
 def _expand(
@@ -194,7 +205,7 @@ def _expand(
     overrides: Overrides,
     instead: Mapping[str, Any],
     declare: Callable[..., Workload],
-    parts: Callable[[Mapping[str, Any]], list[tuple[str, Mapping[str, Any]]]],
+    parts: Callable[[Mapping[str, Any], Collection[str]], list[tuple[str, Mapping[str, Any]]]],
 ) -> Iterator[Workload]:
     """Yield the workloads of one declaration; `instead` is what holds whatever it says. Raises InputErrors
     with positions.
@@ -206,10 +217,11 @@ def _expand(
         raise InputErrors([InputError(message, position=where)])
     for chosen in _points(document, declaration):
         labels = [f"{key}={_label(value)}" for key, value in chosen.items()]
-        data = merged(merged(declaration.data, chosen), overrides.options)
+        held = merged(chosen, overrides.options)
+        data = merged(declaration.data, held)
         try:
             check_expanded(overrides.options, "the overrides of a profile")
-            for part, keys in parts(data):
+            for part, keys in parts(data, declaration.yielding - _options(held)):
                 label = ",".join([*labels, *([_label(part)] if part else [])])
                 workload = declare(f"{name}[{label}]" if label else name, suite, keys, where)
                 yield replace(workload, notes=(*workload.notes, *_misnamed(chosen, instead)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from iogate import engines
-from iogate.declare.against import check_figures, options_against, within_against
+from iogate.declare.against import check_figures, insisting, options_against, within_against
 from iogate.declare.gate import check_directions, chosen, read_gate
 from iogate.errors import InputError, InputErrors, OptionError, Position
 from iogate.formats.attachment import Attachment, read_attachment
@@ -183,10 +183,13 @@ def declare_workload(
             key: value for key, value in cli_overrides.items() if key in engines.known_options(entry.engine)
         }
         files = _attachments(engine, given, folder, {})
-        given |= {**files, **(known if files else {})}  # what a file leaves out the command line may say
+        given |= files
+        if files:  # what they leave out the command line may say
+            given = insisting(given, known)
         options = engine.options(given)
         if known:
-            options = _overridden(engine, {**given, **known, **_shorter_rest(options, known)}, known, where)
+            shorter = _shorter_rest(options, known)
+            options = _overridden(engine, insisting(given, {**known, **shorter}), known, where)
         against = options_against(engine, {**given, **known}, entry.against, WorkloadEntry.model_fields)
         if "runtime" in procedure and "runtime" not in options:
             raise InputErrors([OptionError("runtime: auto is for workloads of one runtime", ("runtime",))])
@@ -245,17 +248,19 @@ def _mistaken_options(data: Mapping[str, Any]) -> list[InputError]:
 
 
 def declared_parts(
-    data: Mapping[str, Any], folder: Path, variables: Mapping[str, str]
+    data: Mapping[str, Any], yielding: Collection[str], folder: Path, variables: Mapping[str, str]
 ) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the workloads that the keys of one declaration stand for, each with what tells it apart: several
-    where a file that they name says so. The `variables` are for those files. Raises InputErrors of
-    OptionError.
+    where a file that they name says so. The `variables` are for those files, which hold instead of what is
+    `yielding`: defaults that stand for other workloads, too. Raises InputErrors of OptionError.
     """
     try:
         engine = engines.load(data.get("engine", engines.DEFAULT))
     except (KeyError, TypeError, InputError):
         return [("", data)]  # it is told when the workload is declared
     files = _attachments(engine, data, folder, variables)
+    if not files.keys() & yielding:  # else the file is a default, too
+        files = {key: replace(file, yielding=frozenset(yielding)) for key, file in files.items()}
     if not files or not isinstance(engine, engines.ReadsJobFiles):
         return [("", {**data, **files})]
     return [(label, {**data, **files, **part}) for label, part in engine.phases({**data, **files})]

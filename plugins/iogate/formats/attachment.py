@@ -16,12 +16,14 @@ _LARGEST_ATTACHMENT = 2**17  # of a job file, which fio parses, and has 4096 job
 @dataclass(frozen=True)
 class Attachment:
     """A text that another file names: `name` is its path as it stands there, `variables` are what the other
-    file has to put into it.
+    file has to put into it. What that says beside it holds instead of its own words, but for what is
+    `yielding`: options that hold where it says nothing else.
     """
 
     name: str
     text: str = field(repr=False)
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    yielding: frozenset[str] = frozenset()
 
 
 def read_attachment(folder: Path, name: str) -> Attachment:

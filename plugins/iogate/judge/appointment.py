@@ -22,11 +22,12 @@ from iogate.judge.baseline import (
 )
 from iogate.judge.baseline.places import Known, baseline_files, baselines_beside
 from iogate.judge.baseline_judge import BaselineJudge
+from iogate.judge.borrowed import Borrowed
 from iogate.judge.enough import Enough
 from iogate.judge.heat import Beginnings, Heat, heat_of
 from iogate.judge.judge import GateOptions, Judge
 from iogate.judge.learner import Learner, can_judge
-from iogate.judge.lending import lend
+from iogate.judge.lending import lend, lend_within
 from iogate.judge.pair_judge import PairJudge
 from iogate.judge.recorder import Recorder
 from iogate.model import Baseline, Environment, UpdateMode, Verdict, Workload
@@ -70,6 +71,7 @@ class BaselineJudges:
         self.of_model = of_model
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
+        self._of_suites: dict[str, Borrowed | None] = {}
         self.begun_behind = False
         """Whether the session begins behind work of another one."""
 
@@ -90,7 +92,7 @@ class BaselineJudges:
                 workload,
                 baseline,
                 gating,
-                self._with_loan(),
+                self._with_loan(workload),
                 heat=self._heat,
                 of_model=self.of_model,
             )
@@ -136,7 +138,7 @@ class BaselineJudges:
             workload,
             baseline,
             gating,
-            self._with_loan(),
+            self._with_loan(workload),
             sessions,
             force=force,
             heat=self._heat,
@@ -181,7 +183,7 @@ class BaselineJudges:
         for workload in workloads:
             baseline, _ = self._find(workload)
             if baseline:
-                judge = BaselineJudge(workload, baseline, gating_metrics(workload), self._with_loan())
+                judge = BaselineJudge(workload, baseline, gating_metrics(workload), self._with_loan(workload))
                 expected = judge.expectations().items()
                 found.update({(workload.name, name): item.sensitivity for name, item in expected})
         self.options = judged_with  # as reports tell what the verdicts rested on
@@ -194,11 +196,14 @@ class BaselineJudges:
     def _known(self) -> Known:
         return known_definitions(self._folder)
 
-    def _with_loan(self) -> GateOptions:
-        """Return the options, with what all baselines of the device tell about its noise."""
+    def _with_loan(self, workload: Workload) -> GateOptions:
+        """Return the options, with what the baselines of device and suite tell about its noise."""
         if self.options.borrowed is None:
+            self._of_suites.clear()
             self.options = replace(self.options, borrowed=lend(self._all()))
-        return self.options
+        if workload.suite not in self._of_suites:
+            self._of_suites[workload.suite] = lend_within(workload.suite, self._all())
+        return replace(self.options, of_suite=self._of_suites[workload.suite])
 
     @cached_property
     def _heat(self) -> Heat:

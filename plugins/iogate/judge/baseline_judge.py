@@ -48,6 +48,7 @@ _ANOTHER_ONE = (
 )
 _NOT_MOUNTED = "is the right target mounted? Else name the right --device, or --io-target"
 _NO_TOLERANCE = Tolerance()
+_SHARPER = 0.75  # of what all suites resolve: less may be the luck of a few workloads
 
 
 class BaselineJudge:
@@ -80,6 +81,7 @@ class BaselineJudge:
         self.unmeasured: list[str] = []
         self._another = bool(baseline.devices)
         """Whether the baseline is of another machine of the model, as far as is known."""
+        self._lenders: dict[str, Borrowed | None] = {}
         self._filled = ""
         """Why nothing can be judged, as the device held other data."""
 
@@ -291,8 +293,36 @@ class BaselineJudge:
         }
 
     def _borrowed(self, name: str) -> Borrowed | None:
-        borrowed = self.gate_options.borrowed
-        return borrowed if borrowed and borrows(self.workload, name) else None
+        """Return what others tell of a metric's noise: those of all suites, or of its own where these make a
+        baseline resolve clearly more. Else noisy workloads of another suite let losses of this one pass.
+        """
+        if name not in self._lenders:
+            lent, own = self.gate_options.borrowed, self.gate_options.of_suite
+            if not (lent and borrows(self.workload, name)):
+                lent = None
+            elif (
+                own
+                and own.session_degrees
+                and self._resolved(name, own) < _SHARPER * self._resolved(name, lent)
+            ):
+                lent = own
+            self._lenders[name] = lent
+        return self._lenders[name]
+
+    def _resolved(self, name: str, borrowed: Borrowed) -> float:
+        """Return the least loss of a metric that its baseline finds with the usual repetitions."""
+        from iogate.judge.gate import sensitivity
+
+        options = self.gate_options
+        found = sensitivity(
+            self.baseline.metrics.get(name, ()),
+            direction=metric(name).direction,
+            alpha=options.alpha,
+            beta=options.beta,
+            metrics=options.metrics,
+            borrowed=borrowed,
+        )
+        return found.minimum_detectable if found else math.inf
 
     def verdict(self, repetitions: Sequence[Repetition], cut_short: str = "") -> Verdict:
         """Return the verdict on what was measured; `cut_short` says why no more repetitions came, if so."""

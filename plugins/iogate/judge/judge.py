@@ -20,7 +20,8 @@ class GateOptions:
     `max_blocks` are the most blocks of a pair. `tolerance` replaces those of the suites (None: theirs hold).
     With `extend` noisy repetitions may take more than `max_repetitions`, which nobody asked for then.
     `metrics` counts the gating metrics of the whole session, among which a false alarm is shared out.
-    `borrowed` is what other baselines tell about the noise.
+    `borrowed` is what other baselines tell about the noise, and `of_suite` what those of the workload's own
+    suite do by themselves (None: there are no others).
     """
 
     alpha: float = 0.01
@@ -31,6 +32,7 @@ class GateOptions:
     tolerance: float | None = None
     metrics: int = 1
     borrowed: Borrowed | None = None
+    of_suite: Borrowed | None = None
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ def lend(baselines: Mapping[str, Mapping[str, Baseline]]) -> Borrowed:
     )
 
 
+def lend_within(suite: str, baselines: Mapping[str, Mapping[str, Baseline]]) -> Borrowed | None:
+    """Return what the baselines of a suite have in common by themselves; None if it is the only one."""
+    return lend({suite: baselines.get(suite, {})}) if baselines.keys() - {suite} else None
+
+
 def borrows(workload: Workload, name: str) -> bool:
     """Return whether a metric of a workload may differ as those do that are lent. A rate that is limited
     does not: what lends of such a workload is its latency, which tells nothing of how steady the limit is.

@@ -1,6 +1,8 @@
 """Who judges a workload, and what baselines on file can resolve."""
 
+import math
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -359,3 +361,52 @@ def test_what_is_appended_behind_other_work_is_refused_where_that_makes_a_device
             for place, value in enumerate(hot[workload.name])
         ]
         assert judge.verdict(measured).keep == kept
+
+
+class TestSuitesOfOneDevice:
+    """A suite of forty noisy workloads that a stranger proposed let 12% lost pass in three quiet ones."""
+
+    def record(self, folder, suite, names, noise, *, sessions):
+        generator = Random(suite)
+        for number in range(sessions):
+            levels = {name: 1000 * math.exp(generator.gauss(0, noise)) for name in names}
+            update(
+                folder / f"{suite}.yaml",
+                device=folder.name,
+                suite=suite,
+                session=f"2026-01-{number + 1:02}T00:00:00Z-aaaa",
+                environment=NOWHERE,
+                reason="",
+                measured={
+                    name: (
+                        reads(name).definition,
+                        {READ: [level * math.exp(generator.gauss(0, 0.002)) for _ in range(5)]},
+                    )
+                    for name, level in levels.items()
+                },
+                mode="append",
+                worked=dict.fromkeys(names, ()),
+            )
+
+    def tolerance(self, folder):
+        one = judges(folder)
+        one.expect(43)
+        return one.appoint(reads("quiet0"), (READ,)).expectations()[READ].sensitivity.tolerance
+
+    def test_noisy_ones_of_another_suite_widen_no_tolerance_of_quiet_ones(self, folder):
+        self.record(folder, "demo", ["quiet0", "quiet1", "quiet2"], 0.003, sessions=3)
+        alone = self.tolerance(folder)
+        self.record(folder, "new", [f"noisy{number}" for number in range(24)], 0.03, sessions=10)
+        assert self.tolerance(folder) == pytest.approx(alone) and alone < 0.15
+
+    def test_those_that_are_alike_lend(self, folder):
+        self.record(folder, "demo", ["quiet0", "quiet1", "quiet2"], 0.003, sessions=3)
+        alone = self.tolerance(folder)
+        self.record(folder, "new", [f"quiet{number}" for number in range(3, 24)], 0.003, sessions=10)
+        assert self.tolerance(folder) < alone / 1.3
+
+    def test_one_alone_learns_from_all(self, folder):
+        self.record(folder, "demo", ["quiet0"], 0.003, sessions=3)
+        alone = self.tolerance(folder)
+        self.record(folder, "new", [f"quiet{number}" for number in range(1, 24)], 0.003, sessions=10)
+        assert self.tolerance(folder) < alone / 1.3

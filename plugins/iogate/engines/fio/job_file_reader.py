@@ -63,7 +63,8 @@ def sections(
     file: Attachment, replaced: Mapping[str, Any], normalise: Normalise
 ) -> dict[str, SectionOptions]:
     """Return the options of each section, checked by `normalise` as those of any workload; `replaced` are the
-    keys beside `jobfile`, which hold instead of the file's. A `section` among them chooses some sections.
+    keys beside `jobfile`, which hold instead of the file's, but for those that yield to it. A `section` among
+    them chooses some sections.
 
     Raises InputErrors of OptionError at `jobfile`, whose messages name the line of the job file.
     """
@@ -136,6 +137,7 @@ def _normal(
     passed: dict[str, str] = {}
     where: dict[str, int] = {}
     mistakes: list[InputError] = []
+    replaced = _insisting(file, section, replaced)
     data = _data_size(file, section, replaced)
     for key, option in section.options.items():
         if len(mistakes) > MOST_MISTAKES:
@@ -169,6 +171,18 @@ def _normal(
         mistakes += [_locate(error, file, where, replaced) for error in errors.errors]
     if mistakes:
         raise InputErrors(mistakes)
+    return found
+
+
+def _insisting(file: Attachment, section: JobSection, replaced: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what holds whatever a section says: not what yields to it. A share of the data (`size=100%`)
+    says nothing else than how much there are.
+    """
+    said = {_name(key) for key, option in section.options.items() if _share(file, key, option) is None}
+    yielding = file.yielding & said
+    found = {key: value for key, value in replaced.items() if key not in yielding}
+    if isinstance(both := found.get("fio"), Mapping):
+        found["fio"] = {key: value for key, value in both.items() if key not in yielding}
     return found
 
 

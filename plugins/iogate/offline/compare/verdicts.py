@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iogate.errors import InputError, Position
@@ -32,6 +33,12 @@ class _Pair:
 
     old: tuple[tuple[str, StoredMeasurement], ...]
     new: StoredMeasurement | None
+
+    @property
+    def suite(self) -> str:
+        """The suite, as it was called before."""
+        known = self.old[0][1] if self.old else self.new
+        return known.key[0] if known else ""
 
 
 def check_comparable(old: Sequence[StoredSession], new: StoredSession, *, across_devices: bool) -> list[str]:
@@ -69,12 +76,27 @@ def judge_workloads(
     """
     pairs = list(_pairs(old, new))
     gating = sum(len(_gating(pair)) for pair in pairs if pair.old and pair.new)
-    lent = borrow(values for pair in pairs if pair.old for values in _lent(pair))
+    values = {suite: [one for pair in own for one in _lent(pair)] for suite, own in _by_suite(pairs).items()}
+    lent = borrow(itertools.chain(*values.values()))
     gate_options = replace(gate_options, metrics=max(1, gating), borrowed=lent)
+    options = {
+        suite: replace(gate_options, of_suite=borrow(own) if len(values) > 1 else None)
+        for suite, own in values.items()
+    }
     heat = Heat(heat_of(_baseline(usable) for pair in pairs if (usable := _usable(pair))))
     known = {item.id for session in old for item in session.measured.values()}
     broke_off = [_not_measured(id, new) for id, came in new.begun.items() if not came and id not in known]
-    return [*(_result(pair, gate_options, heat, changed) for pair in pairs), *broke_off]
+    judged = [_result(pair, options.get(pair.suite, gate_options), heat, changed) for pair in pairs]
+    return [*judged, *broke_off]
+
+
+def _by_suite(pairs: Sequence[_Pair]) -> Mapping[str, list[_Pair]]:
+    """Return those that were measured before, by their suites."""
+    found: dict[str, list[_Pair]] = {}
+    for pair in pairs:
+        if pair.old:
+            found.setdefault(pair.suite, []).append(pair)
+    return found
 
 
 def _not_measured(id: str, new: StoredSession) -> WorkloadResult:

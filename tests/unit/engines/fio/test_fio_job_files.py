@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iogate import engines
+from iogate.declare.overrides import Overrides
 from iogate.declare.suite import load_suite
 from iogate.engines.fio.job_file import job_file
 from iogate.engines.fio.job_file_reader import declared_phases, left_out, sections
@@ -73,6 +74,58 @@ def refused(load, text, content, words, **more):
     with pytest.raises(InputErrors, match=words) as caught:
         load(text, content, **more)
     return str(caught.value)
+
+
+class TestDefaults:
+    """A log that is synced through the page cache was measured as asynchronous direct I/O."""
+
+    LOG = "[wal]\nrw=write\nblocksize=8k\nioengine=sync\nbuffered=1\nfdatasync=1\nsize=8m\n"
+    DEFAULTS = (
+        "defaults: {bs: 4k, ioengine: libaio, direct: true, iodepth: 4, runtime: 2, "
+        "fio: {fdatasync: 0, thinktime: 1}}\n"
+    )
+
+    def options(self, load, keys="", **more):
+        (found,) = load(self.DEFAULTS + suite(keys), self.LOG, **more)
+        return found.options["jobs"]["wal"]
+
+    def test_what_a_job_file_says_holds_and_the_rest_is_as_the_suite_has_it(self, load):
+        found = self.options(load)
+        assert (found["bs"], found["ioengine"], found["direct"]) == ("8k", "sync", False)
+        assert (found["iodepth"], found["runtime"]) == (4, 2)
+        assert (found["fio"]["fdatasync"], found["fio"]["thinktime"]) == ("1", "1")
+
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            ", bs: 16k, fio: {fdatasync: 8}",
+            ", matrix: {bs: [16k], fio: [{fdatasync: 8}]}",
+        ],
+    )
+    def test_what_stands_beside_it_replaces_what_it_says(self, load, keys):
+        found = self.options(load, keys)
+        assert (found["bs"], found["ioengine"]) == ("16k", "sync")
+        assert (found["fio"]["fdatasync"], found["fio"]["thinktime"]) == ("8", "1")
+
+    def test_so_does_a_profile_or_the_command_line_though_the_defaults_say_it_too(self, load):
+        given = Overrides({"bs": "4k", "fio": {"fdatasync": "0"}})
+        found = self.options(load, overrides=given, cli_overrides={"size": "16M"})
+        assert (found["bs"], found["size"], found["fio"]["fdatasync"]) == ("4k", "16M", "0")
+
+    def test_so_does_what_it_is_held_against(self, load):
+        (found,) = load(self.DEFAULTS + suite(", against: {ioengine: libaio}"), self.LOG)
+        assert found.options["jobs"]["wal"]["ioengine"] == "sync"
+        assert found.against["jobs"]["wal"]["ioengine"] == "libaio"
+
+    def test_keys_beside_a_job_file_among_the_defaults_replace_what_it_says(self, load):
+        text = "defaults: {jobfile: a.fio, bs: 4k}\nworkloads:\n  w: {iodepth: 2}\n"
+        (found,) = load(text, self.LOG)
+        assert found.options["jobs"]["wal"]["bs"] == "4k"
+
+    def test_a_share_of_the_data_is_one_of_what_the_defaults_say(self, load):
+        text = "defaults: {size: 64M}\n" + suite()
+        (found,) = load(text, "[a]\nrw=read\nsize=50%\n")
+        assert found.options["jobs"]["a"]["size"] == "32M"
 
 
 class TestPhases:

@@ -93,7 +93,7 @@ class _Process(Popen2IOMaster):
         self._troubles = LastWords()
         self.taken = False
         """True once execnet reads from it, in a thread."""
-        self._frames = Frames()
+        self.frames = Frames()
         model = get_execmodel("thread")
         try:
             self.popen = subprocess.Popen(
@@ -109,9 +109,9 @@ class _Process(Popen2IOMaster):
 
     def read(self, numbytes: int) -> bytes:
         """Read so many bytes. Raises EOFError for more, or anything else, than a message of ours has."""
-        self._frames.require(numbytes)
+        self.frames.require(numbytes)
         found: bytes = super().read(numbytes)
-        self._frames.follow(found)
+        self.frames.follow(found)
         return found
 
     @property
@@ -172,6 +172,7 @@ class Connection:
             raise self._lacks(said)
         if word != "ready":
             raise self._trouble(f"cannot begin there: {said}")
+        self._process.frames.begun()
         self.machine = said
         return Post(channel)
 

@@ -11,6 +11,7 @@ from execnet.gateway_base import opcode
 _HEAD = struct.Struct("!bii")  # kind, channel, bytes that follow
 _LENGTH = struct.Struct("!i")
 _LARGEST = 2**28  # bytes of a message: an output of an engine goes in one
+_LARGEST_AT_FIRST = 2**16  # until the other side has begun: nobody counts yet what waits to be read
 _PARTS = 100  # values of a message, more than any of ours has
 _PLAIN = {
     opcode.NONE: 0,
@@ -30,10 +31,15 @@ class Frames:
 
     def __init__(self) -> None:
         self._following: int | None = None
+        self._largest = _LARGEST_AT_FIRST
+
+    def begun(self) -> None:
+        """From now on take messages as large as ours may be."""
+        self._largest = _LARGEST
 
     def require(self, numbytes: int) -> None:
         """Raise EOFError for more bytes than a message of ours has."""
-        if numbytes > _LARGEST:
+        if numbytes > self._largest:
             raise EOFError(f"a message of {numbytes} bytes")
 
     def follow(self, data: bytes) -> None:

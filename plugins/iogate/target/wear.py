@@ -97,10 +97,18 @@ class Wear:
             yield period, limit, self._today(self._days()) if period == "day" else self._so_far()
 
     def _refusal(self, period: str, limit: int, said: str) -> TargetError:
+        remedy = f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile"
+        later = _from(self._days(), _date()) if period == "day" else {}
+        later.pop(_date(), None)
+        if later:
+            days = " to ".join(dict.fromkeys((min(later), max(later))))
+            counted = format_quantity(sum(later.values()), "B")
+            said += f" ({counted} of it on {days}, later than today by this clock, {_date()})"
+            remedy = f"set the clock; or, if it was wrong then, take what is later out of {self._file}"
         return TargetError(
             f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: {said}",
             rule="wear",
-            remedy=f"wait, use a smaller size or shorter runs, or raise wear.{period} in its profile",
+            remedy=remedy,
         )
 
     def record(self, written: int, day: str = "") -> str:
@@ -209,8 +217,12 @@ class Wear:
         """Return bytes of today; of later days too, since then the clock was wrong and they may be
         today's.
         """
-        later = (name for name in days if not name.startswith(_SESSION) and name >= _date())
-        return sum(days[name] for name in later)
+        return sum(_from(days, _date()).values())
+
+
+def _from(days: Mapping[str, int], first: str) -> dict[str, int]:
+    """Return the counts of a day and of those behind it."""
+    return {name: days[name] for name in days if not name.startswith(_SESSION) and name >= first}
 
 
 def wear_text(device: Device, *, elsewhere: bool) -> str:

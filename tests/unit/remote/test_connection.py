@@ -351,10 +351,14 @@ def test_whatever_a_far_side_says_first_is_told_in_words(monkeypatch, said, word
     assert re.search(words, had("popen//python=cat"))
 
 
-def test_a_message_larger_than_any_of_ours_ends_it(monkeypatch):
-    monkeypatch.setattr("iogate.remote.frames._LARGEST", 1000)
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_message_larger_than_any_of_ours_ends_it(monkeypatch, begun):
+    """Before the other side has begun its first word may be 256 MiB long, and more of them wait unread."""
+    monkeypatch.setattr(f"iogate.remote.frames._LARGEST{'' if begun else '_AT_FIRST'}", 1000)
     process = _Process(["head", "-c", "3000", "/dev/zero"])
     try:
+        if begun:
+            process.frames.begun()
         assert len(process.read(1000)) == 1000
         with pytest.raises(EOFError, match="a message of 1001 bytes"):
             process.read(1001)
@@ -378,6 +382,7 @@ def test_a_message_that_would_take_more_room_than_it_has_bytes_ends_it(tmp_path,
     file = tmp_path / "said"
     file.write_bytes(struct.pack("!bii", 4, 1, len(body)) + body + b"1" * 9)
     process = _Process(["cat", str(file)])
+    process.frames.begun()
     try:
         head = process.read(9)
         if not said:

@@ -120,7 +120,12 @@ def test_what_was_written_under_a_clock_ahead_still_counts(tmp_path, monkeypatch
     monkeypatch.setattr(wear, "_date", lambda: "2038-01-19")
     Wear(limited(day=GIB), tmp_path).record(GIB)
     monkeypatch.undo()
-    refused(Wear(limited(day=GIB), tmp_path), 1)
+    with pytest.raises(TargetError) as caught:
+        Wear(limited(day=GIB), tmp_path).check(1)
+    assert "1.000 GiB of it on 2038-01-19, later than today by this clock, 20" in caught.value.message
+    assert caught.value.remedy.startswith(
+        "set the clock; or, if it was wrong then, take what is later out of"
+    )
 
 
 def test_an_unknown_amount_is_refused_only_at_the_limit(tmp_path):

@@ -48,7 +48,7 @@ _ANOTHER_ONE = (
 )
 _NOT_MOUNTED = "is the right target mounted? Else name the right --device, or --io-target"
 _NO_TOLERANCE = Tolerance()
-_SHARPER = 0.6  # of what all suites resolve: less may be the luck of a few workloads
+_SHARPER = 0.75  # of what all suites resolve: less may be the luck of a few workloads
 
 
 class BaselineJudge:

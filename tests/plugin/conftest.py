@@ -4,6 +4,7 @@ import importlib
 import importlib.metadata
 import os
 import pkgutil
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -84,8 +85,13 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.fixture
-def lab(project: InProcess) -> InProcess:
-    """A project with the baseline of a device."""
+def lab(project: InProcess, tmp_path_factory: pytest.TempPathFactory) -> InProcess:
+    """A project with the baseline of a device, which each process of the tests records once."""
+    recorded = tmp_path_factory.getbasetemp() / "recorded"
+    if recorded.is_dir():
+        shutil.copytree(recorded, project.path, symlinks=True, dirs_exist_ok=True)
+        return project
     project.device("lab", LAB)
     project.run("suites", "--device=lab", "--update-baselines").assert_outcomes(passed=2)
+    shutil.copytree(project.path, recorded, symlinks=True)
     return project

@@ -20,6 +20,7 @@ from iogate.engines.fio.job_file_sections import (
     phases,
     substitute,
 )
+from iogate.engines.fio.jobs import SPLITS
 from iogate.errors import InputError, InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.units import parse_size, printable
@@ -145,6 +146,8 @@ def _normal(
         name, share = _name(key), _share(file, key, option)
         if _reason(key) is not None or (name in replaced and share is None):
             continue
+        if name in SPLITS and "bs" in replaced:  # by which fio would pass over it
+            continue
         where[name] = option.line
         if share is not None:
             replaced = {each: said for each, said in replaced.items() if each != name}
@@ -179,6 +182,8 @@ def _insisting(file: Attachment, section: JobSection, replaced: Mapping[str, Any
     says nothing else than how much there are.
     """
     said = {_name(key) for key, option in section.options.items() if _share(file, key, option) is None}
+    if said.intersection(SPLITS):
+        said.add("bs")
     yielding = file.yielding & said
     found = {key: value for key, value in replaced.items() if key not in yielding}
     if isinstance(both := found.get("fio"), Mapping):

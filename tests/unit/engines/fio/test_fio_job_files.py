@@ -107,6 +107,15 @@ class TestDefaults:
         assert (found["bs"], found["ioengine"]) == ("16k", "sync")
         assert (found["fio"]["fdatasync"], found["fio"]["thinktime"]) == ("8", "1")
 
+    @pytest.mark.parametrize("split", ["bssplit=4k/50:8k/50", "bsrange=4k-8k"])
+    def test_one_size_of_blocks_beside_it_replaces_several(self, load, split):
+        """Two points of a matrix of sizes were the same measurement."""
+        content = f"[a]\nrw=randread\nsize=8m\n{split}\n"
+        (found,) = load(suite(", bs: 32k"), content)
+        assert found.options["jobs"]["a"]["bs"] == "32k" and "fio" not in found.options["jobs"]["a"]
+        (found,) = load("defaults: {bs: 32k}\n" + suite(), content)
+        assert found.options["jobs"]["a"]["fio"] == dict([split.split("=", 1)])
+
     def test_so_does_a_profile_or_the_command_line_though_the_defaults_say_it_too(self, load):
         given = Overrides({"bs": "4k", "fio": {"fdatasync": "0"}})
         found = self.options(load, overrides=given, cli_overrides={"size": "16M"})

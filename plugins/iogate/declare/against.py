@@ -10,6 +10,7 @@ from iogate import engines
 from iogate.errors import InputErrors, OptionError
 from iogate.formats.attachment import Attachment
 from iogate.model import Workload
+from iogate.units import printable
 
 
 def options_against(
@@ -29,6 +30,8 @@ def options_against(
     if names or not changed:
         what = f"{names[0]} is no option of an engine" if names else "names no option that differs"
         raise InputErrors([OptionError(f"against: {what}", ("against", *names[:1]))])
+    if any(isinstance(value, Attachment) for value in given.values()):
+        _check_taken_away(given, changed)
     base = {key: value for key, value in insisting(given, changed).items() if value is not None}
     passed, own = changed.get("fio"), given.get("fio")
     if isinstance(passed, Mapping) and isinstance(own, Mapping):
@@ -40,6 +43,20 @@ def options_against(
     if options == engine.options(given):
         raise InputErrors([OptionError("against: these are the workload's own options", ("against",))])
     return options
+
+
+def _check_taken_away(given: Mapping[str, Any], changed: Mapping[str, Any]) -> None:
+    """Raise InputErrors of OptionError if an option is taken away that a file says, and not the suite."""
+    own, passed = (options.get("fio") for options in (given, changed))
+    of_the_file = [name for name, value in changed.items() if value is None and name not in given]
+    if isinstance(passed, Mapping):
+        known = own if isinstance(own, Mapping) else {}
+        of_the_file += [name for name, value in passed.items() if value is None and name not in known]
+    if of_the_file:
+        message = (
+            f"against: {printable(str(of_the_file[0]))}: nothing is taken away from what a job file says"
+        )
+        raise InputErrors([OptionError(message, ("against",), remedy="say what holds instead")])
 
 
 def insisting(given: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:

@@ -293,21 +293,21 @@ class BaselineJudge:
         }
 
     def _borrowed(self, name: str) -> Borrowed | None:
-        """Return what others tell of a metric's noise: those of all suites, or of its own where these make a
-        baseline resolve clearly more. Else noisy workloads of another suite let losses of this one pass.
-        """
+        """Return what others tell of a metric's noise."""
         if name not in self._lenders:
-            lent, own = self.gate_options.borrowed, self.gate_options.of_suite
-            if not (lent and borrows(self.workload, name)):
-                lent = None
-            elif (
-                own
-                and own.session_degrees
-                and self._resolved(name, own) < _SHARPER * self._resolved(name, lent)
-            ):
-                lent = own
-            self._lenders[name] = lent
+            lent = self.gate_options.borrowed
+            borrowing = lent and borrows(self.workload, name)
+            self._lenders[name] = self._sharper(name, lent) if lent and borrowing else None
         return self._lenders[name]
+
+    def _sharper(self, name: str, lent: Borrowed) -> Borrowed:
+        """Return what all suites lend; or, where a tolerance is left to the data, what its own suite does if
+        its baseline resolves clearly more by it: else noisy workloads of others let losses of this one pass.
+        """
+        own = self.gate_options.of_suite
+        if not (own and own.session_degrees) or self.tolerance(name).worse is not None:
+            return lent
+        return own if self._resolved(name, own) < _SHARPER * self._resolved(name, lent) else lent
 
     def _resolved(self, name: str, borrowed: Borrowed) -> float:
         """Return the least loss of a metric that its baseline finds with the usual repetitions."""

@@ -399,6 +399,13 @@ class TestSuitesOfOneDevice:
         self.record(folder, "new", [f"noisy{number}" for number in range(24)], 0.03, sessions=10)
         assert self.tolerance(folder) == pytest.approx(alone) and alone < 0.15
 
+    def test_a_tolerance_that_is_declared_stands_whoever_is_noisy(self, folder):
+        self.record(folder, "demo", ["quiet0", "quiet1", "quiet2"], 0.003, sessions=3)
+        self.record(folder, "new", [f"noisy{number}" for number in range(24)], 0.03, sessions=10)
+        declared = replace(reads("quiet0"), gate={READ: Tolerance(0.05)})
+        expected = judges(folder).appoint(declared, (READ,)).expectations()[READ].sensitivity
+        assert expected.tolerance == pytest.approx(0.05) and not expected.resolves
+
     def test_those_that_are_alike_lend(self, folder):
         self.record(folder, "demo", ["quiet0", "quiet1", "quiet2"], 0.003, sessions=3)
         alone = self.tolerance(folder)

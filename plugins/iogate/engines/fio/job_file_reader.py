@@ -42,6 +42,12 @@ _SWITCHES = frozenset({"direct", "time_based", "group_reporting"})
 _TRUTHS = {"": True, "1": True, "true": True, "0": False, "false": False}
 _OF_THE_DATA = frozenset({"size", "io_size", "io_limit", "offset", "offset_increment"})
 """What may be a share of the data: `size=100%`."""
+_OF_ONE_THING = (
+    frozenset({"bs", *SPLITS}),
+    frozenset({"io_size", "io_limit"}),
+    frozenset({"offset", "fileoffset"}),
+)
+"""Options that say the same thing in several ways."""
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)%")
 _STEP = 4096
 _SAY_SIZE = "say beside jobfile how much there is: size: 4G, or --io-size=4G"
@@ -182,9 +188,7 @@ def _insisting(file: Attachment, section: JobSection, replaced: Mapping[str, Any
     says nothing else than how much there are.
     """
     said = {_name(key) for key, option in section.options.items() if _share(file, key, option) is None}
-    if said.intersection(SPLITS):
-        said.add("bs")
-    yielding = file.yielding & said
+    yielding = file.yielding & said.union(*(names for names in _OF_ONE_THING if said & names))
     found = {key: value for key, value in replaced.items() if key not in yielding}
     if isinstance(both := found.get("fio"), Mapping):
         found["fio"] = {key: value for key, value in both.items() if key not in yielding}

@@ -126,6 +126,30 @@ class TestDefaults:
         assert found.options["jobs"]["wal"]["ioengine"] == "sync"
         assert found.against["jobs"]["wal"]["ioengine"] == "libaio"
 
+    @pytest.mark.parametrize(
+        "change", ["iodepth: ~", "fio: {fdatasync: ~}", "ioengine: psync, fio: {fdatasync: ~}"]
+    )
+    def test_nothing_is_taken_away_from_it(self, load, change):
+        """Both arms of a pair were the same: a flag without its value is as good as with it."""
+        words = "nothing is taken away from what a job file says"
+        refused(load, suite(f", against: {{{change}}}"), self.LOG, words)
+
+    @pytest.mark.parametrize(
+        ("default", "option"),
+        [
+            ("fio: {bssplit: 4k/70:8k/30}", "bs=256k"),
+            ("fio: {bsrange: 4k-4k}", "blocksize_range=16k-16k"),
+            ("fio: {io_size: 2m}", "io_limit=8m"),
+            ("fio: {offset: 1m}", "fileoffset=2m"),
+        ],
+    )
+    def test_defaults_that_say_the_same_thing_in_another_way_yield(self, load, default, option):
+        """A split of the defaults made a scan of 256k one of 4k and 8k: 12% lost passed."""
+        content = f"[a]\nrw=read\nsize=8m\n{option}\n"
+        (alone,) = load(suite(), content)
+        (beside,) = load(f"defaults: {{{default}}}\n" + suite(), content)
+        assert beside.options == alone.options
+
     def test_keys_beside_a_job_file_among_the_defaults_replace_what_it_says(self, load):
         text = "defaults: {jobfile: a.fio, bs: 4k}\nworkloads:\n  w: {iodepth: 2}\n"
         (found,) = load(text, self.LOG)

@@ -70,7 +70,10 @@ def test_a_handicap_is_found(project, disks):
         "assert LocalBench.__init__.__defaults__ == ((0.0, 0.0),)\n"
         "LocalBench.__init__.__defaults__ = ((0.0, 0.4),)\n"
     )
-    result = project.run("suites", f"--io-target={point}", "--io-against=same", SLICE, *KNOWN)
+    for _ in range(3):  # where others take the processors it is measured by whole runs, without a handicap
+        result = project.run("suites", f"--io-target={point}", "--io-against=same", SLICE, *KNOWN)
+        if "by whole runs" not in result.text:
+            break
     assert result.verdicts == {"reading": "regressed"}, result.text
     assert -0.7 < result.workload("reading")["metrics"]["read.iops"]["change"] < 0
     quiet(project, result)

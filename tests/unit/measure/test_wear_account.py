@@ -88,9 +88,9 @@ def test_what_a_repetition_writes_at_most_counts_before(sites, counted):
 
 
 def test_after_midnight_a_reservation_is_taken_back_where_it_was_made(sites, counted, monkeypatch, tmp_path):
-    days = iter(["2026-11-21", "2026-11-21", *["2026-11-22"] * 9])
-    monkeypatch.setattr(wear, "_date", lambda: next(days))
+    monkeypatch.setattr(wear, "_date", lambda: "2026-11-21")
     with account(sites).laid_out(READS, sites, 0):
+        monkeypatch.setattr(wear, "_date", lambda: "2026-11-22")
         sites.laid_out += 3 * MIB
     kept = json.loads((tmp_path / "iogate/wear-lab.json").read_text())
     assert kept == {"2026-11-21": 3 * MIB}

@@ -448,8 +448,13 @@ def test_what_never_answers_behind_a_script_that_waits_for_it(monkeypatch, tmp_p
 
 
 def ended(pid):
+    """Whether a process that was killed has ended, or does so in time: on a busy machine it has to be run."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
+        for _ in range(100):
+            if "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]:
+                return True
+            time.sleep(0.1)
+        return False
     return True
 
 

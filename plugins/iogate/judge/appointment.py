@@ -71,7 +71,7 @@ class BaselineJudges:
         self.of_model = of_model
         self._baselines: dict[str, Mapping[str, Baseline]] = {}
         self._environments: dict[str, Mapping[str, Environment]] = {}
-        self._of_suites: dict[str, Borrowed | None] = {}
+        self._of_suites: Mapping[str, Borrowed | None] = {}
         self.begun_behind = False
         """Whether the session begins behind work of another one."""
 
@@ -199,11 +199,10 @@ class BaselineJudges:
     def _with_loan(self, workload: Workload) -> GateOptions:
         """Return the options, with what the baselines of device and suite tell about its noise."""
         if self.options.borrowed is None:
-            self._of_suites.clear()
-            self.options = replace(self.options, borrowed=lend(self._all()))
-        if workload.suite not in self._of_suites:
-            self._of_suites[workload.suite] = lend_within(workload.suite, self._all())
-        return replace(self.options, of_suite=self._of_suites[workload.suite])
+            known = self._all()
+            self._of_suites = {suite: lend_within(suite, known) for suite in known}
+            self.options = replace(self.options, borrowed=lend(known))
+        return replace(self.options, of_suite=self._of_suites.get(workload.suite))
 
     @cached_property
     def _heat(self) -> Heat:

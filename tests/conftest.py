@@ -5,6 +5,7 @@ pytest reads this for a mistyped suite, too, where Hypothesis need not be instal
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 from collections import Counter
@@ -111,7 +112,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
+def pytest_collection_finish() -> None:
+    """What was collected stays: to look for garbage in it takes a twentieth of the time."""
+    gc.enable()
+    gc.freeze()
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all is collected
     config.pluginmanager.register(Durations(), "durations of the parts")
     shared = "PYTEST_XDIST_WORKER" in os.environ or getattr(config.option, "numprocesses", None)
     if not shared or os.geteuid() != 0:

@@ -119,9 +119,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    gc.disable()  # until all is collected
     config.pluginmanager.register(Durations(), "durations of the parts")
     shared = "PYTEST_XDIST_WORKER" in os.environ or getattr(config.option, "numprocesses", None)
+    if "PYTEST_XDIST_WORKER" in os.environ or not shared:
+        gc.disable()  # until all is collected, which who shares the tests out does not do itself
     if not shared or os.geteuid() != 0:
         return
     import apart

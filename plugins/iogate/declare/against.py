@@ -48,10 +48,11 @@ def options_against(
 def _check_taken_away(given: Mapping[str, Any], changed: Mapping[str, Any]) -> None:
     """Raise InputErrors of OptionError if an option is taken away that a file says, and not the suite."""
     own, passed = (options.get("fio") for options in (given, changed))
-    of_the_file = [name for name, value in changed.items() if value is None and name not in given]
-    if isinstance(passed, Mapping):
-        known = own if isinstance(own, Mapping) else {}
-        of_the_file += [name for name, value in passed.items() if value is None and name not in known]
+    known = {*given, *(own if isinstance(own, Mapping) else ())}
+    for file in given.values():
+        known -= file.yielding if isinstance(file, Attachment) else set()
+    each = [*changed.items(), *(passed.items() if isinstance(passed, Mapping) else ())]
+    of_the_file = [name for name, value in each if value is None and name not in known]
     if of_the_file:
         message = (
             f"against: {printable(str(of_the_file[0]))}: nothing is taken away from what a job file says"

@@ -22,9 +22,10 @@ from iogate.host.openers import process_text, user_of
 from iogate.model import Device
 from iogate.target.locks import holder
 from iogate.target.state import state_folder
-from iogate.units import format_quantity
+from iogate.units import format_quantity, printable
 
 _KEPT = 31  # days, and sessions
+_DATE = 10  # characters: 2026-12-01
 _SESSION = "session "
 _LARGEST = 2**20  # bytes of a count, which has a line a day
 _PATIENCE = 10.0  # seconds that another count, which takes milliseconds, may take
@@ -101,10 +102,11 @@ class Wear:
         later = _from(self._days(), _date()) if period == "day" else {}
         later.pop(_date(), None)
         if later:
-            days = " to ".join(dict.fromkeys((min(later), max(later))))
+            days = " to ".join(dict.fromkeys(printable(day[:_DATE]) for day in (min(later), max(later))))
             counted = format_quantity(sum(later.values()), "B")
             said += f" ({counted} of it on {days}, later than today by this clock, {_date()})"
-            remedy = f"set the clock; or, if it was wrong then, take what is later out of {self._file}"
+            mended = f"set the clock; or, if it was wrong then, take what is later out of {self._file}"
+            remedy = f"{mended}; else {remedy}"
         return TargetError(
             f"the device {self._name} may be written {format_quantity(limit, 'B')} a {period}: {said}",
             rule="wear",

@@ -133,6 +133,7 @@ class TestDefaults:
         """Both arms of a pair were the same: a flag without its value is as good as with it."""
         words = "nothing is taken away from what a job file says"
         refused(load, suite(f", against: {{{change}}}"), self.LOG, words)
+        refused(load, self.DEFAULTS + suite(f", against: {{{change}}}"), self.LOG + "iodepth=1\n", words)
 
     @pytest.mark.parametrize(
         ("default", "option"),
